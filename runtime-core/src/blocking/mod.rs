@@ -1,0 +1,214 @@
+//! The blocking pool: threads for work that would hold a worker up.
+//!
+//! Called by `spawn_blocking`, by file and name-resolution code, and by runtime shutdown. Threads are started on demand,
+//! up to a limit; beyond it work queues. A thread without work waits for `keep_alive`, then ends.
+//!
+//! # Exact accounting
+//!
+//! Everything is decided under one lock. `idle` counts the threads that wait and have not been promised a job; whoever
+//! queues a job while `idle > 0` takes one off, makes it a promise (`promised`), and signals. A thread that
+//! wakes with a promise outstanding redeems it and takes a job; one that wakes without (its time is up, or for no cause)
+//! is still counted in `idle`, and takes itself off before it ends. So a job never relies on a thread that is leaving.
+//! Threads are started outside of the lock, counted before they are, and uncounted if that fails.
+
+mod task;
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use crate::clock::Clock;
+use crate::context::RuntimeGuard;
+use crate::runtime::{Config, Inner};
+use crate::task::{Birth, JoinHandle, Notified, cancel_queued};
+
+/// See the module.
+pub(crate) struct Pool {
+    state: Mutex<State>,
+    /// There is a job for a waiting thread, or the pool closes.
+    work: Condvar,
+    /// The last thread ended.
+    empty: Condvar,
+    limit: usize,
+    keep_alive: Duration,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<Notified>,
+    threads: usize,
+    idle: usize,
+    promised: usize,
+    started: u64,
+    closed: bool,
+    /// Handles of threads that have ended or are about to, and of those that run, by number.
+    handles: Vec<thread::JoinHandle<()>>,
+}
+
+impl Pool {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            state: Mutex::default(),
+            work: Condvar::new(),
+            empty: Condvar::new(),
+            limit: config.max_blocking_threads.max(1),
+            keep_alive: config.thread_keep_alive,
+        }
+    }
+
+    /// Runs a closure on the pool.
+    pub(crate) fn spawn<F, R>(&self, runtime: &Arc<Inner>, f: F, mut birth: Birth) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        birth.id = crate::task::Id(runtime.reserve_ids(1));
+        birth.owner = None;
+        let (job, handle) = self::task::new(runtime, f, birth);
+        self.submit(runtime, job);
+        handle
+    }
+
+    fn submit(&self, runtime: &Arc<Inner>, job: Notified) {
+        let number = {
+            let mut state = self.state.lock();
+            if state.closed {
+                drop(state);
+                cancel_queued(job);
+                return;
+            }
+            state.queue.push_back(job);
+            if state.idle > 0 {
+                state.idle -= 1;
+                state.promised += 1;
+                self.work.notify_one();
+                return;
+            }
+            if state.threads == self.limit {
+                return;
+            }
+            state.threads += 1;
+            state.started += 1;
+            state.started
+        };
+        match self.start_thread(runtime, number) {
+            Ok(thread) => {
+                // Threads that ended in the meantime are let go of here, so that the list stays as long as the pool.
+                let mut state = self.state.lock();
+                state.handles.retain(|thread| !thread.is_finished());
+                state.handles.push(thread);
+            }
+            Err(error) => self.thread_failed(&error),
+        }
+    }
+
+    fn start_thread(&self, runtime: &Arc<Inner>, number: u64) -> io::Result<thread::JoinHandle<()>> {
+        let for_thread = Arc::clone(runtime);
+        runtime.threads.blocking_builder(number).spawn(move || {
+            let _runtime = RuntimeGuard::enter(Arc::clone(&for_thread));
+            for_thread.hooks.on_thread_start();
+            for_thread.blocking.work();
+            for_thread.hooks.on_thread_stop();
+        })
+    }
+
+    /// A thread could not be started. With others at work the job waits for one of them; with none it would wait for
+    /// ever, so every queued job is cancelled, and their callers told.
+    #[cold]
+    fn thread_failed(&self, error: &io::Error) {
+        let stranded = {
+            let mut state = self.state.lock();
+            state.threads -= 1;
+            if state.threads > 0 { VecDeque::new() } else { std::mem::take(&mut state.queue) }
+        };
+        if !stranded.is_empty() {
+            eprintln!("rt: {} blocking task(s) cancelled: no thread could be started: {error}", stranded.len());
+        }
+        stranded.into_iter().for_each(cancel_queued);
+    }
+
+    /// What a thread of the pool does.
+    fn work(&self) {
+        let mut state = self.state.lock();
+        loop {
+            while let Some(job) = state.queue.pop_front() {
+                MutexGuard::unlocked(&mut state, || job.run());
+            }
+            if state.closed || !self.wait_for_work(&mut state) {
+                break;
+            }
+        }
+        state.threads -= 1;
+        if state.threads == 0 {
+            self.empty.notify_all();
+        }
+    }
+
+    /// Waits. False if the thread shall end.
+    fn wait_for_work(&self, state: &mut MutexGuard<'_, State>) -> bool {
+        state.idle += 1;
+        let deadline = Clock::real().checked_add(self.keep_alive);
+        loop {
+            let timed_out = match deadline {
+                Some(deadline) => self.work.wait_until(state, deadline).timed_out(),
+                None => {
+                    self.work.wait(state);
+                    false
+                }
+            };
+            if state.promised > 0 {
+                state.promised -= 1;
+                return true;
+            }
+            if state.closed || timed_out {
+                state.idle -= 1;
+                return false;
+            }
+        }
+    }
+
+    /// Takes no more jobs, and cancels those that wait. Jobs that run go on.
+    pub(crate) fn close(&self) {
+        let waiting = {
+            let mut state = self.state.lock();
+            state.closed = true;
+            self.work.notify_all();
+            std::mem::take(&mut state.queue)
+        };
+        waiting.into_iter().for_each(cancel_queued);
+    }
+
+    /// Waits until all threads have ended. False if that takes longer than the limit.
+    pub(crate) fn wait_closed(&self, limit: Option<Duration>) -> bool {
+        let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
+        let mut state = self.state.lock();
+        while state.threads > 0 {
+            match deadline {
+                None => self.empty.wait(&mut state),
+                Some(deadline) => {
+                    if self.empty.wait_until(&mut state, deadline).timed_out() {
+                        return state.threads == 0;
+                    }
+                }
+            }
+        }
+        let handles = std::mem::take(&mut state.handles);
+        drop(state);
+        let this = thread::current().id();
+        for thread in handles.into_iter().filter(|thread| thread.thread().id() != this) {
+            // A panic outside of a job has been reported by the thread itself.
+            let _ = thread.join();
+        }
+        true
+    }
+
+    /// Threads, idle threads, and queued jobs.
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        let state = self.state.lock();
+        (state.threads, state.idle, state.queue.len())
+    }
+}

@@ -1,0 +1,284 @@
+//! What the current thread is doing for which runtime: the thread-local part of the runtime.
+//!
+//! One small structure of plain cells, so that reading it is one access to thread-local storage with no check for
+//! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn), wakers, coop and the sibling crates'
+//! types read it.
+//!
+//! The pointer to the current runtime owns a count of it (as [`Arc::into_raw`] gives); [`EnterGuard`]s hand that
+//! ownership to and fro, so an early or late drop of a guard can change which runtime is current, but never leaves a
+//! dangling pointer.
+
+use std::cell::Cell;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::clock::Clock;
+use crate::coop::Budget;
+use crate::driver::Service;
+use crate::primitive::thread_local;
+pub use crate::runtime::Flavor;
+use crate::runtime::Inner;
+use crate::scheduler::Place;
+use crate::task::Id;
+
+struct Context {
+    /// The runtime that `spawn` and the rest refer to; null for none. Owns a count.
+    runtime: Cell<*const Inner>,
+    /// What this thread is to a scheduler.
+    place: Cell<Place>,
+    /// Whether the thread is inside `block_on` or is a worker: it must not block on another future.
+    entered: Cell<bool>,
+    budget: Cell<Budget>,
+    /// The identifier of the task that is being polled; zero for none.
+    task: Cell<u64>,
+    /// For threads without a runtime: a counter in place of random numbers.
+    turn: Cell<u32>,
+}
+
+thread_local! {
+    static CONTEXT: Context = Context {
+        runtime: Cell::new(ptr::null()),
+        place: Cell::new(Place::Outside),
+        entered: Cell::new(false),
+        budget: Cell::new(Budget::UNCONSTRAINED),
+        task: Cell::new(0),
+        turn: Cell::new(0),
+    };
+}
+
+/// What the current thread lacks for what it wants to do. Its text is a whole sentence, fit for a panic message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// No runtime.
+    Runtime,
+    /// A runtime, but one without the I/O driver.
+    Io,
+    /// A runtime, but one without the timer driver.
+    Time,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Runtime => {
+                "there is no rt runtime on this thread: call this from a task, inside `Runtime::block_on`, or while \
+                 holding the guard of `Handle::enter`"
+            }
+            Self::Io => {
+                "this rt runtime has no I/O driver: build it with `Builder::enable_io` or `Builder::enable_all`"
+            }
+            Self::Time => {
+                "this rt runtime has no timer driver: build it with `Builder::enable_time` or `Builder::enable_all`"
+            }
+        })
+    }
+}
+
+impl std::error::Error for Missing {}
+
+/// Calls the closure with the current runtime. The closure must not run user code: that could make another runtime the
+/// current one, and let go of this one.
+#[inline]
+pub(crate) fn with_runtime<R>(f: impl FnOnce(&Inner) -> R) -> Result<R, Missing> {
+    CONTEXT.with(|context| {
+        // SAFETY: the pointer owns a count, and while the closure runs nobody changes it.
+        unsafe { context.runtime.get().as_ref() }.map(f).ok_or(Missing::Runtime)
+    })
+}
+
+#[inline]
+fn with_service<T: Service, R>(
+    missing: Missing,
+    pick: impl FnOnce(&Inner) -> Option<&dyn Service>,
+    f: impl FnOnce(&Arc<T>) -> R,
+) -> Result<R, Missing> {
+    with_runtime(|runtime| {
+        let service: &dyn std::any::Any = pick(runtime).ok_or(missing)?;
+        service.downcast_ref::<Arc<T>>().map(f).ok_or(missing)
+    })?
+}
+
+/// Calls the closure with the current runtime's I/O service.
+pub fn with_io<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missing> {
+    with_service(Missing::Io, |runtime| runtime.drivers.io.as_deref(), f)
+}
+
+/// Calls the closure with the current runtime's timer service.
+#[inline]
+pub fn with_time<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missing> {
+    with_service(Missing::Time, |runtime| runtime.drivers.time.as_deref(), f)
+}
+
+/// Calls the closure with the current runtime's clock.
+pub fn with_clock<R>(f: impl FnOnce(&Arc<Clock>) -> R) -> Result<R, Missing> {
+    with_runtime(|runtime| f(&runtime.clock))
+}
+
+/// The time by the current runtime's clock; the operating system's outside of any runtime.
+#[inline]
+pub fn now() -> Instant {
+    with_runtime(|runtime| runtime.clock.now()).unwrap_or_else(|_| Clock::real())
+}
+
+/// Which worker of the current runtime this thread is. `None` on threads that are not its workers. Always below the
+/// [`slots`](crate::runtime::Config::slots) of the runtime's configuration.
+#[inline]
+pub fn worker_index() -> Option<usize> {
+    place().index()
+}
+
+/// Which kind of runtime the current one is.
+pub fn flavor() -> Option<Flavor> {
+    with_runtime(Inner::flavor).ok()
+}
+
+/// A random number below `n`, from the current runtime's seeded generator. Outside a runtime's threads, where there
+/// is no such generator, numbers are just taken in turn.
+pub fn random_below(n: u32) -> u32 {
+    place().random_below(n).unwrap_or_else(|| {
+        CONTEXT.with(|context| {
+            let turn = context.turn.get();
+            context.turn.set(turn.wrapping_add(1));
+            turn % n.max(1)
+        })
+    })
+}
+
+#[inline]
+pub(crate) fn place() -> Place {
+    CONTEXT.with(|context| context.place.get())
+}
+
+#[inline]
+pub(crate) fn budget() -> Budget {
+    CONTEXT.with(|context| context.budget.get())
+}
+
+#[inline]
+pub(crate) fn set_budget(budget: Budget) {
+    CONTEXT.with(|context| context.budget.set(budget));
+}
+
+#[cold]
+pub(crate) fn count_budget_yield() {
+    place().count_budget_yield();
+}
+
+/// Sets the budget until the guard is dropped.
+pub(crate) fn replace_budget(budget: Budget) -> impl Drop {
+    struct Restore(Budget);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            set_budget(self.0);
+        }
+    }
+    let before = self::budget();
+    set_budget(budget);
+    Restore(before)
+}
+
+/// Runs a task's poll, or a drop of its future: with a budget, and known as the current task.
+#[inline]
+pub(crate) fn in_task<R>(task: Id, budget: Budget, f: impl FnOnce() -> R) -> R {
+    struct Restore(u64);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CONTEXT.with(|context| {
+                context.task.set(self.0);
+                context.budget.set(Budget::UNCONSTRAINED);
+            });
+        }
+    }
+    let before = CONTEXT.with(|context| {
+        context.budget.set(budget);
+        context.task.replace(task.0)
+    });
+    let _restore = Restore(before);
+    f()
+}
+
+/// The identifier of the task that is being polled, if any.
+pub(crate) fn task_id() -> Option<Id> {
+    let task = CONTEXT.with(|context| context.task.get());
+    (task != 0).then_some(Id(task))
+}
+
+/// Calls the closure with the current runtime if this thread is one of its workers, or drives it: then it is kept alive by
+/// the thread's work, and not only by the context.
+#[inline]
+pub(crate) fn on_own_runtime<R>(f: impl FnOnce(&Inner) -> R) -> Option<R> {
+    with_runtime(|runtime| place().is_of(runtime).then(|| f(runtime))).ok().flatten()
+}
+
+/// Makes a runtime the current one until it is dropped.
+#[derive(Debug)]
+pub(crate) struct RuntimeGuard {
+    /// What was current before, with its count.
+    before: *const Inner,
+}
+
+impl RuntimeGuard {
+    pub(crate) fn enter(runtime: Arc<Inner>) -> Self {
+        Self { before: CONTEXT.with(|context| context.runtime.replace(Arc::into_raw(runtime))) }
+    }
+}
+
+impl Drop for RuntimeGuard {
+    fn drop(&mut self) {
+        let current = CONTEXT.with(|context| context.runtime.replace(self.before));
+        if !current.is_null() {
+            // SAFETY: the context owned the count, and has just given it up.
+            drop(unsafe { Arc::from_raw(current) });
+        }
+    }
+}
+
+/// Whether the thread is inside `block_on`, or is a worker.
+pub(crate) fn is_entered() -> bool {
+    CONTEXT.with(|context| context.entered.get())
+}
+
+/// Marks the thread as one that drives futures until the guard is dropped. `None` if it is one already.
+pub(crate) fn try_enter() -> Option<impl Drop> {
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            CONTEXT.with(|context| context.entered.set(false));
+        }
+    }
+    CONTEXT.with(|context| if context.entered.replace(true) { None } else { Some(Leave) })
+}
+
+/// Gives the thread a place at a scheduler until the guard is dropped.
+pub(crate) fn take_place(place: Place) -> impl Drop {
+    struct Restore(Place);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CONTEXT.with(|context| context.place.set(self.0));
+        }
+    }
+    Restore(CONTEXT.with(|context| context.place.replace(place)))
+}
+
+/// A number that differs, most likely, from thread to thread: to spread threads over shards.
+pub(crate) fn thread_token() -> usize {
+    // Thread-local storage lies at regular distances; the multiplication spreads them over the upper bits (Fibonacci
+    // hashing, Knuth 6.4).
+    CONTEXT.with(|context| ptr::from_ref(context).addr().wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 16)
+}
+
+/// The current runtime, counted.
+pub(crate) fn current() -> Option<Arc<Inner>> {
+    CONTEXT.with(|context| {
+        let runtime = context.runtime.get();
+        if runtime.is_null() {
+            return None;
+        }
+        // SAFETY: the context owns a count, which is left to it.
+        let runtime = ManuallyDrop::new(unsafe { Arc::from_raw(runtime) });
+        Some(Arc::clone(&runtime))
+    })
+}

@@ -1,0 +1,139 @@
+//! The seam between the schedulers and whatever they wait on: sockets, timers, or just another thread.
+//!
+//! A worker with nothing to run waits in a [`Driver`]; anybody may end that wait through its [`Unpark`]. The facade
+//! stacks the timers on the I/O driver and hands the runtime one object, so this crate knows neither. Calls go through
+//! a vtable: they are made once per park or once per several dozen polls, never per wake.
+//!
+//! A driver must never block in [`Driver::poll`], and never panic because a waker did not do what it expected.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_utils::sync::{Parker, Unparker};
+
+/// What a worker waits on when it has nothing to run. Only one thread at a time holds it (`&mut self`).
+pub trait Driver: Send + 'static {
+    /// Waits for events, delivers what came, and returns. Returns early when unparked, also by an [`Unpark::unpark`]
+    /// that came before this call; may return early without cause. `None` waits without limit.
+    fn park(&mut self, timeout: Option<Duration>);
+
+    /// Delivers what is ready now. Never blocks.
+    fn poll(&mut self);
+
+    /// Closes the driver: everything that waits on it is woken and finds an error. Called once, at shutdown; `park`
+    /// and `poll` are not called afterwards.
+    fn shutdown(&mut self);
+}
+
+/// Ends the wait of the thread in [`Driver::park`], or makes the next one return at once.
+pub trait Unpark: Send + Sync + 'static {
+    /// See the trait.
+    fn unpark(&self);
+}
+
+/// What a driver offers to the types built on it, kept in the runtime's handle and found again by type
+/// ([`crate::context::with_io`], [`crate::context::with_time`]).
+pub trait Service: Any + Send + Sync {
+    /// What the driver has counted since the runtime started.
+    fn counters(&self) -> DriverCounters;
+}
+
+impl<T: Service> Service for Arc<T> {
+    fn counters(&self) -> DriverCounters {
+        (**self).counters()
+    }
+}
+
+/// What drivers count. A driver leaves at zero what is not its business.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DriverCounters {
+    /// Readiness events the operating system delivered.
+    pub io_events: u64,
+    /// File descriptors registered now.
+    pub io_registered: u64,
+    /// Timers put into the wheel (a reset of a waiting timer counts as one more).
+    pub timers_set: u64,
+    /// Timers that reached their deadline and woke their task.
+    pub timers_fired: u64,
+    /// Timers taken out of the wheel before their deadline.
+    pub timers_cancelled: u64,
+}
+
+impl DriverCounters {
+    /// Adds another driver's counts.
+    pub fn merge(&mut self, other: DriverCounters) {
+        self.io_events += other.io_events;
+        self.io_registered += other.io_registered;
+        self.timers_set += other.timers_set;
+        self.timers_fired += other.timers_fired;
+        self.timers_cancelled += other.timers_cancelled;
+    }
+}
+
+/// A runtime's drivers, stacked by the facade: the object to wait in, how to end the wait, and what each layer offers.
+pub struct DriverStack {
+    /// What the workers wait in.
+    pub driver: Box<dyn Driver>,
+    /// Ends that wait.
+    pub unpark: Arc<dyn Unpark>,
+    /// The I/O layer's service (an `Arc` of it, boxed), if the runtime has one.
+    pub io: Option<Box<dyn Service>>,
+    /// The timer layer's service (an `Arc` of it, boxed), if the runtime has one.
+    pub time: Option<Box<dyn Service>>,
+}
+
+impl DriverStack {
+    /// A stack with neither I/O nor timers: its driver just puts the thread to sleep.
+    pub fn bare() -> Self {
+        let driver = ThreadDriver::new();
+        let unpark = driver.unpark();
+        Self { driver: Box::new(driver), unpark, io: None, time: None }
+    }
+}
+
+impl fmt::Debug for DriverStack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DriverStack").field("io", &self.io.is_some()).field("time", &self.time.is_some()).finish()
+    }
+}
+
+/// The lowest driver of a runtime without I/O: waiting is just sleeping until somebody unparks.
+#[derive(Debug)]
+pub struct ThreadDriver {
+    parker: Parker,
+}
+
+impl ThreadDriver {
+    /// Makes one.
+    #[allow(clippy::new_without_default)] // a default would suggest that one is like another; each is its own place to sleep
+    pub fn new() -> Self {
+        Self { parker: Parker::new() }
+    }
+
+    /// What ends its wait.
+    pub fn unpark(&self) -> Arc<dyn Unpark> {
+        struct Handle(Unparker);
+        impl Unpark for Handle {
+            fn unpark(&self) {
+                self.0.unpark();
+            }
+        }
+        Arc::new(Handle(self.parker.unparker().clone()))
+    }
+}
+
+impl Driver for ThreadDriver {
+    fn park(&mut self, timeout: Option<Duration>) {
+        match timeout {
+            Some(timeout) => self.parker.park_timeout(timeout),
+            None => self.parker.park(),
+        }
+    }
+
+    fn poll(&mut self) {}
+
+    fn shutdown(&mut self) {}
+}

@@ -1,0 +1,98 @@
+//! The cells that counts are kept in.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A count with one writer at a time and any number of readers. Adding is a load and a store, not a locked instruction.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds. Only for the thread that the counter belongs to.
+    #[inline]
+    pub(crate) fn add(&self, n: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+    }
+
+    /// Adds, from any thread.
+    #[inline]
+    pub(crate) fn add_shared(&self, n: u64) {
+        self.0.fetch_add(n, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+macro_rules! worker_counters {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        /// What one worker counts. Written by its thread alone, except for the block that foreign threads share.
+        #[derive(Debug, Default)]
+        pub(crate) struct WorkerCounters {
+            $($(#[$doc])* pub(crate) $name: Counter,)*
+        }
+
+        /// What a worker, or the whole runtime, had counted at one moment.
+        ///
+        /// The counts are read one by one while the program runs: each is right, but they are not of the very same instant.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Counts {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl WorkerCounters {
+            pub(crate) fn read(&self) -> Counts {
+                Counts { $($name: self.$name.get(),)* }
+            }
+        }
+
+        impl std::ops::AddAssign for Counts {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$name += other.$name;)*
+            }
+        }
+    };
+}
+
+worker_counters! {
+    /// Polls of tasks.
+    polls,
+    /// Tasks spawned.
+    spawns,
+    /// Tasks completed: with an output, by a panic, or cancelled.
+    completions,
+    /// Times the worker went to sleep.
+    parks,
+    /// Times it looked for work at other workers.
+    steal_attempts,
+    /// Times it found some.
+    steals,
+    /// Tasks it took from other workers.
+    stolen_tasks,
+    /// Tasks woken or spawned onto the worker's own lanes.
+    local_schedules,
+    /// Tasks woken or spawned into the injector, from outside the workers.
+    injector_schedules,
+    /// Times a task had used its budget up and was made to yield.
+    budget_yields,
+    /// Times the worker polled the drivers without waiting, or waited in them.
+    driver_polls,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_add_up() {
+        let counters = WorkerCounters::default();
+        counters.polls.add(2);
+        counters.polls.add(3);
+        counters.spawns.add_shared(1);
+        let mut total = counters.read();
+        total += counters.read();
+        assert_eq!((total.polls, total.spawns, total.steals), (10, 2, 0));
+    }
+}

@@ -1,0 +1,161 @@
+//! What a runtime is told when it is made. The facade's `Builder` fills it in.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crate::events::Observer;
+use crate::rng::RngSeed;
+use crate::scheduler::multi::GUESTS;
+
+/// A hook without arguments.
+pub type Hook = Arc<dyn Fn() + Send + Sync>;
+/// Names a thread.
+pub type ThreadNamer = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// The environment variable that sets the default number of worker threads.
+pub const WORKER_THREADS_VAR: &str = "RT_WORKER_THREADS";
+
+/// The kinds of runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Flavor {
+    /// One thread: the one that calls `block_on`.
+    CurrentThread,
+    /// Worker threads that steal work from each other.
+    MultiThread,
+}
+
+/// A runtime's configuration. The defaults are those of the facade's builder.
+#[derive(Clone)]
+pub struct Config {
+    /// Which scheduler.
+    pub flavor: Flavor,
+    /// Bind a current-thread runtime to the thread that makes it, so that it can run `!Send` tasks.
+    pub local: bool,
+    /// Worker threads of a multi-thread runtime.
+    pub worker_threads: usize,
+    /// The most threads of the blocking pool.
+    pub max_blocking_threads: usize,
+    /// How long a thread of the blocking pool waits for work before it ends.
+    pub thread_keep_alive: Duration,
+    /// Names worker and blocking threads. `None`: `rt-worker-N`, `rt-blocking-N`.
+    pub thread_name: Option<ThreadNamer>,
+    /// The stack size of these threads, in bytes. `None`: the standard library's.
+    pub thread_stack_size: Option<usize>,
+    /// Called on each new thread before it works.
+    pub on_thread_start: Option<Hook>,
+    /// Called on each thread before it ends.
+    pub on_thread_stop: Option<Hook>,
+    /// Called on a worker before it goes to sleep.
+    pub on_thread_park: Option<Hook>,
+    /// Called on a worker after it slept.
+    pub on_thread_unpark: Option<Hook>,
+    /// Told what happens to tasks.
+    pub on_task_event: Option<Observer>,
+    /// Every so many ticks a worker takes from the injector first.
+    pub global_queue_interval: u32,
+    /// After at most so many ticks a worker looks after the drivers.
+    pub event_interval: u32,
+    /// The coop budget of a poll, in units.
+    pub coop_budget: u32,
+    /// The seed of all random decisions. `None`: one that differs from run to run.
+    pub rng_seed: Option<RngSeed>,
+}
+
+impl Config {
+    /// The defaults for a flavor, with one worker thread.
+    pub fn new(flavor: Flavor) -> Self {
+        Self {
+            flavor,
+            local: false,
+            worker_threads: 1,
+            max_blocking_threads: 512,
+            thread_keep_alive: Duration::from_secs(10),
+            thread_name: None,
+            thread_stack_size: None,
+            on_thread_start: None,
+            on_thread_stop: None,
+            on_thread_park: None,
+            on_thread_unpark: None,
+            on_task_event: None,
+            global_queue_interval: 61,
+            event_interval: 61,
+            coop_budget: 128,
+            rng_seed: None,
+        }
+    }
+
+    /// The number of worker threads that the environment asks for: `RT_WORKER_THREADS` if it is set, else one for each
+    /// processor that this process may use (cgroup quotas included).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the variable, if it is set and is not a number above zero.
+    pub fn default_worker_threads() -> Result<usize, String> {
+        match std::env::var(WORKER_THREADS_VAR) {
+            Ok(text) => match text.trim().parse::<NonZeroUsize>() {
+                Ok(number) => Ok(number.get()),
+                Err(_) => Err(format!("{WORKER_THREADS_VAR} must be a number above zero, and is {text:?}")),
+            },
+            Err(std::env::VarError::NotPresent) => Ok(num_cpus::get()),
+            Err(error) => Err(format!("{WORKER_THREADS_VAR}: {error}")),
+        }
+    }
+
+    /// How many worker slots the runtime will have, so that drivers can keep one shard for each. What
+    /// [`worker_index`](crate::context::worker_index) gives is below it.
+    pub fn slots(&self) -> usize {
+        match self.flavor {
+            Flavor::CurrentThread => 1,
+            Flavor::MultiThread => self.worker_threads + GUESTS,
+        }
+    }
+
+    pub(crate) fn threads(&self) -> Threads {
+        Threads { name: self.thread_name.clone(), stack_size: self.thread_stack_size }
+    }
+
+    pub(crate) fn thread_builder(&self, index: usize) -> thread::Builder {
+        self.threads().builder("worker", index as u64)
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("flavor", &self.flavor)
+            .field("worker_threads", &self.worker_threads)
+            .field("max_blocking_threads", &self.max_blocking_threads)
+            .field("thread_keep_alive", &self.thread_keep_alive)
+            .field("thread_stack_size", &self.thread_stack_size)
+            .field("global_queue_interval", &self.global_queue_interval)
+            .field("event_interval", &self.event_interval)
+            .field("coop_budget", &self.coop_budget)
+            .field("rng_seed", &self.rng_seed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a runtime's threads are made.
+pub(crate) struct Threads {
+    name: Option<ThreadNamer>,
+    stack_size: Option<usize>,
+}
+
+impl Threads {
+    fn builder(&self, role: &str, number: u64) -> thread::Builder {
+        let name = self.name.as_ref().map_or_else(|| format!("rt-{role}-{number}"), |name| name());
+        let builder = thread::Builder::new().name(name);
+        match self.stack_size {
+            Some(size) => builder.stack_size(size),
+            None => builder,
+        }
+    }
+
+    pub(crate) fn blocking_builder(&self, number: u64) -> thread::Builder {
+        self.builder("blocking", number)
+    }
+}

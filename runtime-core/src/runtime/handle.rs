@@ -1,0 +1,232 @@
+//! [`Handle`]: a runtime, for those who do not own it; and what the free functions do with the current one.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::config::Flavor;
+use super::{Inner, Scheduler};
+use crate::context::{self, Missing, RuntimeGuard};
+use crate::metrics::RuntimeMetrics;
+use crate::scheduler::{current, multi};
+use crate::task::{Birth, Id, JoinHandle};
+
+/// A reference to a runtime, for spawning onto it and for waiting on futures in its context. Cheap to clone.
+///
+/// A handle does not keep the runtime from shutting down. What is spawned on one that has shut down is cancelled at once.
+#[derive(Clone)]
+pub struct Handle {
+    pub(super) inner: Arc<Inner>,
+}
+
+impl Handle {
+    pub(super) fn new(inner: Arc<Inner>) -> Self {
+        Self { inner }
+    }
+
+    /// The runtime that the calling code runs in.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # rt::runtime::Runtime::new().unwrap().block_on(async {
+    /// let handle = rt::runtime::Handle::current();
+    /// std::thread::spawn(move || handle.spawn(async { println!("hello from a task") })).join().unwrap();
+    /// # });
+    /// ```
+    #[track_caller]
+    pub fn current() -> Self {
+        match Self::try_current() {
+            Ok(handle) => handle,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The runtime that the calling code runs in.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn try_current() -> Result<Self, TryCurrentError> {
+        context::current().map(Self::new).ok_or(TryCurrentError(()))
+    }
+
+    /// Makes this the current runtime of the thread until the guard is dropped: `spawn`, sockets and timers then refer
+    /// to it. Guards are to be dropped in the reverse order of their making.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Runtime::new().unwrap();
+    /// let _guard = runtime.enter();
+    /// let task = rt::spawn(async { "spawned outside of async code" });
+    /// # runtime.handle().block_on(task).unwrap();
+    /// ```
+    pub fn enter(&self) -> EnterGuard<'_> {
+        EnterGuard { _guard: RuntimeGuard::enter(Arc::clone(&self.inner)), _handle: PhantomData }
+    }
+
+    /// Spawns a task. See [`spawn`](crate::spawn).
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        spawn_on(&self.inner, future, Self::birth(None))
+    }
+
+    /// Runs a closure on the blocking pool. See [`spawn_blocking`](crate::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.inner.blocking.spawn(&self.inner, f, Self::birth(None))
+    }
+
+    /// Runs a future on the calling thread until it is done, and returns its output. See `Runtime::block_on`.
+    ///
+    /// On a current-thread runtime whose `Runtime::block_on` runs on another thread, this only polls the future: the other
+    /// thread drives sockets, timers and tasks.
+    ///
+    /// # Panics
+    ///
+    /// If the calling thread is already inside a runtime. Panics of the future are passed on.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        block_on(&self.inner, future)
+    }
+
+    /// Which kind of runtime this is.
+    pub fn flavor(&self) -> Flavor {
+        self.inner.flavor()
+    }
+
+    /// A view of what the runtime counts.
+    pub fn metrics(&self) -> RuntimeMetrics {
+        RuntimeMetrics::new(Arc::clone(&self.inner))
+    }
+
+    /// What a task spawned by the calling code is told about itself; identifier and owner come later.
+    #[track_caller]
+    pub(crate) fn birth(name: Option<&'static str>) -> Birth {
+        Birth { id: Id(0), location: Location::caller(), name, owner: None }
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("flavor", &self.flavor()).finish_non_exhaustive()
+    }
+}
+
+/// There is no current runtime. See [`Handle::try_current`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TryCurrentError(());
+
+impl fmt::Display for TryCurrentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Missing::Runtime.fmt(f)
+    }
+}
+
+impl std::error::Error for TryCurrentError {}
+
+/// Keeps a runtime the current one of its thread. See [`Handle::enter`].
+#[derive(Debug)]
+#[must_use = "the runtime is current only while the guard lives"]
+pub struct EnterGuard<'a> {
+    _guard: RuntimeGuard,
+    /// Tied to the handle as Tokio's is, and to the thread.
+    _handle: PhantomData<(&'a Handle, *const ())>,
+}
+
+#[inline]
+fn spawn_on<F>(inner: &Inner, future: F, birth: Birth) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    match &inner.scheduler {
+        Scheduler::Multi(shared) => shared.spawn(inner, future, birth),
+        Scheduler::Current(shared) => shared.spawn(inner, future, birth),
+    }
+}
+
+/// Spawns onto the current runtime.
+#[track_caller]
+#[inline]
+pub(crate) fn spawn_here<F>(future: F, name: Option<&'static str>) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let birth = Handle::birth(name);
+    // A refused future is dropped here, which is user code: the runtime must be kept by more than the context.
+    // On a worker of that runtime it is.
+    match context::on_own_runtime(|inner| inner as *const Inner) {
+        // SAFETY: this thread is a worker of the runtime, and thereby keeps it.
+        Some(inner) => spawn_on(unsafe { &*inner }, future, birth),
+        None => match context::current() {
+            Some(inner) => spawn_on(&inner, future, birth),
+            None => panic!("{}", Missing::Runtime),
+        },
+    }
+}
+
+/// Spawns a task that stays on this thread.
+#[track_caller]
+pub(crate) fn spawn_local_here<F>(future: F, name: Option<&'static str>) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let Some(inner) = context::current() else { panic!("{}", Missing::Runtime) };
+    if let Scheduler::Current(shared) = &inner.scheduler {
+        if let Ok(handle) = shared.spawn_local(&inner, future, Handle::birth(name)) {
+            return handle;
+        }
+    }
+    panic!(
+        "`spawn_local` needs a runtime that is bound to this thread: build one with `Builder::build_local`, or use \
+         `#[rt::main(flavor = \"current_thread\")]`"
+    );
+}
+
+/// Runs a closure on the current runtime's blocking pool.
+#[track_caller]
+pub(crate) fn spawn_blocking_here<F, R>(f: F, name: Option<&'static str>) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let birth = Handle::birth(name);
+    match context::current() {
+        Some(inner) => inner.blocking.spawn(&inner, f, birth),
+        None => panic!("{}", Missing::Runtime),
+    }
+}
+
+/// Drives a future on the calling thread.
+#[track_caller]
+pub(super) fn block_on<F: Future>(inner: &Arc<Inner>, future: F) -> F::Output {
+    let Some(_entered) = context::try_enter() else {
+        panic!(
+            "`block_on` was called inside a runtime: this thread is already driving a future or a worker, and waiting here \
+             would block it. Await the future instead, or move the call into `spawn_blocking`"
+        );
+    };
+    let _runtime = RuntimeGuard::enter(Arc::clone(inner));
+    match &inner.scheduler {
+        Scheduler::Multi(_) => multi::block_on(inner, future),
+        Scheduler::Current(_) => current::block_on(inner, future),
+    }
+}

@@ -1,0 +1,153 @@
+//! A runtime as a whole: what its parts share ([`Inner`]), and what users hold of it ([`Runtime`], [`LocalRuntime`],
+//! [`Handle`]).
+
+mod config;
+mod handle;
+mod hooks;
+mod owned;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use self::config::{Config, Flavor, Hook, ThreadNamer, WORKER_THREADS_VAR};
+pub use self::handle::{EnterGuard, Handle, TryCurrentError};
+pub(crate) use self::handle::{spawn_blocking_here, spawn_here, spawn_local_here};
+pub use self::owned::{LocalRuntime, Runtime};
+
+use self::config::Threads;
+use self::hooks::Hooks;
+use crate::blocking::Pool;
+use crate::clock::Clock;
+use crate::coop::Budget;
+use crate::driver::{DriverStack, Service, Unpark};
+use crate::events::Observer;
+use crate::rng::{Generator, RngSeed};
+use crate::scheduler::{Scheduler, current, multi};
+use crate::task::orphans::Orphans;
+
+/// What all parts of a runtime share. Always in an [`Arc`]; handles, threads and main futures count it, and all its tasks
+/// together hold one count (`task/orphans.rs`).
+pub(crate) struct Inner {
+    pub(crate) scheduler: Scheduler,
+    pub(crate) drivers: Drivers,
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) blocking: Pool,
+    pub(crate) hooks: Hooks,
+    pub(crate) threads: Threads,
+    pub(crate) observer: Option<Observer>,
+    pub(crate) budget: Budget,
+    pub(crate) event_interval: u32,
+    pub(crate) global_queue_interval: u32,
+    next_id: AtomicU64,
+    orphans: Orphans,
+}
+
+/// What of the driver stack is for everybody.
+pub(crate) struct Drivers {
+    pub(crate) unpark: Arc<dyn Unpark>,
+    pub(crate) io: Option<Box<dyn Service>>,
+    pub(crate) time: Option<Box<dyn Service>>,
+}
+
+impl Inner {
+    /// Makes a runtime, and starts its threads.
+    fn start(config: &Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Arc<Self>> {
+        let rng = Generator::new(config.rng_seed.unwrap_or_else(RngSeed::arbitrary));
+        let scheduler = match config.flavor {
+            Flavor::MultiThread => Scheduler::Multi(multi::Shared::new(config, drivers.driver, &rng)),
+            Flavor::CurrentThread => Scheduler::Current(current::Shared::new(config, drivers.driver, &rng)),
+        };
+        let inner = Arc::new(Self {
+            scheduler,
+            drivers: Drivers { unpark: drivers.unpark, io: drivers.io, time: drivers.time },
+            clock,
+            blocking: Pool::new(config),
+            hooks: Hooks::new(config),
+            threads: config.threads(),
+            observer: config.on_task_event.clone(),
+            budget: Budget::limited(config.coop_budget),
+            event_interval: config.event_interval.max(1),
+            global_queue_interval: config.global_queue_interval.max(1),
+            // Zero stands for "no task".
+            next_id: AtomicU64::new(1),
+            orphans: Orphans::new(),
+        });
+        // The count that all tasks together hold, from the first on.
+        std::mem::forget(Arc::clone(&inner));
+        match &inner.scheduler {
+            Scheduler::Multi(shared) => {
+                shared.bind(&*inner);
+                if let Err(error) = multi::start(&inner, config) {
+                    inner.close();
+                    inner.wait_closed(None);
+                    return Err(error);
+                }
+            }
+            Scheduler::Current(shared) => shared.bind(&*inner),
+        }
+        Ok(inner)
+    }
+
+    pub(crate) fn flavor(&self) -> Flavor {
+        match self.scheduler {
+            Scheduler::Multi(_) => Flavor::MultiThread,
+            Scheduler::Current(_) => Flavor::CurrentThread,
+        }
+    }
+
+    /// The first of `n` task identifiers that nobody else gets.
+    pub(crate) fn reserve_ids(&self, n: u64) -> u64 {
+        self.next_id.fetch_add(n, Ordering::Relaxed)
+    }
+
+    /// A worker's list has many dead tasks on its return stack.
+    pub(crate) fn nudge(&self, slot: usize) {
+        match &self.scheduler {
+            Scheduler::Multi(shared) => shared.nudge(self, slot),
+            Scheduler::Current(shared) => shared.nudge(self),
+        }
+    }
+
+    /// At the end of shutdown: so many tasks of the closed lists still had their memory.
+    pub(crate) fn tasks_left_behind(self: &Arc<Self>, tasks: usize) {
+        if self.orphans.left_behind(tasks) {
+            // SAFETY: the count that `start` set aside for all tasks, and there is none any more.
+            unsafe { Arc::decrement_strong_count(Arc::as_ptr(self)) };
+        }
+    }
+
+    /// A task of a closed list was freed.
+    ///
+    /// # Safety
+    ///
+    /// The runtime is alive, which the task saw to; it may not be after the call.
+    pub(crate) unsafe fn orphan_gone(this: *const Self) {
+        // SAFETY: the caller's promise; and `start` set aside the count that the last task gives back.
+        unsafe {
+            if (*this).orphans.gone() {
+                Arc::decrement_strong_count(this);
+            }
+        }
+    }
+
+    /// Begins the shutdown: of the scheduler, then of the blocking pool.
+    fn close(self: &Arc<Self>) {
+        match &self.scheduler {
+            Scheduler::Multi(shared) => shared.close(self),
+            Scheduler::Current(shared) => shared.close(self),
+        }
+        self.blocking.close();
+    }
+
+    /// Waits until the scheduler has come to its end, and the blocking pool too. False if that takes longer than the limit.
+    fn wait_closed(&self, limit: Option<std::time::Duration>) -> bool {
+        let start = Clock::real();
+        let scheduler_done = match &self.scheduler {
+            Scheduler::Multi(shared) => shared.wait_closed(limit),
+            Scheduler::Current(shared) => shared.wait_closed(limit),
+        };
+        let left = limit.map(|limit| limit.saturating_sub(Clock::real().saturating_duration_since(start)));
+        self.blocking.wait_closed(left) && scheduler_done
+    }
+}

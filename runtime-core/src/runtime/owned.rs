@@ -1,0 +1,240 @@
+//! [`Runtime`] and [`LocalRuntime`]: the owners of a runtime, whose drop is its end.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use super::config::Config;
+use super::handle::{EnterGuard, Handle, block_on};
+use super::{Inner, Scheduler};
+use crate::clock::Clock;
+use crate::context;
+use crate::driver::DriverStack;
+use crate::task::JoinHandle;
+
+/// A runtime. Made by `Builder::build`, or with the defaults by `Runtime::new`.
+///
+/// # The end
+///
+/// Dropping it shuts it down: the workers finish the polls at hand, every task that is left is dropped, sockets and timers
+/// that outlive it give errors, and the blocking pool finishes what it has begun; jobs that have not begun are
+/// cancelled. The drop waits for all that. [`shutdown_timeout`](Self::shutdown_timeout) waits for a limited time,
+/// [`shutdown_background`](Self::shutdown_background) not at all.
+///
+/// # Panics
+///
+/// Dropping it inside a task or a `block_on` panics, because it would wait for itself; shut it down in the background
+/// there, or drop it elsewhere.
+///
+/// # Example
+///
+/// ```
+/// let runtime = rt::runtime::Runtime::new().unwrap();
+/// let answer = runtime.block_on(async { rt::spawn(async { 42 }).await.unwrap() });
+/// assert_eq!(answer, 42);
+/// ```
+pub struct Runtime {
+    handle: Handle,
+    /// Whether the shutdown is over, or somebody else's business.
+    ended: bool,
+}
+
+impl Runtime {
+    /// Makes a runtime from its parts. For the facade.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system refuses a thread.
+    pub fn from_parts(config: &Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Self> {
+        Ok(Self { handle: Handle::new(Inner::start(config, clock, drivers)?), ended: false })
+    }
+
+    /// A handle to the runtime, which can be cloned and sent to other threads.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Runs a future on the calling thread until it is done, and returns its output.
+    ///
+    /// On a multi-thread runtime the calling thread lends a hand meanwhile: it runs tasks that the future spawned and
+    /// woke, which the workers can steal. On a current-thread runtime it drives the whole runtime.
+    ///
+    /// # Panics
+    ///
+    /// If the calling thread is already inside a runtime. Panics of the future are passed on.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        block_on(&self.handle.inner, future)
+    }
+
+    /// Spawns a task. See [`spawn`](crate::spawn).
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn(future)
+    }
+
+    /// Runs a closure on the blocking pool. See [`spawn_blocking`](crate::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.handle.spawn_blocking(f)
+    }
+
+    /// Makes this the current runtime of the thread until the guard is dropped. See [`Handle::enter`].
+    pub fn enter(&self) -> EnterGuard<'_> {
+        self.handle.enter()
+    }
+
+    /// Shuts the runtime down, waiting for at most `limit`. What has not ended by then is left to end by itself.
+    ///
+    /// # Panics
+    ///
+    /// Inside a task or a `block_on`, unless the limit is zero.
+    #[track_caller]
+    pub fn shutdown_timeout(mut self, limit: Duration) {
+        if !limit.is_zero() {
+            assert_may_wait("shut down with a timeout");
+        }
+        self.ended = true;
+        self.handle.inner.close();
+        self.handle.inner.wait_closed(Some(limit));
+    }
+
+    /// Shuts the runtime down without waiting: it comes to its end by itself, as soon as the polls and blocking jobs at
+    /// hand return. May be called inside a task.
+    pub fn shutdown_background(mut self) {
+        self.ended = true;
+        self.handle.inner.close();
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        self.handle.inner.close();
+        if context::is_entered() {
+            // The workers end by themselves. A panic while panicking would abort, and hide the first.
+            if !thread::panicking() {
+                assert_may_wait("dropped");
+            }
+            return;
+        }
+        self.handle.inner.wait_closed(None);
+    }
+}
+
+#[track_caller]
+fn assert_may_wait(what: &str) {
+    assert!(
+        !context::is_entered(),
+        "an rt runtime was {what} inside a task or `block_on`, where waiting for its end would block the thread: move it \
+         out of async code, drop it in `spawn_blocking`, or call `shutdown_background`"
+    );
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime").field("flavor", &self.handle.flavor()).finish_non_exhaustive()
+    }
+}
+
+/// A current-thread runtime that is bound to the thread that made it, and can therefore run tasks that are not `Send`.
+/// Made by `Builder::build_local`.
+///
+/// # Example
+///
+/// ```
+/// use std::rc::Rc;
+/// let runtime = rt::runtime::Builder::new_current_thread().enable_all().build_local().unwrap();
+/// let shared = Rc::new(7);
+/// let copy = Rc::clone(&shared);
+/// let seven = runtime.block_on(async move { rt::spawn_local(async move { *copy }).await.unwrap() });
+/// assert_eq!(seven, *shared);
+/// ```
+#[derive(Debug)]
+pub struct LocalRuntime {
+    runtime: Runtime,
+    /// It must be dropped where its tasks are at home.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl LocalRuntime {
+    /// Makes a runtime from its parts. For the facade.
+    ///
+    /// # Errors
+    ///
+    /// None today; the signature is that of [`Runtime::from_parts`].
+    pub fn from_parts(mut config: Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Self> {
+        config.local = true;
+        Ok(Self { runtime: Runtime::from_parts(&config, clock, drivers)?, _not_send: PhantomData })
+    }
+
+    /// A handle to the runtime. On other threads it can spawn tasks that are `Send`.
+    pub fn handle(&self) -> &Handle {
+        self.runtime.handle()
+    }
+
+    /// Runs a future on this thread until it is done, and the runtime's tasks with it.
+    ///
+    /// # Panics
+    ///
+    /// If the thread is already inside a runtime. Panics of the future are passed on.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
+    }
+
+    /// Spawns a task that stays on this thread. It runs while the thread is in [`block_on`](Self::block_on).
+    #[track_caller]
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let inner = &self.runtime.handle.inner;
+        let Scheduler::Current(shared) = &inner.scheduler else { unreachable!("a local runtime has one thread") };
+        match shared.spawn_local(inner, future, Handle::birth(None)) {
+            Ok(handle) => handle,
+            Err(_) => unreachable!("a local runtime does not leave its thread, and ends with this object"),
+        }
+    }
+
+    /// Runs a closure on the blocking pool. See [`spawn_blocking`](crate::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.runtime.spawn_blocking(f)
+    }
+
+    /// Makes this the current runtime of the thread until the guard is dropped. See [`Handle::enter`].
+    pub fn enter(&self) -> EnterGuard<'_> {
+        self.runtime.enter()
+    }
+
+    /// Shuts the runtime down, waiting for its blocking jobs for at most `limit`.
+    #[track_caller]
+    pub fn shutdown_timeout(self, limit: Duration) {
+        self.runtime.shutdown_timeout(limit);
+    }
+
+    /// Shuts the runtime down without waiting for its blocking jobs.
+    pub fn shutdown_background(self) {
+        self.runtime.shutdown_background();
+    }
+}

@@ -1,0 +1,237 @@
+//! Driving the single-threaded scheduler: `block_on`, and the loop of the thread that has the core.
+//!
+//! Between any two tasks the loop looks whether the main future was woken, so that neither a flood of tasks nor a main
+//! future that yields for ever starves the other. Tasks run first in, first out; every 61st tick takes from the injector.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::pin;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll, Wake, Waker};
+
+use crossbeam_utils::sync::{Parker, Unparker};
+
+use super::{Core, Current, Shared};
+use crate::context;
+use crate::events::{TaskEventKind, emit};
+use crate::metrics::WorkerCounters;
+use crate::primitive::atomic::AtomicBool;
+use crate::primitive::atomic::Ordering::{AcqRel, Acquire};
+use crate::rng::Stream;
+use crate::runtime::Inner;
+use crate::scheduler::Place;
+use crate::scheduler::multi::take_one;
+use crate::scheduler::pacing::Pacing;
+use crate::task::owner::Owner;
+use crate::task::{self, Birth, JoinHandle, Notified};
+
+/// Wakes the future of a `block_on`.
+struct MainWaker {
+    woken: AtomicBool,
+    runtime: Arc<Inner>,
+    /// For a caller that does not have the core.
+    unparker: Unparker,
+}
+
+impl MainWaker {
+    fn take(&self) -> bool {
+        self.woken.load(Acquire) && self.woken.swap(false, AcqRel)
+    }
+}
+
+impl Wake for MainWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.woken.swap(true, AcqRel) {
+            // The caller may have the core, or be about to get it: both sleeps are ended.
+            Current::shared(&self.runtime).unpark(&self.runtime);
+            self.unparker.unpark();
+        }
+    }
+}
+
+/// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
+pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
+    let mut future = pin!(future);
+    let shared = Current::shared(runtime);
+    let parker = Parker::new();
+    let main = Arc::new(MainWaker {
+        woken: AtomicBool::new(true),
+        runtime: Arc::clone(runtime),
+        unparker: parker.unparker().clone(),
+    });
+    let waker = Waker::from(Arc::clone(&main));
+    let mut poll = || {
+        let _budget = context::replace_budget(runtime.budget);
+        future.as_mut().poll(&mut Context::from_waker(&waker))
+    };
+    loop {
+        if let Some(core) = shared.take_core(parker.unparker()) {
+            // Dropped on the way out, also when the future panics: the core goes back.
+            let driving = Driving { worker: Some(Worker::new(Arc::clone(runtime), core)) };
+            if let Poll::Ready(output) = driving.run(&main, &mut poll) {
+                return output;
+            }
+        }
+        if main.take() {
+            if let Poll::Ready(output) = poll() {
+                return output;
+            }
+        } else {
+            parker.park();
+        }
+    }
+}
+
+/// A caller of `block_on` that has the core.
+struct Driving {
+    worker: Option<Worker>,
+}
+
+impl Driving {
+    /// Until the future is done, or the runtime closes (`Pending`).
+    fn run<T>(&self, main: &MainWaker, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+        let worker = self.worker.as_ref().expect("taken only by drop");
+        let _place = context::take_place(Place::Current(NonNull::from(worker)));
+        while !worker.shared().is_closing() {
+            if main.take() {
+                let polled = poll();
+                if polled.is_ready() {
+                    return polled;
+                }
+            }
+            if worker.pacing.tick() {
+                worker.maintain();
+            }
+            if let Some(task) = worker.next_task() {
+                worker.execute(task);
+            } else if !main.woken.load(Acquire) {
+                worker.park();
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Driving {
+    fn drop(&mut self) {
+        let worker = self.worker.take().expect("dropped once");
+        let runtime = Arc::clone(&worker.runtime);
+        Current::shared(&runtime).leave(&runtime, worker.into_core());
+    }
+}
+
+/// The thread that has the core. Reached through the thread's context while user code runs inside its calls, so that every
+/// field is a cell, and none is borrowed across such a call.
+pub(crate) struct Worker {
+    runtime: Arc<Inner>,
+    core: Box<Core>,
+    pacing: Pacing,
+    injector_in: Cell<u32>,
+}
+
+impl Worker {
+    pub(super) fn new(runtime: Arc<Inner>, core: Box<Core>) -> Self {
+        let pacing = Pacing::new(runtime.event_interval);
+        let injector_in = Cell::new(runtime.global_queue_interval);
+        Self { runtime, core, pacing, injector_in }
+    }
+
+    pub(super) fn into_core(self) -> Box<Core> {
+        self.core
+    }
+
+    fn shared(&self) -> &Shared {
+        Current::shared(&self.runtime)
+    }
+
+    #[inline]
+    pub(crate) fn is_of(&self, runtime: &Inner) -> bool {
+        std::ptr::eq(&*self.runtime, runtime)
+    }
+
+    pub(crate) fn counters(&self) -> &WorkerCounters {
+        &self.shared().counters
+    }
+
+    pub(crate) fn owner(&self) -> NonNull<Owner> {
+        NonNull::from(&self.shared().owner)
+    }
+
+    pub(crate) fn user_random(&self) -> &Stream {
+        &self.core.user_random
+    }
+
+    /// Spawns a task. A future that is `!Send` must be at home on this thread.
+    pub(super) fn spawn<F>(&self, future: F, mut birth: Birth) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        birth.id = self.core.ids.next(&self.runtime);
+        birth.owner = Some(self.owner());
+        let (task, handle) = task::new_task::<F, Current>(future, birth);
+        // SAFETY: the list is this thread's, and the task is new.
+        unsafe { self.shared().owner.insert_local(task.task().as_raw()) };
+        self.counters().spawns.add(1);
+        emit(&self.runtime.observer, task.task(), TaskEventKind::Spawned);
+        self.push(task);
+        handle
+    }
+
+    pub(super) fn push(&self, task: Notified) {
+        self.counters().local_schedules.add(1);
+        let mut queue = self.core.queue.borrow_mut();
+        queue.push_back(task);
+        self.shared().depth.store(queue.len(), Relaxed);
+    }
+
+    fn pop(&self) -> Option<Notified> {
+        let mut queue = self.core.queue.borrow_mut();
+        let task = queue.pop_front();
+        self.shared().depth.store(queue.len(), Relaxed);
+        task
+    }
+
+    fn next_task(&self) -> Option<Notified> {
+        let injector = &self.shared().injector;
+        let left = self.injector_in.get() - 1;
+        if left > 0 {
+            self.injector_in.set(left);
+            return self.pop().or_else(|| take_one(injector));
+        }
+        self.injector_in.set(self.runtime.global_queue_interval);
+        take_one(injector).or_else(|| self.pop())
+    }
+
+    fn execute(&self, task: Notified) {
+        self.counters().polls.add(1);
+        context::in_task(task.header().id, self.runtime.budget, || task.run());
+    }
+
+    #[cold]
+    fn maintain(&self) {
+        // SAFETY: the list is this thread's.
+        unsafe { self.shared().owner.drain_returned() };
+        if self.pacing.end_interval() && self.shared().driver.poll() {
+            self.counters().driver_polls.add(1);
+        }
+    }
+
+    fn park(&self) {
+        // SAFETY: the list is this thread's.
+        unsafe { self.shared().owner.drain_returned() };
+        self.runtime.hooks.on_park();
+        self.counters().parks.add(1);
+        if self.shared().wakeup.park(&self.core.parker, &self.shared().driver, None) {
+            self.counters().driver_polls.add(1);
+        }
+        self.runtime.hooks.on_unpark();
+        self.pacing.restart();
+    }
+}

@@ -1,0 +1,368 @@
+//! The single-threaded scheduler: whoever calls `block_on` drives it.
+//!
+//! One [`Core`] with a first-in, first-out queue. The thread that has it runs tasks, its own future among them; other
+//! threads that call `block_on` meanwhile only poll their own future, and take the core over when it becomes free.
+//! Tasks from foreign threads come through an injector.
+//!
+//! A runtime may be bound to a thread, its *home*: then only that thread takes the core, and tasks may be `!Send`,
+//! because they are polled, and dropped, nowhere else.
+
+mod drive;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, fence};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use crossbeam_deque::Injector;
+use crossbeam_utils::CachePadded;
+use crossbeam_utils::sync::{Parker, Unparker};
+use parking_lot::{Condvar, Mutex};
+
+pub(crate) use self::drive::{Worker, block_on};
+
+use super::multi::take_one;
+use super::park::{SharedDriver, Wakeup};
+use super::{IdBlock, Place, runtime_of};
+use crate::clock::Clock;
+use crate::context;
+use crate::driver::Driver;
+use crate::events::{TaskEventKind, emit};
+use crate::metrics::WorkerCounters;
+use crate::rng::{Generator, Stream};
+use crate::runtime::{Config, Inner};
+use crate::task::owner::Owner;
+use crate::task::{self, Birth, Header, JoinHandle, Notified, Schedule, TaskRef};
+
+/// What all threads see of the scheduler.
+pub(crate) struct Shared {
+    slot: Mutex<CoreSlot>,
+    finished: Condvar,
+    closing: AtomicBool,
+    queues_closed: AtomicBool,
+    injector: Injector<Notified>,
+    driver: SharedDriver,
+    /// Of whatever thread has the core.
+    wakeup: CachePadded<Wakeup>,
+    /// How many tasks are in the core's queue.
+    depth: AtomicUsize,
+    /// The tasks spawned by the thread that has the core.
+    owner: Owner,
+    /// The tasks spawned by others.
+    foreign: Owner,
+    counters: CachePadded<WorkerCounters>,
+    foreign_counters: CachePadded<WorkerCounters>,
+    /// The only thread that may take the core, if the runtime is bound to one.
+    home: Option<ThreadId>,
+}
+
+struct CoreSlot {
+    /// Empty while a thread drives, and after the end.
+    core: Option<Box<Core>>,
+    /// Threads in `block_on` that would drive if they could.
+    waiting: Vec<Unparker>,
+    finished: bool,
+}
+
+/// The private side: whatever thread has it drives the runtime.
+struct Core {
+    queue: RefCell<VecDeque<Notified>>,
+    parker: Parker,
+    user_random: Stream,
+    ids: IdBlock,
+}
+
+impl Shared {
+    pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: &Generator) -> Self {
+        let (wakeup, parker) = Wakeup::new();
+        let core = Core { queue: RefCell::default(), parker, user_random: rng.split(), ids: IdBlock::default() };
+        Self {
+            slot: Mutex::new(CoreSlot { core: Some(Box::new(core)), waiting: Vec::new(), finished: false }),
+            finished: Condvar::new(),
+            closing: AtomicBool::new(false),
+            queues_closed: AtomicBool::new(false),
+            injector: Injector::new(),
+            driver: SharedDriver::new(driver),
+            wakeup: CachePadded::new(wakeup),
+            depth: AtomicUsize::new(0),
+            owner: Owner::local(0),
+            foreign: Owner::shared(),
+            counters: CachePadded::default(),
+            foreign_counters: CachePadded::default(),
+            home: config.local.then(|| thread::current().id()),
+        }
+    }
+
+    /// Called once, when the runtime has its place in memory.
+    pub(crate) fn bind(&self, runtime: *const Inner) {
+        self.owners().iter().for_each(|owner| owner.bind(runtime));
+    }
+
+    fn owners(&self) -> [&Owner; 2] {
+        [&self.owner, &self.foreign]
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closing.load(Acquire)
+    }
+
+    /// Whether the calling thread may poll and drop `!Send` futures of this runtime.
+    pub(crate) fn is_home(&self) -> bool {
+        self.home == Some(thread::current().id())
+    }
+
+    /// The core, if it is free and this thread may have it. Else `waiter` is unparked when that may have changed.
+    fn take_core(&self, waiter: &Unparker) -> Option<Box<Core>> {
+        if self.home.is_some_and(|home| home != thread::current().id()) {
+            return None;
+        }
+        let mut slot = self.slot.lock();
+        if self.is_closing() {
+            return None;
+        }
+        let core = slot.core.take();
+        if core.is_none() {
+            slot.waiting.push(waiter.clone());
+        }
+        core
+    }
+
+    /// Puts the core down. If the runtime is closing, this is the end of it.
+    fn leave(&self, runtime: &Arc<Inner>, core: Box<Core>) {
+        let mut slot = self.slot.lock();
+        for waiter in slot.waiting.drain(..) {
+            waiter.unpark();
+        }
+        if self.is_closing() {
+            drop(slot);
+            self.finale(runtime, &core);
+        } else {
+            slot.core = Some(core);
+        }
+    }
+
+    /// Begins the shutdown.
+    pub(crate) fn close(&self, runtime: &Arc<Inner>) {
+        let core = {
+            let mut slot = self.slot.lock();
+            if self.closing.swap(true, SeqCst) {
+                return;
+            }
+            slot.core.take()
+        };
+        match core {
+            Some(core) => self.finale(runtime, &core),
+            // Whoever has it finishes the poll at hand, and puts it down.
+            None => self.unpark(runtime),
+        }
+    }
+
+    /// Waits until everything is over. False if that takes longer than the limit.
+    pub(crate) fn wait_closed(&self, limit: Option<Duration>) -> bool {
+        let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
+        let mut slot = self.slot.lock();
+        while !slot.finished {
+            match deadline {
+                None => self.finished.wait(&mut slot),
+                Some(deadline) => {
+                    if self.finished.wait_until(&mut slot, deadline).timed_out() {
+                        return slot.finished;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// The end, in the steps that `multi/shutdown.rs` explains. The caller has the core, and no place at the scheduler.
+    fn finale(&self, runtime: &Arc<Inner>, core: &Core) {
+        self.owners().iter().for_each(|owner| owner.refuse());
+        // SAFETY: with the core in hand nobody else polls tasks, and the local list is this thread's.
+        self.owners().iter().for_each(|owner| unsafe { owner.cancel_all() });
+        self.queues_closed.store(true, SeqCst);
+        // Pairs with the fence in `inject`.
+        fence(SeqCst);
+        self.empty_injector();
+        let queue = std::mem::take(&mut *core.queue.borrow_mut());
+        drop(queue);
+        self.driver.shutdown();
+        // SAFETY: as above.
+        let left = self.owners().iter().map(|owner| unsafe { owner.close() }).sum();
+        runtime.tasks_left_behind(left);
+        let mut slot = self.slot.lock();
+        slot.finished = true;
+        self.finished.notify_all();
+    }
+
+    fn empty_injector(&self) {
+        while let Some(task) = take_one(&self.injector) {
+            drop(task);
+        }
+    }
+
+    fn unpark(&self, runtime: &Inner) {
+        self.wakeup.unpark(&*runtime.drivers.unpark);
+    }
+
+    /// Queues a task from a thread that does not have the core.
+    fn inject(&self, runtime: &Inner, task: Notified) {
+        self.foreign_counters.injector_schedules.add_shared(1);
+        self.injector.push(task);
+        // The exchange in `unpark` comes after the push, and the driving thread looks at the injector before the one by
+        // which it falls asleep: it sees the task, or is woken.
+        self.unpark(runtime);
+        fence(SeqCst);
+        if self.queues_closed.load(SeqCst) {
+            self.empty_injector();
+        }
+    }
+
+    /// Takes dead tasks off the local list, when nobody who has the core comes by to do it.
+    pub(crate) fn nudge(&self, runtime: &Inner) {
+        match &self.slot.lock().core {
+            // SAFETY: the core is nobody's, and the lock keeps it so: the list is this thread's.
+            Some(_) => unsafe { self.owner.drain_returned() },
+            None => self.unpark(runtime),
+        }
+    }
+
+    /// The driver of this runtime that the current thread is, if it is.
+    #[inline]
+    fn worker_here(runtime: &Inner) -> Option<NonNull<Worker>> {
+        match context::place() {
+            // SAFETY: a place in the context is good while it stands there.
+            Place::Current(worker) if unsafe { worker.as_ref() }.is_of(runtime) => Some(worker),
+            _ => None,
+        }
+    }
+
+    /// Spawns a task from whatever thread.
+    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, mut birth: Birth) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        if let Some(worker) = Self::worker_here(runtime) {
+            // SAFETY: as in `worker_here`.
+            return unsafe { worker.as_ref() }.spawn(future, birth);
+        }
+        birth.id = task::Id(runtime.reserve_ids(1));
+        birth.owner = Some(NonNull::from(&self.foreign));
+        let (task, handle) = task::new_task::<F, Current>(future, birth);
+        // SAFETY: the task is new.
+        if unsafe { self.foreign.insert_shared(task.task().as_raw()) } {
+            self.foreign_counters.spawns.add_shared(1);
+            emit(&runtime.observer, task.task(), TaskEventKind::Spawned);
+            self.inject(runtime, task);
+        } else {
+            task::refuse(task);
+        }
+        handle
+    }
+
+    /// Spawns a task that stays on this thread. `None` if this is not the home of the runtime, or not inside of it.
+    pub(crate) fn spawn_local<F>(
+        &self,
+        runtime: &Arc<Inner>,
+        future: F,
+        birth: Birth,
+    ) -> Result<JoinHandle<F::Output>, F>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        if !self.is_home() {
+            return Err(future);
+        }
+        if let Some(worker) = Self::worker_here(runtime) {
+            // SAFETY: as in `worker_here`; and the task is at home here.
+            return Ok(unsafe { worker.as_ref() }.spawn(future, birth));
+        }
+        // Outside of `block_on` the core is free, unless the runtime is at its end.
+        let parker = Parker::new();
+        let Some(core) = self.take_core(parker.unparker()) else { return Err(future) };
+        let worker = Worker::new(Arc::clone(runtime), core);
+        let handle = worker.spawn(future, birth);
+        self.leave(runtime, worker.into_core());
+        Ok(handle)
+    }
+
+    pub(crate) fn counters(&self) -> [&WorkerCounters; 2] {
+        [&self.counters, &self.foreign_counters]
+    }
+
+    pub(crate) fn queue_depth(&self) -> usize {
+        self.depth.load(Relaxed)
+    }
+
+    pub(crate) fn injector_depth(&self) -> usize {
+        self.injector.len()
+    }
+}
+
+/// The single-threaded scheduler, to its tasks.
+pub(crate) struct Current;
+
+impl Current {
+    fn shared(runtime: &Inner) -> &Shared {
+        match &runtime.scheduler {
+            super::Scheduler::Current(shared) => shared,
+            super::Scheduler::Multi(_) => unreachable!("a task stays with its kind of scheduler"),
+        }
+    }
+}
+
+impl Schedule for Current {
+    fn schedule(task: Notified) {
+        let runtime: *const Inner = runtime_of(task.header()).expect("a task that was refused is complete");
+        // SAFETY: the task keeps its runtime; and while this thread drives it, or `keep` lives, it stays.
+        let runtime = unsafe { &*runtime };
+        emit(&runtime.observer, task.task(), TaskEventKind::Woken);
+        if let Some(worker) = Shared::worker_here(runtime) {
+            // SAFETY: as in `worker_here`.
+            unsafe { worker.as_ref() }.push(task);
+        } else {
+            // As in the multi-threaded scheduler: nothing else keeps the runtime once the task is in the queue.
+            let keep = TaskRef::clone(task.task());
+            Self::shared(runtime).inject(runtime, task);
+            drop(keep);
+        }
+    }
+
+    fn reschedule(task: Notified) {
+        let runtime = runtime_of(task.header()).expect("a task that was refused is complete");
+        let worker = Shared::worker_here(runtime).expect("only the driving thread polls");
+        // SAFETY: as in `worker_here`.
+        unsafe { worker.as_ref() }.push(task);
+    }
+
+    fn completed(task: &Header) {
+        let Some(runtime) = runtime_of(task) else { return };
+        match Shared::worker_here(runtime) {
+            // SAFETY: as in `worker_here`.
+            Some(worker) => unsafe { worker.as_ref() }.counters().completions.add(1),
+            None => Self::shared(runtime).foreign_counters.completions.add_shared(1),
+        }
+    }
+
+    fn event(task: &TaskRef, kind: TaskEventKind) {
+        if let Some(runtime) = runtime_of(task.header()) {
+            emit(&runtime.observer, task, kind);
+        }
+    }
+
+    unsafe fn release(task: NonNull<Header>) {
+        let here = match context::place() {
+            // SAFETY: as in `worker_here`.
+            Place::Current(worker) => Some(unsafe { worker.as_ref() }.owner()),
+            _ => None,
+        };
+        // SAFETY: the caller's promise; the local list belongs to the thread that has the core.
+        unsafe { super::release(task, here) };
+    }
+}

@@ -1,0 +1,128 @@
+//! The schedulers: which task runs when, on which thread.
+//!
+//! Two implementations stand behind the same seam ([`crate::task::Schedule`] for tasks on their way back into a queue,
+//! [`Scheduler`] for the runtime): [`multi`], work stealing on many threads, and [`current`], one thread. Code outside of this
+//! folder does not ask which one it is on, except to report it.
+
+pub(crate) mod current;
+pub(crate) mod multi;
+mod pacing;
+mod park;
+
+use std::ptr::NonNull;
+
+use crate::metrics::WorkerCounters;
+use crate::runtime::Inner;
+use crate::task::{Header, Id};
+
+/// A runtime's scheduler.
+#[allow(clippy::large_enum_variant)] // one a runtime, never moved after it was made
+pub(crate) enum Scheduler {
+    Multi(multi::Shared),
+    Current(current::Shared),
+}
+
+/// What the current thread is to a scheduler. The pointers are good for as long as they stand in the thread's context.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    /// Nothing.
+    Outside,
+    /// A worker, or a caller of `block_on` that lends a hand.
+    Multi(NonNull<multi::Worker>),
+    /// The thread that drives a current-thread runtime.
+    Current(NonNull<current::Worker>),
+}
+
+impl Place {
+    pub(crate) fn index(self) -> Option<usize> {
+        match self {
+            Place::Outside => None,
+            // SAFETY: set by the worker, on this thread, for as long as it is one.
+            Place::Multi(worker) => Some(unsafe { worker.as_ref() }.index()),
+            Place::Current(_) => Some(0),
+        }
+    }
+
+    /// Whether the thread works for this runtime.
+    #[inline]
+    pub(crate) fn is_of(self, runtime: &Inner) -> bool {
+        match self {
+            Place::Outside => false,
+            // SAFETY: as in `index`.
+            Place::Multi(worker) => unsafe { worker.as_ref() }.is_of(runtime),
+            // SAFETY: as in `index`.
+            Place::Current(worker) => unsafe { worker.as_ref() }.is_of(runtime),
+        }
+    }
+
+    fn counters(&self) -> Option<&WorkerCounters> {
+        match self {
+            Place::Outside => None,
+            // SAFETY: as in `index`.
+            Place::Multi(worker) => Some(unsafe { worker.as_ref() }.counters()),
+            // SAFETY: as in `index`.
+            Place::Current(worker) => Some(unsafe { worker.as_ref() }.counters()),
+        }
+    }
+
+    pub(crate) fn count_budget_yield(self) {
+        if let Some(counters) = self.counters() {
+            counters.budget_yields.add(1);
+        }
+    }
+
+    pub(crate) fn random_below(self, n: u32) -> Option<u32> {
+        match self {
+            Place::Outside => None,
+            // SAFETY: as in `index`.
+            Place::Multi(worker) => Some(unsafe { worker.as_ref() }.user_random().below(n)),
+            // SAFETY: as in `index`.
+            Place::Current(worker) => Some(unsafe { worker.as_ref() }.user_random().below(n)),
+        }
+    }
+}
+
+/// The runtime of a task that is on an owner's list. `None` for a task that was refused, and for blocking ones.
+fn runtime_of(task: &Header) -> Option<&Inner> {
+    // SAFETY: the owner outlives its tasks.
+    task.owner.map(|owner| unsafe { owner.as_ref() }.runtime())
+}
+
+/// Frees a task, through its owner if it has one. `here`: the owner whose list the calling thread has.
+///
+/// # Safety
+///
+/// The last reference to the task is gone.
+#[inline]
+unsafe fn release(task: NonNull<Header>, here: Option<NonNull<crate::task::owner::Owner>>) {
+    // SAFETY: the caller's promise; the owner outlives its tasks.
+    unsafe {
+        match task.as_ref().owner {
+            Some(owner) => owner.as_ref().release(task, here == Some(owner)),
+            None => (task.as_ref().vtable.dealloc)(task),
+        }
+    }
+}
+
+/// A worker's supply of task identifiers, drawn from the runtime in blocks.
+#[derive(Debug, Default)]
+struct IdBlock {
+    next: std::cell::Cell<u64>,
+    left: std::cell::Cell<u64>,
+}
+
+impl IdBlock {
+    const SIZE: u64 = 256;
+
+    #[inline]
+    fn next(&self, runtime: &Inner) -> Id {
+        if self.left.get() == 0 {
+            self.next.set(runtime.reserve_ids(Self::SIZE));
+            self.left.set(Self::SIZE);
+        }
+        let id = self.next.get();
+        self.next.set(id + 1);
+        self.left.set(self.left.get() - 1);
+        Id(id)
+    }
+}

@@ -1,0 +1,165 @@
+//! The idle protocol: which workers sleep, which search, and who wakes whom. Nothing but counting: no queues, no threads.
+//!
+//! # States
+//!
+//! A worker is *running* (it has work), *searching* (it has none, and looks at the other workers and the injector), or
+//! *sleeping*. One word counts the searching and the sleeping ones; a list, under a lock, names the sleeping ones.
+//!
+//! | from      | to        | who moves it                                                             |
+//! |-----------|-----------|--------------------------------------------------------------------------|
+//! | running   | searching | the worker, if less than half of the workers search (`start_search`)      |
+//! | searching | running   | the worker, when it found work (`stop_search`); the last one out looks whether there is more, and wakes one |
+//! | running or searching | sleeping | the worker (`start_sleep`); then it looks at *everything* once more |
+//! | sleeping  | searching | whoever has work to offer (`wake_one`): takes it off the list and counts it as searching, then unparks it |
+//! | sleeping  | running   | the worker itself, when the driver or somebody else got it up (`end_sleep`) |
+//!
+//! # Why no work is overlooked
+//!
+//! Whoever makes work visible does: write the queue; fence (SeqCst); read the word, and wake a sleeper if somebody
+//! sleeps and nobody searches. Whoever goes to sleep does: change the word (SeqCst); fence (SeqCst); read all
+//! queues, and stay up if there is work. The two fences are in one total order. If the pusher's comes first, the
+//! sleeper sees the work. If the sleeper's comes first, the pusher sees the sleeper.
+//!
+//! A pusher that wakes nobody because somebody searches relies on that searcher. It either finds this work; or finds
+//! other work, and then, as the last searcher, looks at all queues when it stops; or finds nothing, goes to sleep, and looks at
+//! all queues then. Between the pusher's fence and that look lies the searcher's change of the word, which the
+//! pusher did not see: so the look sees the work.
+//!
+//! # Which work counts
+//!
+//! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on its
+//! lanes beyond the one task that it is going to run itself when the current poll returns. That one task
+//! can be stolen by any worker that searches anyway; should the poll not return, the monitor sends somebody for it
+//! (`monitor.rs`). Work in the injector is always surplus.
+
+use crate::primitive::Mutex;
+use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
+use crate::primitive::atomic::{AtomicU32, fence};
+
+const SEARCHING: u32 = 1;
+const SLEEPING: u32 = 1 << 16;
+
+/// How many workers search and how many sleep, at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Counts(u32);
+
+impl Counts {
+    fn searching(self) -> u32 {
+        self.0 % SLEEPING
+    }
+
+    fn sleeping(self) -> u32 {
+        self.0 / SLEEPING
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    /// Read by every push of surplus, written when a worker changes its state. On a line of its own.
+    counts: AtomicU32,
+    /// The last to go to sleep is the first to be woken: its caches are warm.
+    sleepers: Mutex<Vec<usize>>,
+    workers: u32,
+}
+
+impl Idle {
+    /// The most workers there can be.
+    pub(crate) const MAX_WORKERS: usize = (SLEEPING - 1) as usize;
+
+    pub(crate) fn new(workers: usize) -> Self {
+        assert!(workers <= Self::MAX_WORKERS);
+        Self { counts: AtomicU32::new(0), sleepers: Mutex::new(Vec::with_capacity(workers)), workers: workers as u32 }
+    }
+
+    /// After work was made visible: the worker to unpark for it, if one is needed. It counts as searching from now on.
+    #[inline]
+    #[must_use]
+    pub(crate) fn wake_one(&self) -> Option<usize> {
+        // Pairs with the fence in `start_sleep`.
+        fence(SeqCst);
+        if self.is_help_needed() { self.take_sleeper() } else { None }
+    }
+
+    fn is_help_needed(&self) -> bool {
+        let counts = Counts(self.counts.load(SeqCst));
+        counts.sleeping() > 0 && counts.searching() == 0
+    }
+
+    #[cold]
+    fn take_sleeper(&self) -> Option<usize> {
+        let mut sleepers = self.sleepers.lock();
+        // Another pusher may have been quicker: one searcher is enough.
+        if !self.is_help_needed() {
+            return None;
+        }
+        let worker = sleepers.pop()?;
+        self.counts.fetch_add(SEARCHING.wrapping_sub(SLEEPING), SeqCst);
+        Some(worker)
+    }
+
+    /// A worker to unpark whether or not somebody searches: for a duty that is not work, such as the driver.
+    #[must_use]
+    pub(crate) fn wake_any(&self) -> Option<usize> {
+        fence(SeqCst);
+        if Counts(self.counts.load(SeqCst)).sleeping() == 0 {
+            return None;
+        }
+        let mut sleepers = self.sleepers.lock();
+        let worker = sleepers.pop()?;
+        self.counts.fetch_add(SEARCHING.wrapping_sub(SLEEPING), SeqCst);
+        Some(worker)
+    }
+
+    /// A running worker wants to search. Half of the workers may.
+    pub(crate) fn start_search(&self) -> bool {
+        let counts = Counts(self.counts.load(Relaxed));
+        // Two may pass here at once: the bound is for economy, and need not be exact.
+        if 2 * counts.searching() >= self.workers.max(2) {
+            return false;
+        }
+        self.counts.fetch_add(SEARCHING, SeqCst);
+        true
+    }
+
+    /// A searching worker found work. True if it was the last: then it must look whether there is more.
+    #[must_use]
+    pub(crate) fn stop_search(&self) -> bool {
+        Counts(self.counts.fetch_sub(SEARCHING, SeqCst)).searching() == 1
+    }
+
+    /// A worker without work lies down. It must then look at everything once more before it closes its eyes.
+    pub(crate) fn start_sleep(&self, worker: usize, searching: bool) {
+        let mut sleepers = self.sleepers.lock();
+        sleepers.push(worker);
+        let change = if searching { SLEEPING.wrapping_sub(SEARCHING) } else { SLEEPING };
+        self.counts.fetch_add(change, SeqCst);
+        drop(sleepers);
+        // Pairs with the fence in `wake_one`.
+        fence(SeqCst);
+    }
+
+    /// A worker gets up. True if somebody woke it for work: then it counts as searching already.
+    #[must_use]
+    pub(crate) fn end_sleep(&self, worker: usize) -> bool {
+        let mut sleepers = self.sleepers.lock();
+        match sleepers.iter().rposition(|&sleeper| sleeper == worker) {
+            None => true,
+            Some(at) => {
+                sleepers.remove(at);
+                self.counts.fetch_sub(SLEEPING, SeqCst);
+                false
+            }
+        }
+    }
+
+    /// A worker that looked once more before sleeping, and saw work, searches for it, whatever the bound.
+    pub(crate) fn resume_search(&self) {
+        self.counts.fetch_add(SEARCHING, SeqCst);
+    }
+
+    /// Whether all workers sleep.
+    pub(crate) fn all_asleep(&self) -> bool {
+        Counts(self.counts.load(SeqCst)).sleeping() == self.workers
+    }
+}

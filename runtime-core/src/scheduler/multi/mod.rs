@@ -1,0 +1,317 @@
+//! The work-stealing scheduler.
+//!
+//! Each worker thread has two lanes that others can steal from: a LIFO deque, where wakes and spawns go, and a FIFO *fair
+//! lane*, where tasks go that yielded. What comes from foreign threads goes through the *injector*. `worker.rs` has the
+//! loop, `lanes.rs` the order in which the lanes are served, `idle.rs` the protocol of sleeping and waking, `guest.rs`
+//! what `block_on` does on its caller's thread, `monitor.rs` who looks after a worker that is stuck, and `shutdown.rs` the end.
+//!
+//! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
+
+mod guest;
+mod idle;
+mod lanes;
+mod monitor;
+mod shutdown;
+mod worker;
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, SeqCst};
+
+use crossbeam_deque::Injector;
+use crossbeam_utils::CachePadded;
+use crossbeam_utils::sync::Parker;
+
+pub(crate) use self::guest::block_on;
+use self::idle::Idle;
+pub(crate) use self::lanes::take_one;
+use self::lanes::{LaneStealers, Lanes};
+use self::monitor::Monitor;
+use self::shutdown::Lifecycle;
+pub(crate) use self::worker::Worker;
+
+use super::park::{SharedDriver, Wakeup};
+use super::{IdBlock, Place, runtime_of};
+use crate::context;
+use crate::driver::Driver;
+use crate::events::{TaskEventKind, emit};
+use crate::metrics::WorkerCounters;
+use crate::rng::{Generator, Stream};
+use crate::runtime::{Config, Inner};
+use crate::task::owner::Owner;
+use crate::task::{self, Birth, Header, JoinHandle, Notified, Schedule, TaskRef};
+
+/// So many callers of `block_on` at once can lend a hand; further ones only wait.
+pub(crate) const GUESTS: usize = 4;
+
+/// Lists for tasks from foreign threads, so that those do not all queue for one lock.
+const FOREIGN_OWNERS: usize = 4;
+
+/// What all threads see of the scheduler.
+pub(crate) struct Shared {
+    /// One for each worker, then one for each guest.
+    slots: Box<[CachePadded<Slot>]>,
+    workers: usize,
+    injector: Injector<Notified>,
+    /// The queues were emptied for the last time: whoever pushes now empties them again.
+    queues_closed: AtomicBool,
+    /// Set once, at shutdown; every thread of the scheduler looks at it each tick.
+    closing: AtomicBool,
+    idle: CachePadded<Idle>,
+    driver: SharedDriver,
+    foreign: Box<[CachePadded<Owner>]>,
+    foreign_counters: CachePadded<WorkerCounters>,
+    lifecycle: Lifecycle,
+    monitor: Monitor,
+}
+
+/// The public side of one worker: what other threads steal from, wake, read, and return tasks to.
+struct Slot {
+    lanes: LaneStealers,
+    wakeup: Wakeup,
+    counters: WorkerCounters,
+    owner: Owner,
+}
+
+/// The private side: whatever thread has the core is the worker.
+struct Core {
+    index: usize,
+    lanes: Lanes,
+    parker: Parker,
+    victims: Stream,
+    user_random: Stream,
+    ids: IdBlock,
+}
+
+impl Shared {
+    pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: &Generator) -> Self {
+        let (mut slots, mut cores) = (Vec::new(), Vec::new());
+        for index in 0..config.worker_threads + GUESTS {
+            let (lanes, stealers) = Lanes::new(config.global_queue_interval);
+            let (wakeup, parker) = Wakeup::new();
+            let (victims, user_random, ids) = (rng.split(), rng.split(), IdBlock::default());
+            slots.push(CachePadded::new(Slot {
+                lanes: stealers,
+                wakeup,
+                counters: WorkerCounters::default(),
+                owner: Owner::local(index),
+            }));
+            cores.push(Box::new(Core { index, lanes, parker, victims, user_random, ids }));
+        }
+        Self {
+            slots: slots.into(),
+            workers: config.worker_threads,
+            injector: Injector::new(),
+            queues_closed: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            idle: CachePadded::new(Idle::new(config.worker_threads)),
+            driver: SharedDriver::new(driver),
+            foreign: (0..FOREIGN_OWNERS).map(|_| CachePadded::new(Owner::shared())).collect(),
+            foreign_counters: CachePadded::default(),
+            lifecycle: Lifecycle::new(cores),
+            monitor: Monitor::new(),
+        }
+    }
+
+    /// Called once, when the runtime has its place in memory.
+    pub(crate) fn bind(&self, runtime: *const Inner) {
+        self.owners().for_each(|owner| owner.bind(runtime));
+    }
+
+    fn owners(&self) -> impl Iterator<Item = &Owner> {
+        self.slots.iter().map(|slot| &slot.owner).chain(self.foreign.iter().map(|owner| &**owner))
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closing.load(Acquire)
+    }
+
+    /// The workers' public sides, without the guests'.
+    fn worker_slots(&self) -> &[CachePadded<Slot>] {
+        &self.slots[..self.workers]
+    }
+
+    fn unpark(&self, runtime: &Inner, slot: usize) {
+        self.slots[slot].wakeup.unpark(&*runtime.drivers.unpark);
+    }
+
+    /// Surplus work was made visible: wakes a worker for it, if need be.
+    #[inline]
+    fn notify(&self, runtime: &Inner) {
+        if let Some(worker) = self.idle.wake_one() {
+            self.unpark(runtime, worker);
+        }
+    }
+
+    /// Sees to it that somebody waits in the driver, when a thread has left it for good.
+    fn hand_over_driver(&self, runtime: &Inner) {
+        if !self.driver.is_attended() {
+            if let Some(worker) = self.idle.wake_any() {
+                self.unpark(runtime, worker);
+            }
+        }
+    }
+
+    /// Whether there is work that a worker on its way to sleep should stay up for.
+    fn has_surplus(&self) -> bool {
+        !self.injector.is_empty() || self.slots.iter().any(|slot| slot.lanes.len() > 1)
+    }
+
+    /// Queues a task from a thread that is no worker.
+    fn inject(&self, runtime: &Inner, task: Notified) {
+        self.foreign_counters.injector_schedules.add_shared(1);
+        self.injector.push(task);
+        self.notify(runtime);
+        // Pairs with the fence in `close_queues`: either that sees the task, or this sees the flag.
+        if self.queues_closed.load(SeqCst) {
+            self.empty_queues();
+        }
+    }
+
+    /// Takes a task's dead neighbours off the hands of a slot that has too many of them.
+    pub(crate) fn nudge(&self, runtime: &Inner, slot: usize) {
+        if slot < self.workers {
+            self.unpark(runtime, slot);
+        } else {
+            self.lifecycle.visit_vacant(slot, |_core| {
+                // SAFETY: a vacant core is nobody's, and the lock keeps it so: its list is this thread's.
+                unsafe { self.slots[slot].owner.drain_returned() };
+            });
+        }
+    }
+
+    /// The worker that the current thread is for this runtime, if it is one.
+    #[inline]
+    fn worker_here(runtime: &Inner) -> Option<NonNull<Worker>> {
+        match context::place() {
+            // SAFETY: a place in the context is good while it stands there.
+            Place::Multi(worker) if unsafe { worker.as_ref() }.is_of(runtime) => Some(worker),
+            _ => None,
+        }
+    }
+
+    /// Spawns a task from whatever thread.
+    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, mut birth: Birth) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        if let Some(worker) = Self::worker_here(runtime) {
+            // SAFETY: as in `worker_here`.
+            return unsafe { worker.as_ref() }.spawn(future, birth);
+        }
+        birth.id = task::Id(runtime.reserve_ids(1));
+        let owner = &*self.foreign[context::thread_token() % self.foreign.len()];
+        birth.owner = Some(NonNull::from(owner));
+        let (task, handle) = task::new_task::<F, Multi>(future, birth);
+        // SAFETY: the task is new.
+        if unsafe { owner.insert_shared(task.task().as_raw()) } {
+            self.foreign_counters.spawns.add_shared(1);
+            emit(&runtime.observer, task.task(), TaskEventKind::Spawned);
+            self.inject(runtime, task);
+        } else {
+            task::refuse(task);
+        }
+        handle
+    }
+
+    pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {
+        self.slots.iter().map(|slot| &slot.counters).chain([&*self.foreign_counters])
+    }
+
+    pub(crate) fn num_workers(&self) -> usize {
+        self.workers
+    }
+
+    pub(crate) fn worker_counters(&self, worker: usize) -> Option<&WorkerCounters> {
+        Some(&self.worker_slots().get(worker)?.counters)
+    }
+
+    pub(crate) fn worker_queue_depth(&self, worker: usize) -> Option<usize> {
+        Some(self.worker_slots().get(worker)?.lanes.len())
+    }
+
+    pub(crate) fn injector_depth(&self) -> usize {
+        self.injector.len()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        debug_assert!(self.injector.is_empty(), "shutdown empties the queues");
+    }
+}
+
+/// The work-stealing scheduler, to its tasks.
+pub(crate) struct Multi;
+
+impl Multi {
+    fn shared(runtime: &Inner) -> &Shared {
+        match &runtime.scheduler {
+            super::Scheduler::Multi(shared) => shared,
+            super::Scheduler::Current(_) => unreachable!("a task stays with its kind of scheduler"),
+        }
+    }
+}
+
+impl Schedule for Multi {
+    #[inline]
+    fn schedule(task: Notified) {
+        let runtime: *const Inner = runtime_of(task.header()).expect("a task that was refused is complete");
+        // SAFETY: the task keeps its runtime; and while this thread is one of its workers, or `keep` lives, it stays.
+        let runtime = unsafe { &*runtime };
+        emit(&runtime.observer, task.task(), TaskEventKind::Woken);
+        if let Some(worker) = Shared::worker_here(runtime) {
+            // SAFETY: as in `worker_here`.
+            unsafe { worker.as_ref() }.push(task);
+        } else {
+            // Once in the queue the task may run, end and be freed, and the runtime with it, while this thread has yet to
+            // look for a sleeper. One more reference keeps both.
+            let keep = TaskRef::clone(task.task());
+            Self::shared(runtime).inject(runtime, task);
+            drop(keep);
+        }
+    }
+
+    #[inline]
+    fn reschedule(task: Notified) {
+        let runtime = runtime_of(task.header()).expect("a task that was refused is complete");
+        let worker = Shared::worker_here(runtime).expect("only workers poll");
+        // SAFETY: as in `worker_here`.
+        unsafe { worker.as_ref() }.push_fair(task);
+    }
+
+    #[inline]
+    fn completed(task: &Header) {
+        let Some(runtime) = runtime_of(task) else { return };
+        match Shared::worker_here(runtime) {
+            // SAFETY: as in `worker_here`.
+            Some(worker) => unsafe { worker.as_ref() }.counters().completions.add(1),
+            None => Self::shared(runtime).foreign_counters.completions.add_shared(1),
+        }
+    }
+
+    #[inline]
+    fn event(task: &TaskRef, kind: TaskEventKind) {
+        if let Some(runtime) = runtime_of(task.header()) {
+            emit(&runtime.observer, task, kind);
+        }
+    }
+
+    #[inline]
+    unsafe fn release(task: NonNull<Header>) {
+        let here = match context::place() {
+            // SAFETY: as in `worker_here`.
+            Place::Multi(worker) => Some(unsafe { worker.as_ref() }.owner()),
+            _ => None,
+        };
+        // SAFETY: the caller's promise; a worker's list is its thread's.
+        unsafe { super::release(task, here) };
+    }
+}
+
+/// Starts the threads of a runtime.
+pub(crate) fn start(runtime: &Arc<Inner>, config: &Config) -> std::io::Result<()> {
+    shutdown::start_threads(runtime, config)
+}

@@ -1,0 +1,213 @@
+//! The beginning and the end of the scheduler's threads.
+//!
+//! # The end
+//!
+//! Every core is in one of two places: with a thread (a worker, or a guest), or *vacant*, in the [`Lifecycle`]. Closing
+//! sets a flag and wakes every thread; each finishes its poll, puts its core down, and goes. The last one to
+//! put its core down performs the *finale*, alone: nobody polls tasks of the runtime any more, and none ever will.
+//!
+//! 1. Foreign spawns are refused from now on. (Workers' own lists get tasks from workers only.)
+//! 2. Every task on every list that is not complete is cancelled: its future is dropped, its joiner told.
+//! 3. `queues_closed` is set and all queues are emptied. What is in them belongs to complete tasks: references, nothing
+//!    more. A waker that was past its change of state but not yet in the queue finds the flag after its push and
+//!    empties the queue itself.
+//! 4. The driver is closed: whoever still waits on a socket or a timer is woken and finds an error.
+//! 5. The lists are given up, and the tasks still held by somebody are counted (`task/orphans.rs`).
+//!
+//! Then whoever waits for the end is told.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::fence;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::{Core, Multi, Shared, Worker, monitor};
+use crate::clock::Clock;
+use crate::context::{self, RuntimeGuard};
+use crate::runtime::{Config, Inner};
+use crate::scheduler::Place;
+use crate::task::Notified;
+
+/// Who has a core, and how far shutdown has come.
+pub(super) struct Lifecycle {
+    state: Mutex<State>,
+    finished: Condvar,
+}
+
+struct State {
+    /// Cores without a thread: at first all, then the guests', at the end all again.
+    vacant: Vec<Box<Core>>,
+    /// Cores with a thread.
+    active: usize,
+    closing: bool,
+    finished: bool,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Lifecycle {
+    pub(super) fn new(vacant: Vec<Box<Core>>) -> Self {
+        let state = State { vacant, active: 0, closing: false, finished: false, threads: Vec::new() };
+        Self { state: Mutex::new(state), finished: Condvar::new() }
+    }
+
+    /// A core for a guest.
+    pub(super) fn take_vacant(&self) -> Option<Box<Core>> {
+        let mut state = self.state.lock();
+        if state.closing {
+            return None;
+        }
+        let core = state.vacant.pop()?;
+        state.active += 1;
+        Some(core)
+    }
+
+    /// Calls the closure with the core of a slot, if it is vacant, and keeps it so meanwhile.
+    pub(super) fn visit_vacant(&self, slot: usize, f: impl FnOnce(&Core)) {
+        let state = self.state.lock();
+        if let Some(core) = state.vacant.iter().find(|core| core.index == slot) {
+            f(core);
+        }
+    }
+}
+
+/// Starts the workers and the monitor.
+pub(super) fn start_threads(runtime: &Arc<Inner>, config: &Config) -> std::io::Result<()> {
+    let lifecycle = &Multi::shared(runtime).lifecycle;
+    let mut threads = Vec::with_capacity(config.worker_threads + 1);
+    for _ in 0..config.worker_threads {
+        let core = {
+            let mut state = lifecycle.state.lock();
+            state.active += 1;
+            // The workers' cores stand in front of the guests'.
+            state.vacant.remove(0)
+        };
+        let index = core.index;
+        let hooks_runtime = Arc::clone(runtime);
+        // The core must not be lost with a thread that did not start.
+        let core = Arc::new(Mutex::new(Some(core)));
+        let for_thread = Arc::clone(&core);
+        let started = config.thread_builder(index).spawn(move || {
+            let core = for_thread.lock().take().expect("a core is for one thread");
+            run_worker(&hooks_runtime, core);
+        });
+        match started {
+            Ok(thread) => threads.push(thread),
+            Err(error) => {
+                let core = core.lock().take().expect("the thread did not start");
+                lifecycle.state.lock().threads.append(&mut threads);
+                Multi::shared(runtime).leave(runtime, core);
+                return Err(error);
+            }
+        }
+    }
+    let for_monitor = Arc::clone(runtime);
+    let started = thread::Builder::new().name("rt-monitor".into()).spawn(move || monitor::run(&for_monitor));
+    let mut state = lifecycle.state.lock();
+    state.threads.append(&mut threads);
+    state.threads.push(started?);
+    Ok(())
+}
+
+/// A worker's thread.
+fn run_worker(runtime: &Arc<Inner>, core: Box<Core>) {
+    let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
+    let _entered = context::try_enter().expect("a new thread has entered nothing");
+    runtime.hooks.on_thread_start();
+    let worker = Worker::new(Arc::clone(runtime), core);
+    {
+        let _place = context::take_place(Place::Multi((&worker).into()));
+        worker.run();
+    }
+    Multi::shared(runtime).leave(runtime, worker.into_core());
+    runtime.hooks.on_thread_stop();
+}
+
+impl Shared {
+    /// A thread puts its core down. The last one at shutdown performs the finale.
+    pub(super) fn leave(&self, runtime: &Arc<Inner>, core: Box<Core>) {
+        let cores = {
+            let mut state = self.lifecycle.state.lock();
+            state.vacant.push(core);
+            state.active -= 1;
+            if !state.closing || state.active > 0 {
+                return;
+            }
+            std::mem::take(&mut state.vacant)
+        };
+        self.finale(runtime, cores);
+    }
+
+    /// Begins the shutdown. Any number of threads may; it happens once.
+    pub(crate) fn close(&self, runtime: &Arc<Inner>) {
+        let cores = {
+            let mut state = self.lifecycle.state.lock();
+            if std::mem::replace(&mut state.closing, true) {
+                return;
+            }
+            self.closing.store(true, SeqCst);
+            (state.active == 0).then(|| std::mem::take(&mut state.vacant))
+        };
+        for slot in 0..self.slots.len() {
+            self.unpark(runtime, slot);
+        }
+        self.monitor.unpark();
+        if let Some(cores) = cores {
+            self.finale(runtime, cores);
+        }
+    }
+
+    /// Waits until the finale is over and the threads are gone. False if that takes longer than the limit.
+    pub(crate) fn wait_closed(&self, limit: Option<Duration>) -> bool {
+        let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
+        let threads = {
+            let mut state = self.lifecycle.state.lock();
+            while !state.finished {
+                match deadline {
+                    None => self.lifecycle.finished.wait(&mut state),
+                    Some(deadline) => {
+                        if self.lifecycle.finished.wait_until(&mut state, deadline).timed_out() {
+                            return state.finished;
+                        }
+                    }
+                }
+            }
+            std::mem::take(&mut state.threads)
+        };
+        let this = thread::current().id();
+        for thread in threads.into_iter().filter(|thread| thread.thread().id() != this) {
+            // A thread that panicked has said so on stderr; there is nothing to add at shutdown.
+            let _ = thread.join();
+        }
+        true
+    }
+
+    /// See the module.
+    fn finale(&self, runtime: &Arc<Inner>, cores: Vec<Box<Core>>) {
+        self.owners().for_each(|owner| owner.refuse());
+        // SAFETY: all cores are here, so nobody polls tasks of this runtime, and all lists are this thread's. It has no
+        // place at the scheduler, so a task released meanwhile goes to its list's return stack.
+        self.owners().for_each(|owner| unsafe { owner.cancel_all() });
+        self.queues_closed.store(true, SeqCst);
+        // Pairs with the fence in `Shared::notify`, which `inject` passes between its push and its look at the flag.
+        fence(SeqCst);
+        self.empty_queues();
+        cores.iter().flat_map(|core| core.lanes.drain()).for_each(drop::<Notified>);
+        self.driver.shutdown();
+        // SAFETY: as above.
+        let left = self.owners().map(|owner| unsafe { owner.close() }).sum();
+        runtime.tasks_left_behind(left);
+        let mut state = self.lifecycle.state.lock();
+        state.finished = true;
+        self.lifecycle.finished.notify_all();
+    }
+
+    /// Drops the references that lie in the injector, all of tasks that are complete.
+    pub(super) fn empty_queues(&self) {
+        while let Some(task) = super::lanes::take_one(&self.injector) {
+            drop(task);
+        }
+    }
+}

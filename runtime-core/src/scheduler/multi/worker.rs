@@ -1,0 +1,286 @@
+//! A worker: one thread with a core, and the loop it runs.
+//!
+//! # A tick
+//!
+//! 1. If an interval of polls is over: free returned tasks and look after the drivers (`pacing.rs`).
+//! 2. Take a task from the own lanes (`lanes.rs` says in which order; the injector has its turn there).
+//! 3. Else a batch from the injector; else search: steal half of some other worker's tasks, going round once from a
+//!    random start, and look at the injector again.
+//! 4. Else lie down (`idle.rs`), look at everything once more, and sleep: in the drivers, if nobody else does.
+//!
+//! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it
+//! polls the drivers, the batch of tasks that these wake: those are queued together afterwards, in reverse, so that the
+//! LIFO lane gives them back in the order in which they were woken.
+//!
+//! The worker is reached through the thread's context while user code runs inside its calls, so every field is a cell,
+//! and none is borrowed across such a call.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::{Core, Multi, Shared, Slot};
+use crate::context;
+use crate::events::{TaskEventKind, emit};
+use crate::metrics::WorkerCounters;
+use crate::rng::Stream;
+use crate::runtime::Inner;
+use crate::scheduler::pacing::Pacing;
+use crate::task::owner::Owner;
+use crate::task::{self, Birth, JoinHandle, Notified};
+
+/// See the module.
+pub(crate) struct Worker {
+    runtime: Arc<Inner>,
+    core: Box<Core>,
+    searching: Cell<bool>,
+    pacing: Pacing,
+    /// Whether the drivers are being polled: what they wake is collected in `batch`.
+    collecting: Cell<bool>,
+    batch: UnsafeCell<Vec<Notified>>,
+    /// Whether the worker has ever waited in the drivers: then it must not leave without seeing to a successor.
+    waited_in_driver: Cell<bool>,
+}
+
+impl Worker {
+    pub(super) fn new(runtime: Arc<Inner>, core: Box<Core>) -> Self {
+        let pacing = Pacing::new(runtime.event_interval);
+        Self {
+            runtime,
+            core,
+            searching: Cell::new(false),
+            pacing,
+            collecting: Cell::new(false),
+            batch: UnsafeCell::new(Vec::new()),
+            waited_in_driver: Cell::new(false),
+        }
+    }
+
+    pub(super) fn waited_in_driver(&self) -> bool {
+        self.waited_in_driver.get()
+    }
+
+    pub(super) fn runtime_arc(&self) -> Arc<Inner> {
+        Arc::clone(&self.runtime)
+    }
+
+    pub(super) fn into_core(self) -> Box<Core> {
+        self.core
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.core.index
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        Multi::shared(&self.runtime)
+    }
+
+    pub(super) fn slot(&self) -> &Slot {
+        &self.shared().slots[self.core.index]
+    }
+
+    pub(super) fn core(&self) -> &Core {
+        &self.core
+    }
+
+    #[inline]
+    pub(crate) fn is_of(&self, runtime: &Inner) -> bool {
+        std::ptr::eq(&*self.runtime, runtime)
+    }
+
+    #[inline]
+    pub(crate) fn counters(&self) -> &WorkerCounters {
+        &self.slot().counters
+    }
+
+    #[inline]
+    pub(crate) fn owner(&self) -> NonNull<Owner> {
+        NonNull::from(&self.slot().owner)
+    }
+
+    pub(crate) fn user_random(&self) -> &Stream {
+        &self.core.user_random
+    }
+
+    /// Spawns a task onto this worker.
+    pub(super) fn spawn<F>(&self, future: F, mut birth: Birth) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        birth.id = self.core.ids.next(&self.runtime);
+        birth.owner = Some(self.owner());
+        let (task, handle) = task::new_task::<F, Multi>(future, birth);
+        // SAFETY: the list is this thread's, and the task is new.
+        unsafe { self.slot().owner.insert_local(task.task().as_raw()) };
+        self.counters().spawns.add(1);
+        emit(&self.runtime.observer, task.task(), TaskEventKind::Spawned);
+        self.push(task);
+        handle
+    }
+
+    /// Queues a task that was woken or spawned on this thread.
+    #[inline]
+    pub(super) fn push(&self, task: Notified) {
+        self.counters().local_schedules.add(1);
+        if self.collecting.get() {
+            // SAFETY: only this thread gets here, and nothing else borrows the batch while it is collected.
+            unsafe { &mut *self.batch.get() }.push(task);
+            return;
+        }
+        self.core.lanes.push(task);
+        self.offer_surplus();
+    }
+
+    /// Queues a task that was woken during its own poll.
+    #[inline]
+    pub(super) fn push_fair(&self, task: Notified) {
+        self.counters().local_schedules.add(1);
+        self.core.lanes.push_fair(task);
+        self.offer_surplus();
+    }
+
+    #[inline]
+    fn offer_surplus(&self) {
+        if self.core.lanes.has_surplus() {
+            self.shared().notify(&self.runtime);
+        }
+    }
+
+    /// The loop of a worker thread.
+    pub(super) fn run(&self) {
+        while !self.shared().is_closing() {
+            if self.pacing.tick() {
+                self.maintain();
+            }
+            match self.next_task() {
+                Some(task) => self.execute(task),
+                None => self.sleep(),
+            }
+        }
+        if self.searching.replace(false) {
+            let _ = self.shared().idle.stop_search();
+        }
+    }
+
+    fn next_task(&self) -> Option<Notified> {
+        let shared = self.shared();
+        self.core
+            .lanes
+            .next(Some(&shared.injector))
+            .or_else(|| self.core.lanes.take_batch(&shared.injector, shared.workers))
+            .or_else(|| self.search())
+    }
+
+    /// Looks for work at the other workers.
+    fn search(&self) -> Option<Notified> {
+        let shared = self.shared();
+        if !self.searching.get() {
+            if !shared.idle.start_search() {
+                return None;
+            }
+            self.searching.set(true);
+        }
+        self.counters().steal_attempts.add(1);
+        let slots = shared.slots.len();
+        let start = self.core.victims.below(slots as u32) as usize;
+        for slot in (start..slots).chain(0..start).filter(|&slot| slot != self.core.index) {
+            if let Some(task) = self.core.lanes.steal_from(&shared.slots[slot].lanes) {
+                self.counters().steals.add(1);
+                // Nobody else fills this worker's lanes, and they were empty.
+                self.counters().stolen_tasks.add(1 + self.slot().lanes.len() as u64);
+                return Some(task);
+            }
+        }
+        self.core.lanes.take_batch(&shared.injector, shared.workers)
+    }
+
+    /// Runs a task.
+    pub(super) fn execute(&self, task: Notified) {
+        if self.searching.get() {
+            self.stop_search();
+        }
+        self.counters().polls.add(1);
+        context::in_task(task.header().id, self.runtime.budget, || task.run());
+    }
+
+    #[cold]
+    fn stop_search(&self) {
+        self.searching.set(false);
+        let shared = self.shared();
+        // The last one out sees to it that what pushers left to the searchers is not left lying.
+        if shared.idle.stop_search() && shared.has_surplus() {
+            shared.notify(&self.runtime);
+        }
+    }
+
+    /// At the end of an interval of polls.
+    #[cold]
+    pub(super) fn maintain(&self) {
+        // SAFETY: the list is this thread's.
+        unsafe { self.slot().owner.drain_returned() };
+        if self.pacing.end_interval() {
+            self.collect(|| {
+                if self.shared().driver.poll() {
+                    self.counters().driver_polls.add(1);
+                }
+            });
+        }
+    }
+
+    pub(super) fn maintenance_due(&self) -> bool {
+        self.pacing.tick()
+    }
+
+    /// Runs something that may wake many tasks, and queues them as one batch.
+    fn collect(&self, f: impl FnOnce()) {
+        self.collecting.set(true);
+        f();
+        self.collecting.set(false);
+        // SAFETY: with `collecting` off nobody else touches the batch.
+        let batch = unsafe { &mut *self.batch.get() };
+        if !batch.is_empty() {
+            for task in batch.drain(..).rev() {
+                self.core.lanes.push(task);
+            }
+            self.offer_surplus();
+        }
+    }
+
+    /// Lies down, unless there is work after all.
+    #[cold]
+    fn sleep(&self) {
+        let shared = self.shared();
+        let index = self.core.index;
+        shared.idle.start_sleep(index, self.searching.replace(false));
+        if shared.has_surplus() {
+            if !shared.idle.end_sleep(index) {
+                shared.idle.resume_search();
+            }
+            self.searching.set(true);
+            return;
+        }
+        if !shared.is_closing() {
+            self.park();
+        }
+        self.searching.set(shared.idle.end_sleep(index));
+        shared.monitor.wake_if_asleep();
+    }
+
+    /// Sleeps until somebody unparks this worker or, if it waits in the drivers, something happens there.
+    pub(super) fn park(&self) {
+        // SAFETY: the list is this thread's.
+        unsafe { self.slot().owner.drain_returned() };
+        self.runtime.hooks.on_park();
+        self.counters().parks.add(1);
+        self.collect(|| {
+            if self.slot().wakeup.park(&self.core.parker, &self.shared().driver, None) {
+                self.counters().driver_polls.add(1);
+                self.waited_in_driver.set(true);
+            }
+        });
+        self.runtime.hooks.on_unpark();
+        self.pacing.restart();
+    }
+}

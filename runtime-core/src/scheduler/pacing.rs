@@ -1,0 +1,108 @@
+//! How often a busy thread looks after the drivers.
+//!
+//! Polling the drivers costs a system call; not polling them makes sockets and timers late. Counting polls alone gets
+//! one of the two wrong: sixty polls may take a microsecond or a second. So the interval is a number of polls, at most
+//! `event_interval`, which shrinks when polls are long so that the drivers are looked after every [`TARGET`] or so;
+//! and when polls are so short that the interval passes in less than [`TOO_SOON`], the system call is left out.
+//! Reading the clock is paid once an interval, or once for each poll that is long enough not to notice.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use crate::clock::Clock;
+
+/// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer.
+const TARGET: Duration = Duration::from_micros(200);
+/// The drivers are not polled again before this has passed.
+const TOO_SOON: Duration = Duration::from_micros(20);
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Pacing {
+    longest: u32,
+    interval: Cell<u32>,
+    left: Cell<u32>,
+    /// When the current interval began.
+    since: Cell<Option<Instant>>,
+    /// When the drivers were last polled.
+    polled: Cell<Option<Instant>>,
+}
+
+impl Pacing {
+    pub(crate) fn new(longest: u32) -> Self {
+        let longest = longest.max(1);
+        Self {
+            longest,
+            interval: Cell::new(longest),
+            left: Cell::new(longest),
+            since: Cell::new(None),
+            polled: Cell::new(None),
+        }
+    }
+
+    /// Counts one poll of a task. True when it is time to look after the drivers, perhaps.
+    #[inline]
+    pub(crate) fn tick(&self) -> bool {
+        let left = self.left.get();
+        if left > 1 {
+            self.left.set(left - 1);
+            false
+        } else {
+            true
+        }
+    }
+
+    /// At the end of an interval: sets the length of the next, and says whether to poll the drivers now.
+    pub(crate) fn end_interval(&self) -> bool {
+        let now = Clock::real();
+        let interval = self.interval.get();
+        let next = match self.since.replace(Some(now)) {
+            None => interval,
+            Some(since) => Self::next_interval(interval, now.saturating_duration_since(since), self.longest),
+        };
+        self.interval.set(next);
+        self.left.set(next);
+        let due = self.polled.get().is_none_or(|polled| now.saturating_duration_since(polled) >= TOO_SOON);
+        if due {
+            self.polled.set(Some(now));
+        }
+        due
+    }
+
+    /// The thread slept in the meantime: what was measured before says nothing about what comes.
+    pub(crate) fn restart(&self) {
+        self.since.set(None);
+        self.left.set(self.interval.get());
+    }
+
+    fn next_interval(interval: u32, took: Duration, longest: u32) -> u32 {
+        let polls_in_target = TARGET.as_nanos() * u128::from(interval) / took.as_nanos().max(1);
+        // Down at once, up by doubling: a single short interval does not prove that the long polls are over.
+        u32::try_from(polls_in_target).unwrap_or(u32::MAX).clamp(1, interval.saturating_mul(2)).min(longest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_polls_shorten_the_interval_at_once() {
+        assert_eq!(Pacing::next_interval(61, Duration::from_millis(6), 61), 2);
+        assert_eq!(Pacing::next_interval(61, Duration::from_secs(60), 61), 1);
+    }
+
+    #[test]
+    fn short_polls_lengthen_it_step_by_step() {
+        assert_eq!(Pacing::next_interval(2, Duration::from_nanos(100), 61), 4);
+        assert_eq!(Pacing::next_interval(40, Duration::ZERO, 61), 61);
+    }
+
+    #[test]
+    fn an_interval_of_short_polls_does_not_poll_the_drivers_twice() {
+        let pacing = Pacing::new(3);
+        assert!(!pacing.tick() && !pacing.tick() && pacing.tick());
+        assert!(pacing.end_interval(), "the first time there is nothing to compare with");
+        assert!(!pacing.tick());
+    }
+}

@@ -1,0 +1,149 @@
+//! The free functions that spawn onto the current runtime, and the builder for tasks with a name.
+
+use std::future::Future;
+
+use crate::runtime::{spawn_blocking_here, spawn_here, spawn_local_here};
+use crate::task::JoinHandle;
+
+/// Spawns a task onto the current runtime.
+///
+/// The task starts to run at once, whether or not the returned [`JoinHandle`] is awaited; dropping the handle detaches it.
+/// On a runtime that has shut down, the future is dropped and the handle says that the task was cancelled.
+///
+/// # Panics
+///
+/// If there is no current runtime: outside of a task, of `block_on`, and of `Handle::enter`.
+///
+/// # Example
+///
+/// ```
+/// # rt::runtime::Runtime::new().unwrap().block_on(async {
+/// let handle = rt::spawn(async { "done" });
+/// assert_eq!(handle.await.unwrap(), "done");
+/// # });
+/// ```
+#[track_caller]
+#[inline]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    spawn_here(future, None)
+}
+
+/// Spawns a task that need not be `Send`, onto the current thread.
+///
+/// # Panics
+///
+/// Unless the current runtime is bound to this thread: a `LocalRuntime`, as `Builder::build_local` makes it and
+/// `#[rt::main(flavor = "current_thread")]` uses it.
+///
+/// # Example
+///
+/// ```
+/// use std::{cell::Cell, rc::Rc};
+/// let runtime = rt::runtime::Builder::new_current_thread().build_local().unwrap();
+/// runtime.block_on(async {
+///     let count = Rc::new(Cell::new(0));
+///     let counter = Rc::clone(&count);
+///     rt::spawn_local(async move { counter.set(1) }).await.unwrap();
+///     assert_eq!(count.get(), 1);
+/// });
+/// ```
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    spawn_local_here(future, None)
+}
+
+/// Runs a closure that blocks, on a thread of its own.
+///
+/// The runtime keeps a pool of such threads, up to `Builder::max_blocking_threads` (512) at once; more closures wait their turn.
+/// A closure that has begun cannot be aborted, and the runtime's shutdown waits for it.
+///
+/// Should the operating system refuse the pool's first thread, the handle says that the task was cancelled; refused
+/// further threads just leave the closure in the queue of those that run.
+///
+/// # Panics
+///
+/// If there is no current runtime.
+///
+/// # Example
+///
+/// ```
+/// # rt::runtime::Runtime::new().unwrap().block_on(async {
+/// let text = rt::spawn_blocking(|| std::fs::read_to_string("Cargo.toml")).await.unwrap().unwrap();
+/// assert!(text.contains("[package]"));
+/// # });
+/// ```
+#[track_caller]
+pub fn spawn_blocking<F, R>(f: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    spawn_blocking_here(f, None)
+}
+
+/// Spawns tasks that have a name.
+///
+/// # Example
+///
+/// ```
+/// # rt::runtime::Runtime::new().unwrap().block_on(async {
+/// let task = rt::task::Builder::new().name("accept loop").spawn(async { rt::task::id() });
+/// # task.await.unwrap();
+/// # });
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+#[must_use = "a builder does nothing until it spawns"]
+pub struct Builder {
+    name: Option<&'static str>,
+}
+
+impl Builder {
+    /// A builder for tasks without a name.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Names the task.
+    pub fn name(mut self, name: &'static str) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// Spawns the task. See [`spawn`].
+    #[track_caller]
+    pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        spawn_here(future, self.name)
+    }
+
+    /// Spawns the task onto the current thread. See [`spawn_local`].
+    #[track_caller]
+    pub fn spawn_local<F>(self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        spawn_local_here(future, self.name)
+    }
+
+    /// Runs the closure on the blocking pool. See [`spawn_blocking`].
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(self, f: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        spawn_blocking_here(f, self.name)
+    }
+}

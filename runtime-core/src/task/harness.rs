@@ -1,0 +1,185 @@
+//! Polling, cancelling and completing a task: the functions behind its vtable that know the future's type.
+//!
+//! Called by the schedulers (through [`Notified::run`](super::Notified::run)), by shutdown, and by the join handle.
+//! User code runs here: every call of it is fenced by `catch_unwind`, so that a panic ends up in the `JoinError`
+//! and nowhere else.
+
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+use super::cell::{Header, Stage, TaskCell};
+use super::error::JoinError;
+use super::raw::{Notified, TaskRef};
+use super::state::{Complete, FinishPoll, StartPoll};
+use super::{Schedule, contain, discard, waker};
+use crate::events::TaskEventKind;
+
+/// References that a task gives back when it completes in a worker's hands: the queue's and the owner list's.
+const QUEUE_AND_OWNER: usize = 2;
+/// And when it completes in the hands of shutdown, which came through the owner list.
+const OWNER: usize = 1;
+
+/// Polls or cancels a task taken from a queue.
+///
+/// # Safety
+///
+/// The task is of this type and came from a queue, whose reference the call takes.
+pub(super) unsafe fn poll<F: Future + 'static, S: Schedule>(header: NonNull<Header>) {
+    // SAFETY: the task is of this type, and the queue's reference keeps it until it is given back below.
+    let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
+    match cell.header.state.start_poll() {
+        StartPoll::Cancel => {
+            // SAFETY: `start_poll` set RUNNING.
+            unsafe { cancel::<F, S>(header, QUEUE_AND_OWNER) };
+            return;
+        }
+        StartPoll::Poll => {}
+    }
+    // SAFETY: the queue's reference, which is not given back by this one.
+    let task = ManuallyDrop::new(unsafe { TaskRef::from_raw(header) });
+    S::event(&task, TaskEventKind::Polled);
+    // SAFETY: `start_poll` set RUNNING; until now the task was never complete, so the stage holds the future.
+    let polled = waker::with_borrowed(header, |waker| {
+        let mut cx = Context::from_waker(waker);
+        panic::catch_unwind(AssertUnwindSafe(|| unsafe { cell.poll(&mut cx) }))
+    });
+    match polled {
+        Ok(Poll::Pending) => {
+            S::event(&task, TaskEventKind::Pending);
+            // If it says `Idle` another thread may have the task: `cell` is not touched again.
+            match cell.header.state.finish_poll() {
+                FinishPoll::Idle => {}
+                FinishPoll::Requeue => {
+                    // SAFETY: SCHEDULED is set, and the queue's reference goes back to a queue.
+                    S::reschedule(unsafe { Notified::from_raw(header) });
+                }
+                // SAFETY: still RUNNING.
+                FinishPoll::Cancel => unsafe { cancel::<F, S>(header, QUEUE_AND_OWNER) },
+            }
+        }
+        // SAFETY: still RUNNING.
+        Ok(Poll::Ready(output)) => unsafe { store_and_complete::<F, S>(header, Ok(output), QUEUE_AND_OWNER) },
+        Err(payload) => {
+            let error = JoinError::panic(cell.header.id, payload);
+            // SAFETY: still RUNNING.
+            unsafe { store_and_complete::<F, S>(header, Err(error), QUEUE_AND_OWNER) };
+        }
+    }
+}
+
+/// Cancels a task that shutdown has claimed.
+///
+/// # Safety
+///
+/// The task is of this type, and `claim_for_shutdown` gave it to the caller, who holds the owner list.
+pub(super) unsafe fn cancel_claimed<F: Future + 'static, S: Schedule>(header: NonNull<Header>) {
+    // SAFETY: the task is of this type, and `claim_for_shutdown` set RUNNING.
+    unsafe { cancel::<F, S>(header, OWNER) };
+}
+
+/// Drops the future, and completes the task as cancelled, or as panicked if the drop panicked.
+///
+/// # Safety
+///
+/// The task is of this type, and the caller set RUNNING and has these references.
+#[cold]
+unsafe fn cancel<F: Future + 'static, S: Schedule>(header: NonNull<Header>, refs: usize) {
+    // SAFETY: the caller's references keep the task.
+    let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
+    let id = cell.header.id;
+    // SAFETY: RUNNING.
+    let error = match unsafe { cell.set_stage(Stage::Gone) } {
+        Ok(()) => JoinError::cancelled(id),
+        Err(payload) => JoinError::panic(id, payload),
+    };
+    // SAFETY: RUNNING.
+    unsafe { store_and_complete::<F, S>(header, Err(error), refs) };
+}
+
+/// Drops the future, stores the output if anybody wants it, completes the task and gives `refs` references back.
+///
+/// # Safety
+///
+/// The task is of this type, and the caller set RUNNING and has these references.
+unsafe fn store_and_complete<F: Future + 'static, S: Schedule>(
+    header: NonNull<Header>,
+    output: Result<F::Output, JoinError>,
+    refs: usize,
+) {
+    // SAFETY: the caller's references keep the task.
+    let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
+    // SAFETY: the same references; this one gives none of them back.
+    let task = ManuallyDrop::new(unsafe { TaskRef::from_raw(header) });
+    let state = &cell.header.state;
+    // SAFETY: RUNNING. A panic of the future's drop after its last poll has nowhere to go: the output is what counts.
+    discard(unsafe { cell.set_stage(Stage::Gone) });
+    let mut stored = state.has_join_interest();
+    if stored {
+        // SAFETY: RUNNING; the stage is Gone, nothing is dropped.
+        discard(unsafe { cell.set_stage(Stage::Output(output)) });
+    } else {
+        discard(contain(|| drop(output)));
+    }
+    S::event(&task, TaskEventKind::Completed);
+    S::completed(&cell.header);
+    loop {
+        match state.complete(refs, stored) {
+            Complete::DropOutput => {
+                // SAFETY: still RUNNING, and the handle that could have taken the output is gone.
+                discard(unsafe { cell.set_stage(Stage::Gone) });
+                stored = false;
+            }
+            Complete::Released { last } => {
+                if last {
+                    // SAFETY: the last reference is gone.
+                    unsafe { S::release(header) };
+                }
+                return;
+            }
+            Complete::WakeJoin => {
+                // SAFETY: with JOIN_WAKER set, COMPLETE hands the slot to this thread: the join handle does not touch it any
+                // more.
+                if let Some(waker) = unsafe { task.take_join_waker() } {
+                    // A waker of somebody else's making may panic; that must not stop the worker.
+                    discard(contain(|| waker.wake()));
+                }
+                if state.ref_dec(refs) {
+                    // SAFETY: the last reference is gone.
+                    unsafe { S::release(header) };
+                }
+                return;
+            }
+        }
+    }
+}
+
+/// Moves the output into `*into`, a `Poll<Result<F::Output, JoinError>>`.
+///
+/// # Safety
+///
+/// The task is of this type and complete, the caller is its join handle, and `into` points to such a value.
+pub(super) unsafe fn take_output<F: Future + 'static>(header: NonNull<Header>, into: *mut ()) {
+    // SAFETY: as the caller promises.
+    let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
+    let into = into.cast::<Poll<Result<F::Output, JoinError>>>();
+    // SAFETY: after COMPLETE the stage is the join handle's.
+    let Some(output) = (unsafe { cell.take_output() }) else {
+        panic!("a `JoinHandle` was polled again after it had given its output");
+    };
+    // SAFETY: `into` is valid, by the caller's promise.
+    unsafe { *into = Poll::Ready(output) };
+}
+
+/// Drops the output, if it is still there.
+///
+/// # Safety
+///
+/// The task is of this type and complete, and the caller is its join handle.
+pub(super) unsafe fn drop_output<F: Future + 'static>(header: NonNull<Header>) {
+    // SAFETY: as the caller promises; after COMPLETE the stage is the join handle's.
+    let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
+    discard(unsafe { cell.set_stage(Stage::Gone) });
+}

@@ -1,0 +1,135 @@
+//! Tasks: a future, its state, its output, and everything that refers to it.
+//!
+//! A task is one allocation (`cell.rs`), steered by one atomic word (`state.rs`: read its table first), and found by its
+//! runtime through a list (`owner.rs`). What refers to it are a queue entry ([`Notified`]), wakers (`waker.rs`), a
+//! [`JoinHandle`] and [`AbortHandle`]s (`join.rs`); all of them are the same pointer with a count.
+//!
+//! # Who may touch what
+//!
+//! | part                | when                          | who                                         |
+//! |---------------------|-------------------------------|---------------------------------------------|
+//! | state word          | always                        | anybody, through the functions of `State`   |
+//! | vtable, id, place of birth, name, owner | always    | anybody, to read                            |
+//! | links `prev`, `next`| from spawn to free            | the thread that owns the list, or its lock  |
+//! | link `returned`     | after the last reference went | the thread that dropped it, then the owner  |
+//! | stage               | under RUNNING                 | the thread that set it                      |
+//! | stage               | after COMPLETE                | the join handle                             |
+//! | join waker          | before COMPLETE, JOIN_WAKER clear | the join handle                         |
+//! | join waker          | after COMPLETE, JOIN_WAKER set    | the thread that completed the task      |
+//!
+//! # What happens to whom
+//!
+//! The order is always: decide on the state word, then touch a queue. A wake that changes idle to SCHEDULED puts the task
+//! into a queue, and no other does, so it is in one queue at most. Only the thread that took it out polls it.
+//!
+//! A task whose handles and wakers are all gone can never be polled again, but it stays as it is until the runtime shuts
+//! down: a future that guards something while `pending()` keeps its promise. (The owner list's reference does that.)
+//!
+//! Schedulers are behind [`Schedule`]; nothing here knows which one a task is on.
+
+mod cell;
+mod error;
+mod harness;
+mod id;
+mod join;
+pub(crate) mod orphans;
+pub(crate) mod owner;
+mod raw;
+mod state;
+mod waker;
+mod yield_now;
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr::NonNull;
+
+pub(crate) use self::cell::Header;
+pub(crate) use self::raw::{Birth, Notified, TaskRef};
+
+pub use self::error::JoinError;
+pub use self::id::Id;
+pub use self::join::{AbortHandle, JoinHandle};
+pub use self::yield_now::yield_now;
+pub use crate::spawn::Builder;
+
+use crate::events::TaskEventKind;
+
+/// How tasks get back into a queue, and home: what a scheduler is to its tasks.
+pub(crate) trait Schedule: 'static {
+    /// Queues a task that was woken while it waited. Called on any thread, inside or outside of the runtime.
+    fn schedule(task: Notified);
+
+    /// Queues a task that was woken during its own poll, which has just returned `Pending` on this thread. It must not
+    /// run again before the others have had a turn.
+    fn reschedule(task: Notified);
+
+    /// Counts a completion. Called on the thread that completed the task.
+    fn completed(task: &Header);
+
+    /// Tells the runtime's observer, if it has one, what happens to the task.
+    fn event(task: &TaskRef, kind: TaskEventKind);
+
+    /// Frees a task, through its owner.
+    ///
+    /// # Safety
+    ///
+    /// The last reference to the task is gone.
+    unsafe fn release(task: NonNull<Header>);
+}
+
+/// Makes a task. The first entry of the pair goes to a queue once the task is on its owner's list.
+pub(crate) fn new_task<F, S>(future: F, birth: Birth) -> (Notified, JoinHandle<F::Output>)
+where
+    F: Future + 'static,
+    S: Schedule,
+{
+    let task = raw::allocate::<F, S>(future, birth);
+    // SAFETY: the task is born SCHEDULED, with a reference for the queue, one for the handle, whose type is right, and one
+    // for the owner's list.
+    unsafe { (Notified::from_raw(task), JoinHandle::new(TaskRef::from_raw(task))) }
+}
+
+/// Completes a task as cancelled that its owner's list has refused.
+pub(crate) fn refuse(task: Notified) {
+    let raw = task.task().as_raw();
+    // SAFETY: the task is new: nobody but the caller and the join handle knows it, and neither looks at the owner.
+    unsafe { (*raw.as_ptr()).owner = None };
+    cancel_queued(task);
+}
+
+/// Completes a task as cancelled that was taken from a queue and shall not run.
+pub(crate) fn cancel_queued(task: Notified) {
+    task.task().abort();
+    task.run();
+}
+
+/// Runs user code that must not take the caller down. The payload of a panic is returned, for the join error or nobody.
+pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
+    panic::catch_unwind(AssertUnwindSafe(f))
+}
+
+/// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn; what that throws
+/// is leaked, because there must be an end to it somewhere.
+pub(crate) fn discard(contained: Result<(), Box<dyn Any + Send>>) {
+    if let Err(payload) = contained {
+        if let Err(again) = contain(|| drop(payload)) {
+            std::mem::forget(again);
+        }
+    }
+}
+
+/// The identifier of the running task.
+///
+/// # Panics
+///
+/// Outside of a task: also in the future of a `block_on`. [`try_id`] does not.
+#[track_caller]
+pub fn id() -> Id {
+    try_id().expect("`task::id` was called outside of a task")
+}
+
+/// The identifier of the running task, if one is running.
+pub fn try_id() -> Option<Id> {
+    crate::context::task_id()
+}

@@ -1,0 +1,58 @@
+//! How long a runtime's memory lives: longer than its last task.
+//!
+//! Tasks point into their runtime without counting references: a count that every spawn on every core writes would be
+//! the slowest thing in a spawn. Instead all tasks together hold one reference to the runtime. Shutdown cancels them,
+//! counts those whose memory is still in use (a handle or a waker remains), and says so here, once
+//! ([`Orphans::left_behind`]); each of these counts itself off when it is freed ([`Orphans::gone`]), and whichever comes
+//! last, shutdown or a task, gives the common reference back.
+//!
+//! A task may be freed after its list was closed but before shutdown has added up all lists: the count then starts
+//! below zero and wraps, which is harmless, because only reaching exactly zero *after* the sum was added means the end.
+//! It cannot be taken for that before: counting down from zero never passes one.
+
+use crate::primitive::atomic::AtomicUsize;
+use crate::primitive::atomic::Ordering::AcqRel;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Orphans(AtomicUsize);
+
+impl Orphans {
+    pub(crate) fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    /// Shutdown: so many tasks were left on the lists when they were closed. True if none is left by now.
+    #[must_use]
+    pub(crate) fn left_behind(&self, tasks: usize) -> bool {
+        // AcqRel: whoever ends it all has seen everything that was done to the runtime through the other tasks.
+        self.0.fetch_add(tasks, AcqRel).wrapping_add(tasks) == 0
+    }
+
+    /// A task of a closed list was freed. True if it was the last.
+    #[must_use]
+    pub(crate) fn gone(&self) -> bool {
+        self.0.fetch_sub(1, AcqRel) == 1
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_shutdown_and_tasks_ends_it() {
+        let none = Orphans::new();
+        assert!(none.left_behind(0));
+
+        let early = Orphans::new();
+        assert!(!early.gone());
+        assert!(!early.gone());
+        assert!(early.left_behind(2));
+
+        let late = Orphans::new();
+        assert!(!late.gone());
+        assert!(!late.left_behind(2));
+        assert!(late.gone());
+    }
+}

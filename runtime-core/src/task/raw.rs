@@ -1,0 +1,206 @@
+//! A task of unknown type: a pointer and a vtable.
+
+use std::alloc::Layout;
+use std::future::Future;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::task::Waker;
+
+use super::cell::{Header, TaskCell, Trailer};
+use super::harness;
+use super::owner::{Links, Owner};
+use super::state::{State, Wake};
+use super::{Id, Schedule};
+
+/// What can be done to a task only by code that knows its type. Every function takes a pointer that is valid for the call.
+pub(crate) struct Vtable {
+    /// Polls or cancels the task; takes the queue's reference.
+    pub(crate) poll: unsafe fn(NonNull<Header>),
+    /// Puts the task into a queue of its scheduler; hands one reference over.
+    pub(crate) schedule: unsafe fn(NonNull<Header>),
+    /// Drops the future of a task that `claim_for_shutdown` gave to the caller, and completes it.
+    pub(crate) cancel_claimed: unsafe fn(NonNull<Header>),
+    /// Moves the output of a complete task into the `Poll<Result<T, JoinError>>` behind the pointer.
+    pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
+    /// Drops the output of a complete task, if it is still there.
+    pub(crate) drop_output: unsafe fn(NonNull<Header>),
+    /// The last reference is gone: tells the scheduler, which frees the memory.
+    pub(crate) release: unsafe fn(NonNull<Header>),
+    /// Frees the memory.
+    pub(crate) dealloc: unsafe fn(NonNull<Header>),
+    /// From the header to the trailer, in bytes.
+    trailer_offset: usize,
+}
+
+/// The vtable of one type of task: a future, on a scheduler.
+pub(crate) struct VtableOf<F, S>(std::marker::PhantomData<(F, S)>);
+
+impl<F: Future + 'static, S: Schedule> VtableOf<F, S> {
+    pub(crate) const VTABLE: &'static Vtable = &Vtable {
+        poll: harness::poll::<F, S>,
+        schedule: schedule::<S>,
+        cancel_claimed: harness::cancel_claimed::<F, S>,
+        take_output: harness::take_output::<F>,
+        drop_output: harness::drop_output::<F>,
+        release: release::<S>,
+        dealloc: dealloc::<F>,
+        trailer_offset: TaskCell::<F>::TRAILER_OFFSET,
+    };
+}
+
+unsafe fn schedule<S: Schedule>(header: NonNull<Header>) {
+    // SAFETY: the caller hands a reference over, and set SCHEDULED.
+    S::schedule(unsafe { Notified::from_raw(header) });
+}
+
+unsafe fn release<S: Schedule>(header: NonNull<Header>) {
+    // SAFETY: passed on.
+    unsafe { S::release(header) };
+}
+
+unsafe fn dealloc<F: Future>(header: NonNull<Header>) {
+    // SAFETY: nobody has a reference any more; `allocate` boxed it as this type.
+    drop(unsafe { Box::from_raw(header.cast::<TaskCell<F>>().as_ptr()) });
+}
+
+/// What a new task is told about itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Birth {
+    pub(crate) id: Id,
+    pub(crate) location: &'static Location<'static>,
+    pub(crate) name: Option<&'static str>,
+    pub(crate) owner: Option<NonNull<Owner>>,
+}
+
+/// Allocates a task. It has three references: the owner list's, the queue's and the join handle's.
+pub(crate) fn allocate<F: Future + 'static, S: Schedule>(future: F, birth: Birth) -> NonNull<Header> {
+    let header = Header {
+        state: State::new(),
+        vtable: VtableOf::<F, S>::VTABLE,
+        owner: birth.owner,
+        links: Links::new(),
+        id: birth.id,
+        location: birth.location,
+    };
+    debug_assert!(Layout::new::<TaskCell<F>>().size() > 0);
+    let cell = Box::into_raw(Box::new(TaskCell::new(header, future, birth.name)));
+    // SAFETY: a box is not null.
+    unsafe { NonNull::new_unchecked(cell) }.cast()
+}
+
+/// A reference to a task, of whatever kind: a waker's, a handle's. Counted.
+#[derive(Debug)]
+pub(crate) struct TaskRef(NonNull<Header>);
+
+// SAFETY: what a reference can reach from another thread is the state word, the constant parts of the header, and the
+// operations of the vtable, which keep the rules of the state word. Local tasks are no exception: their futures are
+// polled and dropped by their own thread alone, which their scheduler sees to.
+unsafe impl Send for TaskRef {}
+// SAFETY: as above.
+unsafe impl Sync for TaskRef {}
+
+impl TaskRef {
+    /// # Safety
+    ///
+    /// The caller has a reference and gives it away.
+    pub(crate) unsafe fn from_raw(header: NonNull<Header>) -> Self {
+        Self(header)
+    }
+
+    pub(crate) fn as_raw(&self) -> NonNull<Header> {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: the reference keeps the task.
+        unsafe { self.0.as_ref() }
+    }
+
+    #[inline]
+    pub(crate) fn trailer(&self) -> &Trailer {
+        // SAFETY: the reference keeps the cell, the pointer is to the whole of it, and the vtable's offset is that of this
+        // very type of cell.
+        unsafe { self.0.byte_add(self.header().vtable.trailer_offset).cast::<Trailer>().as_ref() }
+    }
+
+    /// Asks for cancellation.
+    pub(crate) fn abort(&self) {
+        // SAFETY: the reference keeps the task; `Submit` comes with a reference for the queue.
+        match self.header().state.abort() {
+            Wake::Submit => unsafe { (self.header().vtable.schedule)(self.0) },
+            Wake::Nothing | Wake::Dealloc => {}
+        }
+    }
+
+    /// Takes the join waker, when it is the caller's.
+    ///
+    /// # Safety
+    ///
+    /// The slot is the caller's by the rules of `JOIN_WAKER`.
+    pub(crate) unsafe fn take_join_waker(&self) -> Option<Waker> {
+        // SAFETY: the slot is the caller's.
+        self.trailer().join_waker.with_mut(|slot| unsafe { (*slot).take() })
+    }
+
+    /// Fills the join waker's slot; the old content is dropped.
+    ///
+    /// # Safety
+    ///
+    /// The slot is the caller's by the rules of `JOIN_WAKER`.
+    pub(crate) unsafe fn put_join_waker(&self, waker: Waker) {
+        // SAFETY: the slot is the caller's.
+        let old = self.trailer().join_waker.with_mut(|slot| unsafe { (*slot).replace(waker) });
+        drop(old);
+    }
+}
+
+impl Clone for TaskRef {
+    #[inline]
+    fn clone(&self) -> Self {
+        self.header().state.ref_inc();
+        Self(self.0)
+    }
+}
+
+impl Drop for TaskRef {
+    #[inline]
+    fn drop(&mut self) {
+        if self.header().state.ref_dec(1) {
+            // SAFETY: that was the last reference.
+            unsafe { (self.header().vtable.release)(self.0) };
+        }
+    }
+}
+
+/// A task that stands in a queue, with the queue's reference. Whoever takes it out polls it.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Notified(TaskRef);
+
+impl Notified {
+    /// # Safety
+    ///
+    /// The caller set `SCHEDULED` (or keeps it set), and gives one reference away.
+    #[inline]
+    pub(crate) unsafe fn from_raw(header: NonNull<Header>) -> Self {
+        Self(TaskRef(header))
+    }
+
+    #[inline]
+    pub(crate) fn header(&self) -> &Header {
+        self.0.header()
+    }
+
+    pub(crate) fn task(&self) -> &TaskRef {
+        &self.0
+    }
+
+    /// Polls the task, or drops its future if it was cancelled.
+    #[inline]
+    pub(crate) fn run(self) {
+        let task = std::mem::ManuallyDrop::new(self.0);
+        // SAFETY: the task came from a queue with the queue's reference, which `poll` takes.
+        unsafe { (task.header().vtable.poll)(task.as_raw()) };
+    }
+}

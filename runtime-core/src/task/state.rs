@@ -1,0 +1,431 @@
+//! The state word of a task: one atomic that decides who may do what.
+//!
+//! # The bits
+//!
+//! - `RUNNING`: one thread polls, cancels or finishes the task. It, and nobody else, may touch the stage (the future
+//!   or its output). Set when a thread takes the task from a queue, cleared in the step that parks, requeues or
+//!   completes it.
+//! - `SCHEDULED`: the task stands in a queue, or is about to be put there by whoever set the bit, or (while `RUNNING`)
+//!   was woken during its poll and will be queued again by the polling thread. Set by wakes, so that a task is in at
+//!   most one queue; cleared when a thread begins to poll it, so that any later wake leads to another poll.
+//! - `COMPLETE`: the future is gone, and the output (if anybody wants it) is in the stage. Never cleared. From here on
+//!   the join handle alone may touch the stage.
+//! - `CANCELLED`: whoever has or gets the task shall drop the future instead of polling it. Never cleared.
+//! - `JOIN_INTEREST`: a `JoinHandle` exists. Set at birth, cleared only by the handle's drop, and only before
+//!   `COMPLETE`; afterwards it means nothing.
+//! - `JOIN_WAKER`: the waker in the trailer is the runtime's: it is set, stays as it is, and the thread that completes
+//!   the task takes it and wakes it. While the bit is clear (and before `COMPLETE`) the waker belongs to the join
+//!   handle. Set and cleared only by the join handle, and only before `COMPLETE`.
+//!
+//! Above them, the count of references. One each for the owner list (until completion), the queue entry, the join
+//! handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the owner list holds
+//! on until completion, a future never meets that moment.
+//!
+//! # The transitions
+//!
+//! | from                     | to                        | who                          | function              |
+//! |--------------------------|---------------------------|------------------------------|-----------------------|
+//! | (new)                    | SCHEDULED, 3 refs         | spawn                        | `new`                 |
+//! | SCHEDULED                | RUNNING                   | worker; has the queue's ref  | `start_poll`          |
+//! | RUNNING                  | idle, -1 ref              | worker, poll was Pending     | `finish_poll`: Idle   |
+//! | RUNNING+SCHEDULED        | SCHEDULED                 | worker, woken meanwhile      | `finish_poll`: Requeue|
+//! | RUNNING+CANCELLED        | (same)                    | worker, aborted meanwhile    | `finish_poll`: Cancel |
+//! | RUNNING                  | COMPLETE, -refs           | worker, output stored        | `complete`            |
+//! | idle                     | SCHEDULED, +1 ref (or the waker's own) | any thread      | `wake_by_ref`, `wake` |
+//! | RUNNING                  | RUNNING+SCHEDULED         | any thread                   | `wake_by_ref`, `wake` |
+//! | idle                     | SCHEDULED+CANCELLED, +1 ref | any thread                 | `abort`               |
+//! | SCHEDULED or RUNNING     | + CANCELLED               | any thread                   | `abort`               |
+//! | idle or SCHEDULED        | + RUNNING+CANCELLED       | shutdown, workers gone       | `claim_for_shutdown`  |
+//!
+//! # Orderings
+//!
+//! Whoever wakes publishes what it wrote before the wake: every wake is a read-modify-write with release, also the one
+//! that finds the task scheduled already and changes nothing, because the poll that follows must see those writes;
+//! `start_poll` and `finish_poll` acquire. The stage passes from thread to thread through the same word: `finish_poll`
+//! releases, `start_poll` acquires; `complete` releases, and the join handle acquires when it reads `COMPLETE`. The
+//! last reference acquires what all others released, as in any reference count.
+
+use crate::primitive::atomic::AtomicUsize;
+use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+
+const RUNNING: usize = 1;
+const SCHEDULED: usize = 1 << 1;
+const COMPLETE: usize = 1 << 2;
+const CANCELLED: usize = 1 << 3;
+const JOIN_INTEREST: usize = 1 << 4;
+const JOIN_WAKER: usize = 1 << 5;
+const REF_SHIFT: u32 = 6;
+const REF: usize = 1 << REF_SHIFT;
+
+/// A new task stands in a queue; the owner list, the queue and the join handle hold it.
+const INITIAL: usize = SCHEDULED | JOIN_INTEREST | (3 * REF);
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct State(AtomicUsize);
+
+/// What the thread that took a task from a queue has to do.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum StartPoll {
+    Poll,
+    /// Drop the future and complete the task as cancelled.
+    Cancel,
+}
+
+/// What became of a task whose poll returned `Pending`.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum FinishPoll {
+    /// It waits; the queue's reference is given back.
+    Idle,
+    /// It was woken during the poll: queue it again, with the reference it came with.
+    Requeue,
+    /// It was aborted during the poll and is still RUNNING: drop the future and complete it.
+    Cancel,
+}
+
+/// What became of a task whose output is stored.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Complete {
+    /// Done, and the references were given back. `last`: nobody else holds the task; its memory can go.
+    Released { last: bool },
+    /// Done; take the join waker, wake it, and then give the references back.
+    WakeJoin,
+    /// Not done: the join handle is gone. Drop the stored output first, then try again.
+    DropOutput,
+}
+
+/// What a wake has to do after its change of state.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// Put the task into a queue, with one reference.
+    Submit,
+    /// Nothing: it is queued already, will be, or is complete.
+    Nothing,
+    /// Nothing, and the reference that was given up was the last.
+    Dealloc,
+}
+
+/// What the drop of a join handle found.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum DropJoin {
+    /// The output, if still there, is the handle's to drop.
+    Complete,
+    /// The task goes on detached; the waker slot is the handle's to clear.
+    Detached,
+}
+
+/// The task was complete already.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct AlreadyComplete;
+
+impl State {
+    pub(crate) fn new() -> Self {
+        Self(AtomicUsize::new(INITIAL))
+    }
+
+    /// Applies `f` until it sticks. `None` leaves the word alone.
+    #[inline]
+    fn update<R>(&self, mut f: impl FnMut(usize) -> (R, Option<usize>)) -> R {
+        let mut current = self.0.load(Acquire);
+        loop {
+            let (result, next) = f(current);
+            let Some(next) = next else { return result };
+            match self.0.compare_exchange_weak(current, next, AcqRel, Acquire) {
+                Ok(_) => return result,
+                Err(actual) => current = actual,
+            }
+        }
+    }
+
+    /// SCHEDULED to RUNNING. The caller took the task from a queue, so nobody else can: one exchange does it.
+    #[inline]
+    pub(crate) fn start_poll(&self) -> StartPoll {
+        let before = self.0.fetch_xor(SCHEDULED | RUNNING, AcqRel);
+        debug_assert_eq!(before & (SCHEDULED | RUNNING | COMPLETE), SCHEDULED, "polled a task that was not queued");
+        if before & CANCELLED == 0 { StartPoll::Poll } else { StartPoll::Cancel }
+    }
+
+    /// After a poll that returned `Pending`.
+    #[inline]
+    pub(crate) fn finish_poll(&self) -> FinishPoll {
+        self.update(|current| {
+            debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
+            if current & CANCELLED != 0 {
+                (FinishPoll::Cancel, None)
+            } else if current & SCHEDULED != 0 {
+                (FinishPoll::Requeue, Some(current & !RUNNING))
+            } else {
+                debug_assert!(current >> REF_SHIFT >= 2, "the owner list holds on until completion");
+                (FinishPoll::Idle, Some((current & !RUNNING) - REF))
+            }
+        })
+    }
+
+    /// Whether anybody wants the output. Once false, always false.
+    #[inline]
+    pub(crate) fn has_join_interest(&self) -> bool {
+        self.0.load(Acquire) & JOIN_INTEREST != 0
+    }
+
+    /// RUNNING to COMPLETE, giving back `refs` references in the same step where that is possible.
+    #[inline]
+    pub(crate) fn complete(&self, refs: usize, output_stored: bool) -> Complete {
+        self.update(|current| {
+            debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
+            let done = current ^ (RUNNING | COMPLETE);
+            if current & JOIN_WAKER != 0 {
+                (Complete::WakeJoin, Some(done))
+            } else if current & JOIN_INTEREST == 0 && output_stored {
+                (Complete::DropOutput, None)
+            } else {
+                debug_assert!(current >> REF_SHIFT >= refs);
+                let done = done - refs * REF;
+                (Complete::Released { last: done >> REF_SHIFT == 0 }, Some(done))
+            }
+        })
+    }
+
+    /// A wake that keeps its reference. On `Submit` a reference for the queue was added.
+    #[inline]
+    pub(crate) fn wake_by_ref(&self) -> Wake {
+        self.update(|current| {
+            if current & COMPLETE != 0 {
+                (Wake::Nothing, None)
+            } else if current & (RUNNING | SCHEDULED) != 0 {
+                // Also when SCHEDULED is set already: the exchange publishes this thread's writes to the coming poll.
+                (Wake::Nothing, Some(current | SCHEDULED))
+            } else {
+                (Wake::Submit, Some((current | SCHEDULED) + REF))
+            }
+        })
+    }
+
+    /// A wake that gives its reference up: to the queue on `Submit`, else away.
+    #[inline]
+    pub(crate) fn wake(&self) -> Wake {
+        self.update(|current| {
+            if current & COMPLETE != 0 {
+                let next = current - REF;
+                (if next >> REF_SHIFT == 0 { Wake::Dealloc } else { Wake::Nothing }, Some(next))
+            } else if current & (RUNNING | SCHEDULED) != 0 {
+                debug_assert!(current >> REF_SHIFT >= 2);
+                (Wake::Nothing, Some((current | SCHEDULED) - REF))
+            } else {
+                (Wake::Submit, Some(current | SCHEDULED))
+            }
+        })
+    }
+
+    /// Asks for cancellation. On `Submit` a reference for the queue was added.
+    pub(crate) fn abort(&self) -> Wake {
+        self.update(|current| {
+            if current & (COMPLETE | CANCELLED) != 0 {
+                (Wake::Nothing, None)
+            } else if current & (RUNNING | SCHEDULED) != 0 {
+                (Wake::Nothing, Some(current | CANCELLED))
+            } else {
+                (Wake::Submit, Some((current | CANCELLED | SCHEDULED) + REF))
+            }
+        })
+    }
+
+    /// Takes a task that is not complete for cancellation at shutdown, whatever queue it may stand in. Only for a thread
+    /// that knows that nobody polls tasks of this runtime any more. False if the task is complete.
+    pub(crate) fn claim_for_shutdown(&self) -> bool {
+        self.update(|current| {
+            debug_assert_eq!(current & RUNNING, 0, "somebody polls a task of a runtime whose workers are gone");
+            if current & (COMPLETE | RUNNING) != 0 {
+                (false, None)
+            } else {
+                (true, Some(current | RUNNING | CANCELLED))
+            }
+        })
+    }
+
+    /// Whether the task is complete. If so, what the completing thread wrote is visible.
+    #[inline]
+    pub(crate) fn is_complete(&self) -> bool {
+        self.0.load(Acquire) & COMPLETE != 0
+    }
+
+    /// Whether the runtime has the join waker.
+    #[inline]
+    pub(crate) fn has_join_waker(&self) -> bool {
+        self.0.load(Acquire) & JOIN_WAKER != 0
+    }
+
+    /// Hands the join waker, which is in its slot, to the runtime.
+    pub(crate) fn set_join_waker(&self) -> Result<(), AlreadyComplete> {
+        self.update(|current| {
+            debug_assert_eq!(current & (JOIN_INTEREST | JOIN_WAKER), JOIN_INTEREST);
+            if current & COMPLETE != 0 { (Err(AlreadyComplete), None) } else { (Ok(()), Some(current | JOIN_WAKER)) }
+        })
+    }
+
+    /// Takes the join waker back from the runtime.
+    pub(crate) fn unset_join_waker(&self) -> Result<(), AlreadyComplete> {
+        self.update(|current| {
+            debug_assert_ne!(current & JOIN_WAKER, 0);
+            if current & COMPLETE != 0 { (Err(AlreadyComplete), None) } else { (Ok(()), Some(current & !JOIN_WAKER)) }
+        })
+    }
+
+    /// Drops the join handle of a task that nothing has happened to since its birth, reference included. By far the
+    /// commonest way to detach.
+    #[inline]
+    pub(crate) fn drop_join_at_birth(&self) -> bool {
+        self.0.compare_exchange(INITIAL, (INITIAL - REF) & !JOIN_INTEREST, AcqRel, Relaxed).is_ok()
+    }
+
+    /// Gives up the join handle's interest. The handle's reference is not given back yet.
+    pub(crate) fn drop_join(&self) -> DropJoin {
+        self.update(|current| {
+            if current & COMPLETE != 0 {
+                (DropJoin::Complete, None)
+            } else {
+                (DropJoin::Detached, Some(current & !(JOIN_INTEREST | JOIN_WAKER)))
+            }
+        })
+    }
+
+    /// One more reference. The caller has one, so nothing needs ordering.
+    #[inline]
+    pub(crate) fn ref_inc(&self) {
+        let before = self.0.fetch_add(REF, Relaxed);
+        if before > isize::MAX as usize {
+            // A program that forgets that many wakers cannot be saved; wrapping round would free a living task.
+            std::process::abort();
+        }
+    }
+
+    /// References fewer. True if these were the last.
+    #[inline]
+    #[must_use]
+    pub(crate) fn ref_dec(&self, by: usize) -> bool {
+        let before = self.0.fetch_sub(by * REF, AcqRel);
+        debug_assert!(before >> REF_SHIFT >= by);
+        before >> REF_SHIFT == by
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn refs(state: &State) -> usize {
+        state.0.load(Relaxed) >> REF_SHIFT
+    }
+
+    #[test]
+    fn a_quiet_life() {
+        let state = State::new();
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert_eq!(state.finish_poll(), FinishPoll::Idle);
+        assert_eq!(refs(&state), 2);
+        assert_eq!(state.wake_by_ref(), Wake::Submit);
+        assert_eq!(refs(&state), 3);
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert_eq!(state.complete(2, true), Complete::Released { last: false });
+        assert!(state.is_complete());
+        assert!(state.ref_dec(1));
+    }
+
+    #[test]
+    fn many_wakes_make_one_queue_entry() {
+        let state = State::new();
+        assert_eq!(state.wake_by_ref(), Wake::Nothing, "it stands in a queue from birth");
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert_eq!(state.wake_by_ref(), Wake::Nothing);
+        assert_eq!(state.wake_by_ref(), Wake::Nothing);
+        assert_eq!(refs(&state), 3);
+        assert_eq!(state.finish_poll(), FinishPoll::Requeue);
+        assert_eq!(refs(&state), 3, "the requeued task keeps the reference it came with");
+    }
+
+    #[test]
+    fn a_wake_by_value_hands_its_reference_over() {
+        let state = State::new();
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        state.ref_inc();
+        assert_eq!(state.finish_poll(), FinishPoll::Idle);
+        assert_eq!(refs(&state), 3);
+        assert_eq!(state.wake(), Wake::Submit);
+        assert_eq!(refs(&state), 3);
+    }
+
+    #[test]
+    fn the_last_waker_of_a_complete_task_frees_it() {
+        let state = State::new();
+        assert!(state.drop_join_at_birth());
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        state.ref_inc();
+        assert!(!state.has_join_interest());
+        assert_eq!(state.complete(2, false), Complete::Released { last: false });
+        assert_eq!(state.wake(), Wake::Dealloc);
+    }
+
+    #[test]
+    fn an_output_that_nobody_wants_is_dropped_before_completion() {
+        let state = State::new();
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert_eq!(state.drop_join(), DropJoin::Detached);
+        assert!(!state.ref_dec(1));
+        assert_eq!(state.complete(2, true), Complete::DropOutput);
+        assert!(!state.is_complete());
+        assert_eq!(state.complete(2, false), Complete::Released { last: true });
+    }
+
+    #[test]
+    fn a_registered_joiner_is_woken_before_the_references_go() {
+        let state = State::new();
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert_eq!(state.set_join_waker(), Ok(()));
+        assert_eq!(state.complete(2, true), Complete::WakeJoin);
+        assert_eq!(state.unset_join_waker(), Err(AlreadyComplete));
+        assert_eq!(state.drop_join(), DropJoin::Complete);
+        assert!(!state.ref_dec(1));
+        assert!(state.ref_dec(2));
+    }
+
+    #[test]
+    fn abort_in_every_state() {
+        let queued = State::new();
+        assert_eq!(queued.abort(), Wake::Nothing);
+        assert_eq!(queued.start_poll(), StartPoll::Cancel);
+
+        let running = State::new();
+        assert_eq!(running.start_poll(), StartPoll::Poll);
+        assert_eq!(running.abort(), Wake::Nothing);
+        assert_eq!(running.finish_poll(), FinishPoll::Cancel);
+        assert_eq!(running.complete(2, true), Complete::Released { last: false });
+        assert_eq!(running.abort(), Wake::Nothing);
+
+        let idle = State::new();
+        assert_eq!(idle.start_poll(), StartPoll::Poll);
+        assert_eq!(idle.finish_poll(), FinishPoll::Idle);
+        assert_eq!(idle.abort(), Wake::Submit);
+        assert_eq!(idle.abort(), Wake::Nothing);
+        assert_eq!(idle.start_poll(), StartPoll::Cancel);
+    }
+
+    #[test]
+    fn shutdown_claims_what_is_not_complete() {
+        let idle = State::new();
+        assert_eq!(idle.start_poll(), StartPoll::Poll);
+        assert_eq!(idle.finish_poll(), FinishPoll::Idle);
+        assert!(idle.claim_for_shutdown());
+        assert_eq!(idle.complete(1, true), Complete::Released { last: false });
+        assert!(!idle.claim_for_shutdown());
+
+        let queued = State::new();
+        assert!(queued.claim_for_shutdown());
+        assert_eq!(queued.wake_by_ref(), Wake::Nothing);
+        assert_eq!(queued.complete(1, true), Complete::Released { last: false });
+        assert_eq!(refs(&queued), 2, "the queue entry still holds its reference");
+    }
+}

@@ -1,0 +1,37 @@
+//! [`yield_now`].
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+/// Lets other tasks run: the calling task goes to the end of the line.
+///
+/// A task that yields is queued behind the tasks that are waiting already, on a lane that is served first in, first
+/// out; the worker does not pick it again before the others have had a turn. A lone task that yields costs no system call.
+///
+/// # Cancel safety
+///
+/// Cancel safe: dropping the future loses nothing.
+///
+/// # Example
+///
+/// ```
+/// # rt::runtime::Runtime::new().unwrap().block_on(async {
+/// for chunk in 0..10 {
+///     // ... a stretch of computing ...
+///     rt::task::yield_now().await;
+/// }
+/// # });
+/// ```
+pub async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        // Woken while it is polled: the scheduler puts such a task on its fair lane.
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}

@@ -1,0 +1,210 @@
+//! Where the readiness of every registration lives: a sharded, paged table that gives out slots and takes them back.
+//!
+//! A worker registers in the shard of its own number, so the lock that guards a shard's list of free slots is
+//! practically never contended: only a socket that is closed on another worker, or registered from a foreign thread,
+//! touches somebody else's. The lock is held for a few instructions; the system call that registers the descriptor is
+//! made outside of it.
+//!
+//! **Finding a slot takes no lock.** A shard's slots are in pages, each twice as big as the one before it. A page is
+//! made when it is first needed and stays where it is until the whole shard goes, which every registration and the
+//! handle keep alive. So the driver can follow a token at any time, however stale it is: it finds *some* registration's
+//! readiness, whose own generation tells whether it is still the one that was meant
+//! ([`ScheduledIo::deliver`](crate::readiness::ScheduledIo::deliver)). Memory is never given back while the runtime
+//! lives: it is that of the most descriptors there ever were at a time, 64 bytes each.
+//!
+//! The life of a slot: *free* -> [`Shard::claim`] -> *claimed* (its generation is in the token, events are delivered) ->
+//! [`Slot`] dropped: first retired, which ends its generation, then *free*. The hand-over to the next claimant goes
+//! through the shard's lock.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use mio::Token;
+use runtime_core::primitive::Mutex;
+use slab::Slab;
+
+use crate::readiness::ScheduledIo;
+use crate::shut_down;
+
+use super::Shared;
+use super::token::{Address, SLOT_BITS};
+
+const FIRST_PAGE: usize = 32;
+/// As many pages as it takes to use up the slot numbers of a token, all but the last few.
+const PAGES: usize = (SLOT_BITS - FIRST_PAGE.trailing_zeros()) as usize;
+/// How many slots a shard can have: 32 (2^pages - 1).
+const CAPACITY: usize = FIRST_PAGE * ((1 << PAGES) - 1);
+
+/// One shard. See the file.
+pub(crate) struct Shard {
+    number: usize,
+    pub(super) shared: Arc<Shared>,
+    pages: [OnceLock<Box<[ScheduledIo]>>; PAGES],
+    free: Free,
+}
+
+/// Apart from the pages, which every operation reads.
+#[repr(align(128))]
+struct Free(Mutex<Slots>);
+
+struct Slots {
+    /// Which slots are claimed.
+    claimed: Slab<()>,
+    /// The driver is gone: nothing is given out any more.
+    closed: bool,
+}
+
+/// Which page a slot is in, and where there.
+fn locate(slot: usize) -> (usize, usize) {
+    // Shifted by one first page, the pages begin at the powers of two.
+    let shifted = slot + FIRST_PAGE;
+    let page = shifted.ilog2() - FIRST_PAGE.ilog2();
+    (page as usize, shifted - (FIRST_PAGE << page))
+}
+
+impl Shard {
+    pub(super) fn new(number: usize, shared: Arc<Shared>) -> Self {
+        Self {
+            number,
+            shared,
+            pages: [const { OnceLock::new() }; PAGES],
+            free: Free(Mutex::new(Slots { claimed: Slab::new(), closed: false })),
+        }
+    }
+
+    /// Claims a free slot; `None` if the shard is full.
+    ///
+    /// # Errors
+    ///
+    /// If the driver is gone.
+    pub(super) fn claim(self: &Arc<Self>) -> io::Result<Option<Slot>> {
+        let mut slots = self.free.0.lock();
+        if slots.closed {
+            return Err(shut_down());
+        }
+        let slot = slots.claimed.vacant_key();
+        if slot >= CAPACITY {
+            return Ok(None);
+        }
+        let (page, _) = locate(slot);
+        // Under the lock, so that a shutdown, which closes under the lock and then visits all pages, misses none.
+        self.pages[page].get_or_init(|| (0..FIRST_PAGE << page).map(|_| ScheduledIo::new()).collect());
+        slots.claimed.insert(());
+        drop(slots);
+        Ok(Some(Slot { shard: self.clone(), slot }))
+    }
+
+    /// The readiness in a slot, if the slot was ever given out.
+    #[inline]
+    pub(super) fn get(&self, slot: usize) -> Option<&ScheduledIo> {
+        let (page, offset) = locate(slot);
+        self.pages.get(page)?.get()?.get(offset)
+    }
+
+    /// Gives out nothing more, and passes all slots, claimed or not, to `each`.
+    pub(super) fn close(&self, each: impl FnMut(&ScheduledIo)) {
+        self.free.0.lock().closed = true;
+        self.pages.iter().filter_map(OnceLock::get).flatten().for_each(each);
+    }
+
+    pub(super) fn claimed(&self) -> usize {
+        self.free.0.lock().claimed.len()
+    }
+}
+
+impl fmt::Debug for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shard").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+/// A claimed slot. Goes back to its shard on drop.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    shard: Arc<Shard>,
+    slot: usize,
+}
+
+impl Slot {
+    #[inline]
+    pub(crate) fn io(&self) -> &ScheduledIo {
+        self.shard.get(self.slot).expect("a claimed slot has a page")
+    }
+
+    /// What the poller is to call this registration.
+    pub(crate) fn token(&self) -> Token {
+        Address { generation: self.io().generation(), shard: self.shard.number, slot: self.slot }.token()
+    }
+
+    pub(crate) fn registry(&self) -> &mio::Registry {
+        &self.shard.shared.registry
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.io().retire();
+        self.shard.free.0.lock().claimed.remove(self.slot);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::driver::Driver;
+
+    fn shard() -> Arc<Shard> {
+        let (_driver, handle) = Driver::new(0, 16).unwrap();
+        Arc::new(Shard::new(0, handle.shared.clone()))
+    }
+
+    #[test]
+    fn pages_are_where_the_arithmetic_says() {
+        assert_eq!(locate(0), (0, 0));
+        assert_eq!(locate(31), (0, 31));
+        assert_eq!(locate(32), (1, 0));
+        assert_eq!(locate(95), (1, 63));
+        assert_eq!(locate(96), (2, 0));
+        assert_eq!(locate(CAPACITY - 1), (PAGES - 1, (FIRST_PAGE << (PAGES - 1)) - 1));
+        const { assert!(CAPACITY < (1 << SLOT_BITS) - 1) };
+    }
+
+    #[test]
+    fn a_slot_used_again_is_known_by_another_token() {
+        let shard = shard();
+        let first = shard.claim().unwrap().unwrap();
+        let (slot, token) = (first.slot, first.token());
+        drop(first);
+        let second = shard.claim().unwrap().unwrap();
+        assert_eq!(second.slot, slot);
+        assert_ne!(second.token(), token);
+        assert_eq!(Address::of(second.token()).generation, Address::of(token).generation + 1);
+    }
+
+    #[test]
+    fn slots_are_distinct_stay_in_place_and_come_back() {
+        let shard = shard();
+        let slots: Vec<_> = (0..500).map(|_| shard.claim().unwrap().unwrap()).collect();
+        let mut places: Vec<_> = slots.iter().map(|slot| std::ptr::from_ref(slot.io())).collect();
+        places.sort();
+        places.dedup();
+        assert_eq!((places.len(), shard.claimed()), (500, 500));
+        drop(slots);
+        assert_eq!(shard.claimed(), 0);
+        let again: Vec<_> = (0..500).map(|_| shard.claim().unwrap().unwrap()).collect();
+        assert!(again.iter().all(|slot| places.binary_search(&std::ptr::from_ref(slot.io())).is_ok()));
+    }
+
+    #[test]
+    fn a_closed_shard_gives_out_nothing() {
+        let shard = shard();
+        let before = shard.claim().unwrap().unwrap();
+        let mut visited = 0;
+        shard.close(|_| visited += 1);
+        assert_eq!(visited, FIRST_PAGE);
+        assert!(shard.claim().is_err());
+        drop(before);
+        assert_eq!(shard.claimed(), 0);
+    }
+}

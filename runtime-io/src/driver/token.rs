@@ -1,0 +1,60 @@
+//! The token under which the poller knows a registration: where its slot is, and which registration of that slot it is.
+//!
+//! The upper bits are the generation, as wide as in the readiness word; below it the number of the shard, then that of
+//! the slot in its shard. Arithmetic only.
+
+use mio::Token;
+
+use crate::readiness::GENERATION_BITS;
+
+/// The token of the driver's own wake-up. No registration has it: slot numbers end before all their bits are set.
+pub(super) const WAKE: Token = Token(usize::MAX);
+
+const SHARD_BITS: u32 = if usize::BITS >= 64 { 8 } else { 4 };
+/// How wide the number of a slot within its shard is.
+pub(super) const SLOT_BITS: u32 = usize::BITS - GENERATION_BITS - SHARD_BITS;
+
+/// How many shards a token can tell apart.
+pub(super) const MAX_SHARDS: usize = 1 << SHARD_BITS;
+
+/// A token taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Address {
+    pub(super) generation: usize,
+    pub(super) shard: usize,
+    pub(super) slot: usize,
+}
+
+impl Address {
+    pub(super) fn token(self) -> Token {
+        debug_assert!(self.shard < MAX_SHARDS && self.slot < (1 << SLOT_BITS) - 1);
+        Token((((self.generation << SHARD_BITS) | self.shard) << SLOT_BITS) | self.slot)
+    }
+
+    pub(super) fn of(token: Token) -> Self {
+        Self {
+            generation: token.0 >> (SHARD_BITS + SLOT_BITS),
+            shard: (token.0 >> SLOT_BITS) & (MAX_SHARDS - 1),
+            slot: token.0 & ((1 << SLOT_BITS) - 1),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_comes_apart_as_it_was_put_together() {
+        let last_generation = usize::MAX >> (SHARD_BITS + SLOT_BITS);
+        for generation in [0, 1, last_generation] {
+            for shard in [0, 1, MAX_SHARDS - 1] {
+                for slot in [0, 1, (1 << SLOT_BITS) - 2] {
+                    let address = Address { generation, shard, slot };
+                    assert_eq!(Address::of(address.token()), address);
+                    assert_ne!(address.token(), WAKE);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The I/O half of the rt runtime: one shared poller, and the sockets that stand on it.
+//!
+//! The facade makes a [`Driver`], puts it under the timers and hands the stack to the core; the worker with nothing to
+//! do waits in it. Programs see [`net`], [`io`] and, on Unix, [`unix`], which the facade re-exports.
+//!
+//! Inside, from the bottom up:
+//!
+//! - `readiness`: what is known about one descriptor, and who waits for it. All the concurrency is in there.
+//! - `driver`: the poller, the table that turns a token into a descriptor's readiness, and parking.
+//! - `registration`: the tie between an object and the driver, and the loop "try, and if it would block, wait".
+//! - `net`, `unix`: the public types. They hold a backend and a registration, and no protocol of their own.
+//!
+//! This crate must never know about tasks, queues or timers: it calls wakers, and is told when to wait. It has no
+//! `unsafe` code, keeps nothing global, and never sleeps.
+
+#![forbid(unsafe_code)]
+
+mod driver;
+mod interest;
+pub mod io;
+pub mod net;
+mod readiness;
+mod ready;
+mod registration;
+#[cfg(unix)]
+pub mod unix;
+
+pub use driver::{DEFAULT_EVENTS, Driver, Handle};
+
+/// What every operation reports once the driver under it is gone.
+pub(crate) fn shut_down() -> std::io::Error {
+    std::io::Error::other("the runtime's I/O driver was shut down")
+}

@@ -1,0 +1,268 @@
+//! What the public socket types stand on: the operating system's sockets, by way of mio, and its resolver.
+//!
+//! The seam for a simulated network. Everything in [`net`](super) that depends on what carries the bytes is behind these
+//! types, and nothing else in it may name mio, socket2 or `spawn_blocking`. A second carrier would make [`Stream`],
+//! [`Listener`] and [`Socket`] enums of this one and itself; each has a [`Registration`], so whatever readiness means
+//! to it is expressed in the same word and the same waiters.
+//!
+//! Nothing here waits: operations that would block say so.
+
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::net::{Shutdown, SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, SockRef, Type};
+
+use crate::driver::Handle;
+use crate::interest::Interest;
+use crate::ready::Ready;
+use crate::registration::{Evented, Registration};
+
+/// Urgent data is of interest although hardly anybody sends it: see `Registration::poll_transfer`.
+const STREAM_INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE).add(Interest::PRIORITY);
+
+/// Asks the resolver.
+pub(super) async fn resolve(host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
+    let lookup = runtime_core::spawn_blocking(move || (host.as_str(), port).to_socket_addrs());
+    match lookup.await {
+        Ok(addresses) => Ok(addresses?.collect()),
+        // The runtime shut down before the lookup began.
+        Err(_) => Err(io::Error::new(io::ErrorKind::Interrupted, "the name lookup was cancelled")),
+    }
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(super) struct Stream(Evented<mio::net::TcpStream>);
+
+impl Stream {
+    fn register(driver: &Handle, stream: mio::net::TcpStream, assumed: Ready) -> io::Result<Self> {
+        // On failure the stream comes back with the error, and is closed here.
+        Evented::new(driver, stream, STREAM_INTEREST, assumed).map(Self).map_err(|(_, error)| error)
+    }
+
+    /// Starts to connect. It has succeeded when the stream is writable and has no error.
+    pub(super) fn connect(driver: &Handle, addr: SocketAddr) -> io::Result<Self> {
+        Self::register(driver, mio::net::TcpStream::connect(addr)?, Ready::EMPTY)
+    }
+
+    /// The stream must be in non-blocking mode already.
+    pub(super) fn from_std(driver: &Handle, stream: std::net::TcpStream) -> io::Result<Self> {
+        Self::register(driver, mio::net::TcpStream::from_std(stream), Ready::EMPTY)
+    }
+
+    /// It stays in non-blocking mode.
+    pub(super) fn into_std(self) -> io::Result<std::net::TcpStream> {
+        let (stream, outcome) = self.0.into_inner();
+        outcome.map(|()| stream.into())
+    }
+
+    #[inline]
+    pub(super) fn registration(&self) -> &Registration {
+        self.0.registration()
+    }
+
+    #[inline]
+    pub(super) fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.0.source().read(buf)
+    }
+
+    pub(super) fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        self.0.source().read_vectored(bufs)
+    }
+
+    pub(super) fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.0.source().peek(buf)
+    }
+
+    #[inline]
+    pub(super) fn write(&self, buf: &[u8]) -> io::Result<usize> {
+        self.0.source().write(buf)
+    }
+
+    pub(super) fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.0.source().write_vectored(bufs)
+    }
+
+    /// Runs somebody else's operation on this socket, so that its refusal is noticed where the poller has to know.
+    pub(super) fn run<R>(&self, operation: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+        self.0.source().try_io(operation)
+    }
+
+    pub(super) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.0.source().shutdown(how)
+    }
+
+    pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.source().local_addr()
+    }
+
+    pub(super) fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.0.source().peer_addr()
+    }
+
+    pub(super) fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.0.source().take_error()
+    }
+
+    pub(super) fn nodelay(&self) -> io::Result<bool> {
+        self.0.source().nodelay()
+    }
+
+    pub(super) fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
+        self.0.source().set_nodelay(nodelay)
+    }
+
+    pub(super) fn ttl(&self) -> io::Result<u32> {
+        self.0.source().ttl()
+    }
+
+    pub(super) fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.0.source().set_ttl(ttl)
+    }
+
+    pub(super) fn linger(&self) -> io::Result<Option<Duration>> {
+        SockRef::from(self.0.source()).linger()
+    }
+
+    pub(super) fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
+        SockRef::from(self.0.source()).set_linger(linger)
+    }
+
+    /// For the raw handle of the operating system. A carrier that has none does not get here.
+    pub(super) fn os(&self) -> &mio::net::TcpStream {
+        self.0.source()
+    }
+}
+
+/// A socket that connections come in on.
+#[derive(Debug)]
+pub(super) struct Listener {
+    socket: Evented<mio::net::TcpListener>,
+    /// Where the connections are registered too.
+    driver: Arc<Handle>,
+}
+
+impl Listener {
+    fn register(driver: Arc<Handle>, listener: mio::net::TcpListener) -> io::Result<Self> {
+        match Evented::new(&driver, listener, Interest::READABLE, Ready::EMPTY) {
+            Ok(socket) => Ok(Self { socket, driver }),
+            Err((_, error)) => Err(error),
+        }
+    }
+
+    /// Binds, with the address reusable at once where that is customary, and listens.
+    pub(super) fn bind(driver: Arc<Handle>, addr: SocketAddr) -> io::Result<Self> {
+        Self::register(driver, mio::net::TcpListener::bind(addr)?)
+    }
+
+    /// The listener must be in non-blocking mode already.
+    pub(super) fn from_std(driver: Arc<Handle>, listener: std::net::TcpListener) -> io::Result<Self> {
+        Self::register(driver, mio::net::TcpListener::from_std(listener))
+    }
+
+    /// It stays in non-blocking mode.
+    pub(super) fn into_std(self) -> io::Result<std::net::TcpListener> {
+        let (listener, outcome) = self.socket.into_inner();
+        outcome.map(|()| listener.into())
+    }
+
+    pub(super) fn registration(&self) -> &Registration {
+        self.socket.registration()
+    }
+
+    pub(super) fn accept(&self) -> io::Result<(Stream, SocketAddr)> {
+        let (stream, peer) = self.socket.source().accept()?;
+        // There is room to write in a connection that has just been made: no need to wait until the poller says so.
+        Ok((Stream::register(&self.driver, stream, Ready::WRITABLE)?, peer))
+    }
+
+    pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.source().local_addr()
+    }
+
+    pub(super) fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.socket.source().take_error()
+    }
+
+    pub(super) fn ttl(&self) -> io::Result<u32> {
+        self.socket.source().ttl()
+    }
+
+    pub(super) fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.socket.source().set_ttl(ttl)
+    }
+
+    /// For the raw handle of the operating system. A carrier that has none does not get here.
+    pub(super) fn os(&self) -> &mio::net::TcpListener {
+        self.socket.source()
+    }
+}
+
+/// A socket that is neither connected nor listening yet. Not registered: there is nothing to wait for.
+#[derive(Debug)]
+pub(super) struct Socket(socket2::Socket);
+
+/// Which addresses a socket is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Family {
+    V4,
+    V6,
+}
+
+impl Socket {
+    pub(super) fn new(family: Family) -> io::Result<Self> {
+        let domain = match family {
+            Family::V4 => Domain::IPV4,
+            Family::V6 => Domain::IPV6,
+        };
+        let socket = socket2::Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        Ok(Self(socket))
+    }
+
+    pub(super) fn from_std(stream: std::net::TcpStream) -> Self {
+        Self(stream.into())
+    }
+
+    pub(super) fn bind(&self, addr: SocketAddr) -> io::Result<()> {
+        self.0.bind(&addr.into())
+    }
+
+    /// As [`Stream::connect`].
+    pub(super) fn connect(self, driver: &Handle, addr: SocketAddr) -> io::Result<Stream> {
+        match self.0.connect(&addr.into()) {
+            Err(error) if !is_in_progress(&error) => Err(error),
+            _ => Stream::from_std(driver, self.0.into()),
+        }
+    }
+
+    pub(super) fn listen(self, driver: Arc<Handle>, backlog: u32) -> io::Result<Listener> {
+        self.0.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
+        Listener::from_std(driver, self.0.into())
+    }
+
+    pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
+        // A TCP socket has an IP address; if a foreign one was smuggled in, that is its maker's error.
+        self.0.local_addr()?.as_socket().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))
+    }
+
+    pub(super) fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.0.take_error()
+    }
+
+    /// The options, which are many and mean nothing to anybody but the operating system.
+    pub(super) fn os(&self) -> &socket2::Socket {
+        &self.0
+    }
+}
+
+/// Whether a refusal to connect at once only says that it takes time.
+fn is_in_progress(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(libc::EINPROGRESS) {
+        return true;
+    }
+    error.kind() == io::ErrorKind::WouldBlock
+}

@@ -1,0 +1,18 @@
+//! TCP, and the resolution of names.
+//!
+//! The public types are thin: what they stand on is in `backend`, the only file here that knows of mio, of socket2 and of
+//! the operating system's resolver. A simulated network will stand beside it.
+
+mod addr;
+mod backend;
+mod lookup;
+pub mod tcp;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+pub use addr::ToSocketAddrs;
+pub use lookup::lookup_host;
+#[doc(no_inline)]
+pub use tcp::{TcpListener, TcpSocket, TcpStream};

@@ -1,0 +1,147 @@
+//! Reading from and writing to a stream: the traits, and the attempts that never wait.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_io::{AsyncRead, AsyncWrite};
+
+use crate::readiness::Direction;
+
+use super::TcpStream;
+
+fn room(bufs: &[IoSliceMut<'_>]) -> usize {
+    bufs.iter().map(|buf| buf.len()).sum()
+}
+
+fn amount(bufs: &[IoSlice<'_>]) -> usize {
+    bufs.iter().map(|buf| buf.len()).sum()
+}
+
+impl TcpStream {
+    /// Reads what is there, without waiting. 0 is the end of what the other side sends (or an empty buffer).
+    ///
+    /// # Errors
+    ///
+    /// The operating system's; `WouldBlock` if nothing is there, or none is known to be until
+    /// [`readable`](Self::readable) has returned.
+    ///
+    /// # Example
+    ///
+    /// See [`readable`](Self::readable).
+    pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        let wanted = buf.len();
+        self.io.registration().try_transfer(Direction::Read, wanted, || self.io.read(buf))
+    }
+
+    /// As [`try_read`](Self::try_read), into several buffers in turn.
+    ///
+    /// # Errors
+    ///
+    /// See [`try_read`](Self::try_read).
+    pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        let wanted = room(bufs);
+        self.io.registration().try_transfer(Direction::Read, wanted, || self.io.read_vectored(bufs))
+    }
+
+    /// Writes what there is room for, without waiting.
+    ///
+    /// # Errors
+    ///
+    /// The operating system's; `WouldBlock` if there is no room, or none is known of until
+    /// [`writable`](Self::writable) has returned.
+    pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
+        self.io.registration().try_transfer(Direction::Write, buf.len(), || self.io.write(buf))
+    }
+
+    /// As [`try_write`](Self::try_write), from several buffers in turn.
+    ///
+    /// # Errors
+    ///
+    /// See [`try_write`](Self::try_write).
+    pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.io.registration().try_transfer(Direction::Write, amount(bufs), || self.io.write_vectored(bufs))
+    }
+}
+
+impl AsyncRead for &TcpStream {
+    #[inline]
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        let wanted = buf.len();
+        self.io.registration().poll_transfer(cx, Direction::Read, wanted, || self.io.read(buf))
+    }
+
+    fn poll_read_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &mut [IoSliceMut<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let wanted = room(bufs);
+        self.io.registration().poll_transfer(cx, Direction::Read, wanted, || self.io.read_vectored(bufs))
+    }
+}
+
+impl AsyncWrite for &TcpStream {
+    #[inline]
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.io.registration().poll_transfer(cx, Direction::Write, buf.len(), || self.io.write(buf))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.io.registration().poll_transfer(cx, Direction::Write, amount(bufs), || self.io.write_vectored(bufs))
+    }
+
+    /// Nothing is held back here, so there is nothing to do.
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// Ends what the other side can read. Reading goes on.
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.shut_down_writing())
+    }
+}
+
+impl AsyncRead for TcpStream {
+    #[inline]
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut &*self).poll_read(cx, buf)
+    }
+
+    fn poll_read_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &mut [IoSliceMut<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut &*self).poll_read_vectored(cx, bufs)
+    }
+}
+
+impl AsyncWrite for TcpStream {
+    #[inline]
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut &*self).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut &*self).poll_write_vectored(cx, bufs)
+    }
+
+    /// Nothing is held back here, so there is nothing to do.
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut &*self).poll_flush(cx)
+    }
+
+    /// Ends what the other side can read. Reading goes on.
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut &*self).poll_close(cx)
+    }
+}

@@ -1,0 +1,74 @@
+//! What sockets are to Unix: file descriptors, and a few options.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+use super::tcp::{TcpListener, TcpSocket, TcpStream};
+
+macro_rules! is_a_descriptor {
+    ($($socket:ty),*) => {$(
+        impl AsFd for $socket {
+            fn as_fd(&self) -> BorrowedFd<'_> {
+                self.io.os().as_fd()
+            }
+        }
+
+        impl AsRawFd for $socket {
+            fn as_raw_fd(&self) -> RawFd {
+                self.io.os().as_raw_fd()
+            }
+        }
+    )*};
+}
+
+is_a_descriptor!(TcpListener, TcpSocket, TcpStream);
+
+#[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin")))]
+impl TcpSocket {
+    /// Whether several sockets can be bound to the same address and share what comes in (`SO_REUSEPORT`).
+    pub fn reuseport(&self) -> io::Result<bool> {
+        self.io.os().reuse_port()
+    }
+
+    /// Sets [`reuseport`](Self::reuseport).
+    pub fn set_reuseport(&self, reuseport: bool) -> io::Result<()> {
+        self.io.os().set_reuse_port(reuseport)
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod linux {
+    use super::*;
+
+    impl TcpSocket {
+        /// The network interface that the socket is confined to, if it is (`SO_BINDTODEVICE`).
+        pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
+            self.io.os().device()
+        }
+
+        /// Confines the socket to a network interface, or to none.
+        pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
+            self.io.os().bind_device(interface)
+        }
+    }
+
+    impl TcpStream {
+        /// Whether acknowledgements are sent at once (`TCP_QUICKACK`). The system changes it as it sees fit.
+        ///
+        /// # Errors
+        ///
+        /// The operating system's.
+        pub fn quickack(&self) -> io::Result<bool> {
+            socket2::SockRef::from(self).tcp_quickack()
+        }
+
+        /// Sets [`quickack`](Self::quickack).
+        ///
+        /// # Errors
+        ///
+        /// The operating system's.
+        pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
+            socket2::SockRef::from(self).set_tcp_quickack(quickack)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What sockets are to Windows: socket handles.
+
+use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
+
+use super::tcp::{TcpListener, TcpSocket, TcpStream};
+
+macro_rules! is_a_socket {
+    ($($socket:ty),*) => {$(
+        impl AsSocket for $socket {
+            fn as_socket(&self) -> BorrowedSocket<'_> {
+                self.io.os().as_socket()
+            }
+        }
+
+        impl AsRawSocket for $socket {
+            fn as_raw_socket(&self) -> RawSocket {
+                self.io.os().as_raw_socket()
+            }
+        }
+    )*};
+}
+
+is_a_socket!(TcpListener, TcpSocket, TcpStream);

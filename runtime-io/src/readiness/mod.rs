@@ -1,0 +1,297 @@
+//! What is known about one registered descriptor, and who waits for it.
+//!
+//! The driver delivers events into a [`ScheduledIo`]; operations read it, wait in it, and clear it when they find that
+//! it says too much. It knows nothing of descriptors, tokens or the poller, and calls no waker while it holds its lock.
+//!
+//! # The protocol
+//!
+//! A `ScheduledIo` is one atomic [word](word) and the [waiters](waiters) behind a lock.
+//!
+//! **Flags are set under the lock, and cleared without it.** That is the whole trick; the rest follows.
+//!
+//! - *Deliver* (the driver's thread): takes the lock, looks whether the generation is the token's, sets flags and counts
+//!   the tick up, takes the wakers concerned, lets the lock go. The wakers are called later still.
+//! - *Look* (anybody): one load. Flags there? Go and try the operation.
+//! - *Wait* (anybody): takes the lock, looks again, and, still under the lock, leaves its waker. A delivery is
+//!   either wholly before this, then the second look sees its flags, because the lock was handed over in between; or
+//!   wholly after, and then it finds the waker. No wake is lost, and no second look after leaving the waker is needed.
+//! - *Clear* (whoever tried the operation in vain): a compare-exchange that takes flags away if the tick is still the
+//!   one it *looked* at before trying. If an event came meanwhile, the tick differs and nothing is cleared: what was
+//!   tried may have been in vain just before that event. A clear never sets anything, so it needs no lock; it can only
+//!   make a waiter wait that would otherwise have tried in vain as well.
+//! - *Shut down* (the driver, once): under the lock, sets the bit that nothing clears, and takes all wakers.
+//! - *Retire* (the owner of the registration, when it goes): under the lock, takes all wakers and moves on to the next
+//!   generation, with no flags. Nobody looks, waits or clears at that time or after it: they all borrow the
+//!   registration. An event of an older generation, which the driver may have in its hands at this very moment, finds the
+//!   generation changed, under the lock, and does nothing.
+//!
+//! # Orderings
+//!
+//! The lock orders everything that matters between deliver, wait, shut down and retire. Only looks and clears touch the
+//! word outside of it. A look is an Acquire load and pairs with the Release half of a delivery's update, so that who
+//! sees a flag also sees what the delivering thread did before; the clear's compare-exchange needs no more than to
+//! be atomic, and is AcqRel so that it keeps such a chain intact.
+//!
+//! # Two kinds of clearing
+//!
+//! After *would block* the operating system has just said that there is nothing in this direction, neither data nor an
+//! end of it nor an error, so everything that speaks for the direction goes, the closed flags included. (Pollers report
+//! some passing conditions in a way that looks like a closed one; if such a flag stayed, the direction would be
+//! tried in vain for ever.) If the operation was for both directions, nobody knows which of them it failed in, and the
+//! closed flags stay.
+//!
+//! After a *short* read or write nothing is left for now, but the end of the stream may well have been announced
+//! already, with no event to come: the closed flags stay. [`SHORT_TRANSFER_DRAINS`] says where this rule may be used.
+
+mod waiters;
+mod wakes;
+mod word;
+
+#[cfg(all(test, loom))]
+mod loom_models;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+use std::fmt;
+use std::io;
+use std::task::{Context, Poll};
+
+use runtime_core::primitive::Mutex;
+use runtime_core::primitive::atomic::AtomicUsize;
+use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+
+use crate::interest::Interest;
+use crate::ready::Ready;
+use crate::shut_down;
+
+pub(crate) use waiters::Direction;
+use waiters::Waiters;
+pub(crate) use wakes::WakeBatch;
+use word::Word;
+
+/// Width of the generation, for the token that carries it as well.
+pub(crate) const GENERATION_BITS: u32 = Word::GENERATION_BITS;
+
+/// Whether a transfer that moved some, but less than was asked for, proves that the next one would block.
+///
+/// True of sockets where the poller reports edges (epoll, kqueue). Windows reports again only after an operation has
+/// really been refused, and so does mio's emulation over `poll`.
+#[allow(unexpected_cfgs)] // the last of the conditions is mio's
+pub(crate) const SHORT_TRANSFER_DRAINS: bool = cfg!(all(
+    any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "illumos",
+        target_vendor = "apple",
+        target_os = "freebsd",
+        target_os = "dragonfly",
+        target_os = "netbsd",
+        target_os = "openbsd",
+    ),
+    not(mio_unsupported_force_poll_poll),
+));
+
+/// One descriptor's readiness. See the module. Aligned so that two of them never share a cache line.
+#[repr(align(64))]
+pub(crate) struct ScheduledIo {
+    word: AtomicUsize,
+    waiters: Mutex<Waiters>,
+}
+
+/// What a look saw: the flags, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadyEvent {
+    /// The flags that concern whoever looked. Not empty, unless it was a mere [`ScheduledIo::look`].
+    pub(crate) ready: Ready,
+    /// Whether urgent data had been announced, whoever looked: it makes short reads meaningless.
+    pub(crate) urgent: bool,
+    /// Whether all who looked wanted was one direction.
+    one_way: bool,
+    tick: usize,
+}
+
+impl ReadyEvent {
+    /// The same moment, with fewer or other flags.
+    #[cfg_attr(not(unix), allow(dead_code))] // for the guards of `AsyncFd`
+    pub(crate) fn with_ready(self, ready: Ready) -> Self {
+        Self { ready, ..self }
+    }
+}
+
+impl ScheduledIo {
+    pub(crate) fn new() -> Self {
+        Self { word: AtomicUsize::new(Word::FIRST.raw()), waiters: Mutex::new(Waiters::default()) }
+    }
+
+    /// Which registration of this slot the present one is.
+    pub(crate) fn generation(&self) -> usize {
+        self.load().generation()
+    }
+
+    fn load(&self) -> Word {
+        Word::from_raw(self.word.load(Acquire))
+    }
+
+    /// Changes the word, whatever others do to it at the same time.
+    fn update(&self, mut change: impl FnMut(Word) -> Option<Word>) {
+        // A refused change is a decision of the caller's, not a failure.
+        let _ = self.word.fetch_update(AcqRel, Acquire, |raw| change(Word::from_raw(raw)).map(Word::raw));
+    }
+
+    /// Takes as given what no event has said: a socket that was just accepted can be written to. Before the descriptor
+    /// is known to the poller, so there is nobody to wake.
+    pub(crate) fn assume(&self, ready: Ready) {
+        self.update(|word| Some(word.with_ready(ready)));
+    }
+
+    /// An event has come for the registration of this generation: false if that one is gone.
+    pub(crate) fn deliver(&self, generation: usize, ready: Ready, wakes: &mut WakeBatch) -> bool {
+        let mut waiters = self.waiters.lock();
+        // Relaxed: the generation changes only under the lock, which we hold.
+        if Word::from_raw(self.word.load(Relaxed)).generation() != generation {
+            return false;
+        }
+        self.update(|word| Some(word.with_event(ready)));
+        waiters.take_concerned(ready, wakes);
+        true
+    }
+
+    /// The driver is gone.
+    pub(crate) fn shut_down(&self, wakes: &mut WakeBatch) {
+        let mut waiters = self.waiters.lock();
+        self.update(|word| Some(word.shut_down()));
+        waiters.take_concerned(Ready::ALL, wakes);
+    }
+
+    /// The registration is gone: makes the slot ready for the next one.
+    pub(crate) fn retire(&self) {
+        let mut waiters = self.waiters.lock();
+        self.update(|word| Some(word.next_generation()));
+        let gone = std::mem::take(&mut *waiters);
+        drop(waiters);
+        // Wakers left by polls whose futures are gone as well. Dropping one can drop a task: not under the lock.
+        drop(gone);
+    }
+
+    /// What is known now. The flags can be empty.
+    ///
+    /// # Errors
+    ///
+    /// If the driver is gone.
+    #[inline]
+    pub(crate) fn look(&self, interest: Interest) -> io::Result<ReadyEvent> {
+        let word = self.load();
+        if word.is_shut_down() {
+            return Err(shut_down());
+        }
+        let all = word.ready();
+        Ok(ReadyEvent {
+            ready: all.satisfying(interest),
+            urgent: all.is_priority(),
+            one_way: interest == Interest::READABLE || interest == Interest::WRITABLE,
+            tick: word.tick(),
+        })
+    }
+
+    /// Waits in the slot of a direction: the last caller there is the one who will be woken.
+    #[inline]
+    pub(crate) fn poll_ready(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<io::Result<ReadyEvent>> {
+        let interest = direction.interest();
+        let event = self.look(interest)?;
+        if !event.ready.is_empty() {
+            return Poll::Ready(Ok(event));
+        }
+        self.wait(interest, |waiters| waiters.set(direction, cx.waker()))
+    }
+
+    /// Waits in the list. `key` is the caller's place in it, to be given back with [`leave`](Self::leave).
+    fn poll_listed(
+        &self,
+        cx: &mut Context<'_>,
+        interest: Interest,
+        key: &mut Option<usize>,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        let event = self.look(interest)?;
+        if !event.ready.is_empty() {
+            return Poll::Ready(Ok(event));
+        }
+        self.wait(interest, |waiters| waiters.set_listed(key, interest, cx.waker()))
+    }
+
+    /// Looks again under the lock, and leaves a waker there if there is still nothing.
+    fn wait(
+        &self,
+        interest: Interest,
+        leave_waker: impl FnOnce(&mut Waiters) -> Option<std::task::Waker>,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        let mut waiters = self.waiters.lock();
+        let event = self.look(interest)?;
+        if !event.ready.is_empty() {
+            return Poll::Ready(Ok(event));
+        }
+        let replaced = leave_waker(&mut waiters);
+        drop(waiters);
+        drop(replaced);
+        Poll::Pending
+    }
+
+    fn leave(&self, key: usize) {
+        let mut waiters = self.waiters.lock();
+        let gone = waiters.unlist(key);
+        drop(waiters);
+        drop(gone);
+    }
+
+    /// The operation that this look led to was refused. False if flags had to stay that will lead to it again at once.
+    #[inline]
+    pub(crate) fn clear_refused(&self, event: ReadyEvent) -> bool {
+        let passing = if event.one_way { event.ready } else { event.ready.without_closed() };
+        self.clear(event.tick, passing);
+        passing == event.ready
+    }
+
+    /// The operation that this look led to took, or filled, all that there was.
+    #[inline]
+    pub(crate) fn clear_drained(&self, event: ReadyEvent) {
+        self.clear(event.tick, event.ready.without_closed());
+    }
+
+    fn clear(&self, tick: usize, ready: Ready) {
+        self.update(|word| (word.tick() == tick).then(|| word.without_ready(ready)));
+    }
+}
+
+impl fmt::Debug for ScheduledIo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = self.load();
+        f.debug_struct("ScheduledIo").field("ready", &word.ready()).field("shut_down", &word.is_shut_down()).finish()
+    }
+}
+
+/// A place in the list of waiters, for as long as somebody waits with an interest of their own.
+///
+/// The place is taken by the first poll that has to wait, kept over wakes, and given back on drop.
+#[derive(Debug)]
+pub(crate) struct Waiter<'a> {
+    io: &'a ScheduledIo,
+    interest: Interest,
+    key: Option<usize>,
+}
+
+impl<'a> Waiter<'a> {
+    pub(crate) fn new(io: &'a ScheduledIo, interest: Interest) -> Self {
+        Self { io, interest, key: None }
+    }
+
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
+        self.io.poll_listed(cx, self.interest, &mut self.key)
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.io.leave(key);
+        }
+    }
+}

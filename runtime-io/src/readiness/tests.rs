@@ -1,0 +1,182 @@
+//! The readiness of one descriptor, driven by hand. The races are in the loom models.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use super::*;
+
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn counting() -> (Arc<Count>, Waker) {
+    let count = Arc::new(Count::default());
+    let waker = Waker::from(count.clone());
+    (count, waker)
+}
+
+fn woken(count: &Count) -> usize {
+    count.0.load(Ordering::Relaxed)
+}
+
+fn deliver(io: &ScheduledIo, ready: Ready) {
+    let mut wakes = WakeBatch::new();
+    assert!(io.deliver(io.generation(), ready, &mut wakes));
+    wakes.wake_all();
+}
+
+fn ready(poll: Poll<io::Result<ReadyEvent>>) -> ReadyEvent {
+    match poll {
+        Poll::Ready(Ok(event)) => event,
+        other => panic!("not ready: {other:?}"),
+    }
+}
+
+#[test]
+fn an_event_wakes_only_those_it_concerns() {
+    let io = ScheduledIo::new();
+    let (reader, read_waker) = counting();
+    let (writer, write_waker) = counting();
+    assert!(io.poll_ready(&mut Context::from_waker(&read_waker), Direction::Read).is_pending());
+    assert!(io.poll_ready(&mut Context::from_waker(&write_waker), Direction::Write).is_pending());
+    deliver(&io, Ready::READABLE);
+    assert_eq!((woken(&reader), woken(&writer)), (1, 0));
+    ready(io.poll_ready(&mut Context::from_waker(&read_waker), Direction::Read));
+    assert!(io.poll_ready(&mut Context::from_waker(&write_waker), Direction::Write).is_pending());
+    deliver(&io, Ready::WRITE_CLOSED);
+    assert_eq!((woken(&reader), woken(&writer)), (1, 1));
+}
+
+#[test]
+fn a_clear_that_is_late_for_an_event_clears_nothing() {
+    let io = ScheduledIo::new();
+    deliver(&io, Ready::READABLE);
+    let seen = io.look(Interest::READABLE).unwrap();
+    deliver(&io, Ready::READABLE);
+    io.clear_refused(seen);
+    let seen = io.look(Interest::READABLE).unwrap();
+    assert!(seen.ready.is_readable());
+    io.clear_refused(seen);
+    assert!(io.look(Interest::READABLE).unwrap().ready.is_empty());
+}
+
+#[test]
+fn a_short_read_leaves_the_announced_end_standing() {
+    let io = ScheduledIo::new();
+    deliver(&io, Ready::READABLE | Ready::READ_CLOSED | Ready::WRITABLE);
+    io.clear_drained(io.look(Interest::READABLE).unwrap());
+    assert_eq!(io.look(Interest::READABLE).unwrap().ready, Ready::READ_CLOSED);
+    assert!(io.look(Interest::WRITABLE).unwrap().ready.is_writable(), "the other direction is not touched");
+    io.clear_refused(io.look(Interest::READABLE).unwrap());
+    assert!(io.look(Interest::READABLE).unwrap().ready.is_empty(), "a refusal proves that it is not closed");
+}
+
+#[test]
+fn a_refusal_in_no_direction_in_particular_leaves_the_end_standing() {
+    let io = ScheduledIo::new();
+    deliver(&io, Ready::READ_CLOSED | Ready::WRITABLE);
+    let both = Interest::READABLE | Interest::WRITABLE;
+    assert!(!io.clear_refused(io.look(both).unwrap()), "the end would lead to the operation again");
+    assert_eq!(io.look(both).unwrap().ready, Ready::READ_CLOSED);
+    assert!(io.clear_refused(io.look(Interest::WRITABLE).unwrap()));
+}
+
+#[test]
+fn all_in_the_list_are_woken_and_leave_no_trace() {
+    let io = ScheduledIo::new();
+    let (count, waker) = counting();
+    let mut cx = Context::from_waker(&waker);
+    let mut waiters: Vec<_> = (0..5).map(|_| Waiter::new(&io, Interest::READABLE)).collect();
+    let mut writer = Waiter::new(&io, Interest::WRITABLE);
+    for waiter in waiters.iter_mut().chain([&mut writer]) {
+        assert!(waiter.poll(&mut cx).is_pending());
+        assert!(waiter.poll(&mut cx).is_pending(), "polling again takes no second place");
+    }
+    assert_eq!(io.waiters.lock().listed(), 6);
+    deliver(&io, Ready::READABLE);
+    assert_eq!(woken(&count), 5);
+    ready(waiters[0].poll(&mut cx));
+    io.clear_refused(io.look(Interest::READABLE).unwrap());
+    assert!(waiters[1].poll(&mut cx).is_pending(), "somebody else took it");
+    deliver(&io, Ready::READABLE);
+    assert_eq!(woken(&count), 6, "only the one that had come back to wait");
+    drop(waiters);
+    drop(writer);
+    assert_eq!(io.waiters.lock().listed(), 0);
+}
+
+#[test]
+fn an_event_for_an_older_registration_is_nobodys() {
+    let io = ScheduledIo::new();
+    let old = io.generation();
+    io.retire();
+    let (count, waker) = counting();
+    assert!(io.poll_ready(&mut Context::from_waker(&waker), Direction::Read).is_pending());
+    let mut wakes = WakeBatch::new();
+    assert!(!io.deliver(old, Ready::ALL, &mut wakes));
+    assert!(wakes.is_empty());
+    assert!(io.look(Interest::READABLE | Interest::WRITABLE).unwrap().ready.is_empty());
+    deliver(&io, Ready::READABLE);
+    assert_eq!(woken(&count), 1);
+}
+
+#[test]
+fn retiring_forgets_wakers_and_flags() {
+    let io = ScheduledIo::new();
+    let (count, waker) = counting();
+    assert!(io.poll_ready(&mut Context::from_waker(&waker), Direction::Write).is_pending());
+    deliver(&io, Ready::READABLE | Ready::READ_CLOSED);
+    drop(waker);
+    io.retire();
+    assert_eq!(Arc::strong_count(&count), 1, "no waker is kept");
+    assert_eq!(woken(&count), 0);
+    assert!(io.look(Interest::READABLE).unwrap().ready.is_empty());
+}
+
+#[test]
+fn after_shutdown_nobody_waits() {
+    let io = ScheduledIo::new();
+    let (count, waker) = counting();
+    let mut cx = Context::from_waker(&waker);
+    let mut listed = Waiter::new(&io, Interest::PRIORITY);
+    assert!(io.poll_ready(&mut cx, Direction::Read).is_pending());
+    assert!(listed.poll(&mut cx).is_pending());
+    let mut wakes = WakeBatch::new();
+    io.shut_down(&mut wakes);
+    wakes.wake_all();
+    assert_eq!(woken(&count), 2);
+    assert!(matches!(io.poll_ready(&mut cx, Direction::Read), Poll::Ready(Err(_))));
+    assert!(matches!(listed.poll(&mut cx), Poll::Ready(Err(_))));
+    deliver(&io, Ready::READABLE);
+    assert!(io.look(Interest::READABLE).is_err(), "an event does not undo it");
+}
+
+#[test]
+fn a_panicking_waker_does_not_take_the_batch_with_it() {
+    struct Bomb;
+    impl Wake for Bomb {
+        fn wake(self: Arc<Self>) {
+            std::panic::resume_unwind(Box::new("a waker that panics"));
+        }
+    }
+    let (count, waker) = counting();
+    let mut wakes = WakeBatch::new();
+    wakes.extend(Some(Waker::from(Arc::new(Bomb))));
+    wakes.extend(Some(waker.clone()));
+    wakes.extend(Some(Waker::from(Arc::new(Bomb))));
+    wakes.extend(Some(waker));
+    wakes.wake_all();
+    assert_eq!(woken(&count), 2);
+    assert!(wakes.is_empty());
+}
+
+#[test]
+fn a_descriptor_costs_one_cache_line() {
+    assert_eq!(size_of::<ScheduledIo>(), 64);
+}

@@ -1,0 +1,107 @@
+//! Who waits for one descriptor: a slot for a reader, a slot for a writer, and a list for everybody else.
+//!
+//! Plain data, owned by the lock of a [`ScheduledIo`](super::ScheduledIo). It moves wakers in and out and never calls
+//! or drops one: that is foreign code, which must run after the lock is released.
+
+use std::task::Waker;
+
+use slab::Slab;
+
+use crate::interest::Interest;
+use crate::ready::Ready;
+
+use super::WakeBatch;
+
+/// Which of the two slots an operation waits in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+}
+
+impl Direction {
+    pub(crate) const fn interest(self) -> Interest {
+        match self {
+            Direction::Read => Interest::READABLE,
+            Direction::Write => Interest::WRITABLE,
+        }
+    }
+}
+
+/// See the file. A waker is here from the poll that found nothing ready until the event that ends the wait takes it.
+#[derive(Debug, Default)]
+pub(super) struct Waiters {
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+    /// Boxed, because most descriptors never have any: one word each.
+    #[allow(clippy::box_collection)]
+    others: Option<Box<Slab<Entry>>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    interest: Interest,
+    /// `None` once an event has taken it, until its owner is polled again.
+    waker: Option<Waker>,
+}
+
+impl Waiters {
+    /// Puts a waker into a slot. Returns the one it replaces, for the caller to drop without the lock.
+    #[must_use]
+    pub(super) fn set(&mut self, direction: Direction, waker: &Waker) -> Option<Waker> {
+        let slot = match direction {
+            Direction::Read => &mut self.reader,
+            Direction::Write => &mut self.writer,
+        };
+        replace(slot, waker)
+    }
+
+    /// Puts a waker into the list, under the key it has there already if it has one.
+    #[must_use]
+    pub(super) fn set_listed(&mut self, key: &mut Option<usize>, interest: Interest, waker: &Waker) -> Option<Waker> {
+        let others = self.others.get_or_insert_default();
+        match *key {
+            Some(key) => replace(&mut others[key].waker, waker),
+            None => {
+                *key = Some(others.insert(Entry { interest, waker: Some(waker.clone()) }));
+                None
+            }
+        }
+    }
+
+    /// Takes somebody off the list.
+    #[must_use]
+    pub(super) fn unlist(&mut self, key: usize) -> Option<Waker> {
+        self.others.as_mut().and_then(|others| others.try_remove(key)).and_then(|entry| entry.waker)
+    }
+
+    /// Moves the wakers of all whom `ready` concerns into the batch: the reader and the writer first, then the list.
+    pub(super) fn take_concerned(&mut self, ready: Ready, wakes: &mut WakeBatch) {
+        let concerned = |interest: Interest| ready.intersects(interest.mask());
+        if concerned(Interest::READABLE) {
+            wakes.extend(self.reader.take());
+        }
+        if concerned(Interest::WRITABLE) {
+            wakes.extend(self.writer.take());
+        }
+        if let Some(others) = &mut self.others {
+            for (_, entry) in others.iter_mut() {
+                if concerned(entry.interest) {
+                    wakes.extend(entry.waker.take());
+                }
+            }
+        }
+    }
+
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn listed(&self) -> usize {
+        self.others.as_ref().map_or(0, |others| others.len())
+    }
+}
+
+fn replace(slot: &mut Option<Waker>, waker: &Waker) -> Option<Waker> {
+    match slot {
+        Some(there) if there.will_wake(waker) => None,
+        _ => slot.replace(waker.clone()),
+    }
+}

@@ -1,0 +1,289 @@
+//! The tie between an object and the driver, and the loop that all operations are made of.
+//!
+//! A [`Registration`] owns a slot of the driver's table; an [`Evented`] owns, beside it, the object that is registered
+//! under the slot's token, and takes it out of the poller before either goes. Backends and `AsyncFd` hold one; nothing
+//! else talks to the driver.
+
+use std::future::poll_fn;
+use std::io;
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use mio::event::Source;
+use runtime_core::context::{self, Missing};
+use runtime_core::coop;
+
+use crate::driver::{Handle, Slot};
+use crate::interest::Interest;
+use crate::readiness::{Direction, ReadyEvent, SHORT_TRANSFER_DRAINS, ScheduledIo, Waiter};
+use crate::ready::Ready;
+
+/// The I/O driver of the current runtime.
+///
+/// # Panics
+///
+/// If there is none, with the location of the caller.
+#[track_caller]
+pub(crate) fn current_driver() -> Arc<Handle> {
+    match context::with_io(|handle: &Arc<Handle>| handle.clone()) {
+        Ok(handle) => handle,
+        Err(missing) => panic!("{missing}"),
+    }
+}
+
+/// As [`current_driver`], for the first poll of a future: its caller is some executor, so the message of the panic names
+/// the place where the future was made.
+pub(crate) fn current_driver_for(made_at: &'static Location<'static>) -> Arc<Handle> {
+    match context::with_io(|handle: &Arc<Handle>| handle.clone()) {
+        Ok(handle) => handle,
+        Err(missing) => no_driver_for(missing, made_at),
+    }
+}
+
+#[cold]
+fn no_driver_for(missing: Missing, made_at: &'static Location<'static>) -> ! {
+    panic!("{missing} (the operation was started at {made_at})")
+}
+
+/// An operation has moved so many of the bytes that it wanted to: clears the readiness if there can be no more for now.
+#[inline]
+fn note_transfer(io: &ScheduledIo, event: ReadyEvent, direction: Direction, moved: usize, wanted: usize) {
+    // Nothing moved is the end of the stream (or nothing was wanted), which is no shortage. And a read stops short at the
+    // mark of urgent data with more behind it. (Once set, that flag stays unless somebody waits for it; such a
+    // connection just does without the hint.)
+    let short = 0 < moved && moved < wanted && !(event.urgent && direction == Direction::Read);
+    if SHORT_TRANSFER_DRAINS && short {
+        io.clear_drained(event);
+    }
+}
+
+/// Readiness of one registered object, and how operations wait for it.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    slot: Slot,
+}
+
+impl Registration {
+    #[inline]
+    fn io(&self) -> &ScheduledIo {
+        self.slot.io()
+    }
+
+    /// Tries, and if it would block waits in the slot of its direction. One unit of budget for each success.
+    #[inline]
+    pub(crate) fn poll_io<R>(
+        &self,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        operation: impl FnMut() -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        self.poll_settling(cx, direction, operation, |_, _, _| {})
+    }
+
+    /// As [`poll_io`](Self::poll_io), for an operation that moves up to `wanted` bytes: if it moves fewer, the next one
+    /// need not be tried to know that it would block, which saves a system call a message.
+    #[inline]
+    pub(crate) fn poll_transfer(
+        &self,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        wanted: usize,
+        operation: impl FnMut() -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        self.poll_settling(cx, direction, operation, |io, event, moved| {
+            note_transfer(io, event, direction, *moved, wanted);
+        })
+    }
+
+    /// The loop of both; `settle` draws conclusions from a success.
+    #[inline]
+    fn poll_settling<R>(
+        &self,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        mut operation: impl FnMut() -> io::Result<R>,
+        settle: impl FnOnce(&ScheduledIo, ReadyEvent, &R),
+    ) -> Poll<io::Result<R>> {
+        let mut coop = ready!(coop::poll_proceed(cx));
+        let io = self.io();
+        loop {
+            let event = ready!(io.poll_ready(cx, direction))?;
+            match operation() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    // Either nothing is left to look at, or an event has come meanwhile and is worth another try.
+                    io.clear_refused(event);
+                }
+                outcome => {
+                    if let Ok(value) = &outcome {
+                        settle(io, event, value);
+                    }
+                    coop.made_progress();
+                    return Poll::Ready(outcome);
+                }
+            }
+        }
+    }
+
+    /// Waits in the slot of a direction, without trying anything. One unit of budget.
+    pub(crate) fn poll_ready(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<io::Result<ReadyEvent>> {
+        let mut coop = ready!(coop::poll_proceed(cx));
+        let event = ready!(self.io().poll_ready(cx, direction))?;
+        coop.made_progress();
+        Poll::Ready(Ok(event))
+    }
+
+    /// Waits in the list, without trying anything. One unit of budget.
+    pub(crate) async fn ready(&self, interest: Interest) -> io::Result<ReadyEvent> {
+        let mut waiter = Waiter::new(self.io(), interest);
+        poll_fn(|cx| {
+            let mut coop = ready!(coop::poll_proceed(cx));
+            let event = ready!(waiter.poll(cx))?;
+            coop.made_progress();
+            Poll::Ready(Ok(event))
+        })
+        .await
+    }
+
+    /// Tries, and if it would block waits in the list: any number of tasks can do so at a time.
+    pub(crate) async fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut operation: impl FnMut() -> io::Result<R>,
+    ) -> io::Result<R> {
+        let mut waiter = Waiter::new(self.io(), interest);
+        poll_fn(|cx| {
+            let mut coop = ready!(coop::poll_proceed(cx));
+            loop {
+                let event = ready!(waiter.poll(cx))?;
+                match operation() {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        if !self.io().clear_refused(event) {
+                            // An operation for both directions, of which one is closed for good: there is nothing to
+                            // wait for, but others should have their turn before it is tried again.
+                            cx.waker().wake_by_ref();
+                            return Poll::Pending;
+                        }
+                    }
+                    outcome => {
+                        coop.made_progress();
+                        return Poll::Ready(outcome);
+                    }
+                }
+            }
+        })
+        .await
+    }
+
+    /// Tries, unless it is known that it would block.
+    pub(crate) fn try_io<R>(&self, interest: Interest, operation: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+        let event = self.io().look(interest)?;
+        if event.ready.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let outcome = operation();
+        if let Err(error) = &outcome
+            && error.kind() == io::ErrorKind::WouldBlock
+        {
+            self.io().clear_refused(event);
+        }
+        outcome
+    }
+
+    /// As [`try_io`](Self::try_io), with the rule of [`poll_transfer`](Self::poll_transfer).
+    pub(crate) fn try_transfer(
+        &self,
+        direction: Direction,
+        wanted: usize,
+        operation: impl FnOnce() -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        let event = self.io().look(direction.interest())?;
+        let outcome = self.try_io(direction.interest(), operation);
+        if let Ok(moved) = outcome {
+            note_transfer(self.io(), event, direction, moved, wanted);
+        }
+        outcome
+    }
+
+    /// The operation that this look led to was refused.
+    #[cfg_attr(not(unix), allow(dead_code))] // for the guards of `AsyncFd`
+    pub(crate) fn clear_refused(&self, event: ReadyEvent) {
+        self.io().clear_refused(event);
+    }
+
+    /// Somebody says that these flags do not hold; what speaks of an end is kept, as it comes only once.
+    #[cfg_attr(not(unix), allow(dead_code))] // for the guards of `AsyncFd`
+    pub(crate) fn clear_drained(&self, event: ReadyEvent) {
+        self.io().clear_drained(event);
+    }
+}
+
+/// An object registered with the driver. Dropping it takes it out of the poller, then drops it.
+#[derive(Debug)]
+pub(crate) struct Evented<S: Source> {
+    /// `None` only while `into_inner` or the drop is at work.
+    source: Option<S>,
+    registration: Registration,
+}
+
+impl<S: Source> Evented<S> {
+    /// Registers an object. `assumed` is what it is known to be ready for already.
+    ///
+    /// # Errors
+    ///
+    /// If the driver is gone or the system refuses; the object comes back with the error.
+    pub(crate) fn new(
+        driver: &Handle,
+        mut source: S,
+        interest: Interest,
+        assumed: Ready,
+    ) -> Result<Self, (S, io::Error)> {
+        let slot = match driver.claim() {
+            Ok(slot) => slot,
+            Err(error) => return Err((source, error)),
+        };
+        slot.io().assume(assumed);
+        match slot.registry().register(&mut source, slot.token(), interest.to_mio()) {
+            Ok(()) => Ok(Self { source: Some(source), registration: Registration { slot } }),
+            Err(error) => Err((source, error)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn source(&self) -> &S {
+        self.source.as_ref().expect("only into_inner takes the source, and it takes self")
+    }
+
+    #[cfg_attr(not(unix), allow(dead_code))] // for `AsyncFd`
+    pub(crate) fn source_mut(&mut self) -> &mut S {
+        self.parts_mut().0
+    }
+
+    /// The object to change, and its readiness to wait for at the same time.
+    #[cfg_attr(not(unix), allow(dead_code))] // for `AsyncFd`
+    pub(crate) fn parts_mut(&mut self) -> (&mut S, &Registration) {
+        let source = self.source.as_mut().expect("only into_inner takes the source, and it takes self");
+        (source, &self.registration)
+    }
+
+    #[inline]
+    pub(crate) fn registration(&self) -> &Registration {
+        &self.registration
+    }
+
+    /// Takes the object back, out of the poller, and says whether the system let go of it.
+    pub(crate) fn into_inner(mut self) -> (S, io::Result<()>) {
+        let mut source = self.source.take().expect("only into_inner takes the source, and it takes self");
+        let outcome = self.registration.slot.registry().deregister(&mut source);
+        (source, outcome)
+    }
+}
+
+impl<S: Source> Drop for Evented<S> {
+    fn drop(&mut self) {
+        if let Some(source) = &mut self.source {
+            // If it is not there (somebody closed the descriptor behind our back), then it need not be taken out.
+            let _ = self.registration.slot.registry().deregister(source);
+        }
+    }
+}

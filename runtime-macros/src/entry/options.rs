@@ -1,0 +1,330 @@
+//! What stands in the parentheses of `#[rt::main(..)]` and `#[rt::test(..)]`.
+//!
+//! A wrong option never stops the expansion: it is reported and then treated as if it were absent, so that the function
+//! below it is still a function and the one message is not followed by others that it caused.
+
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::parse::Parser;
+use syn::{LitBool, LitInt, LitStr, Path};
+
+use super::Attribute;
+
+const OPTIONS: [&str; 4] = ["flavor", "worker_threads", "start_paused", "crate"];
+const FLAVORS: [&str; 2] = ["multi_thread", "current_thread"];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flavor {
+    MultiThread,
+    CurrentThread,
+}
+
+pub(super) struct Options {
+    pub(super) flavor: Flavor,
+    pub(super) worker_threads: Option<usize>,
+    pub(super) start_paused: Option<bool>,
+    /// The path under which the user's crate knows the facade.
+    pub(super) facade: TokenStream,
+}
+
+/// Collects errors, so that all the mistakes in one attribute show up in one build.
+#[derive(Default)]
+pub(super) struct Errors(Option<syn::Error>);
+
+impl Errors {
+    pub(super) fn report(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
+        self.push(syn::Error::new_spanned(tokens, message));
+    }
+
+    fn push(&mut self, error: syn::Error) {
+        match &mut self.0 {
+            Some(first) => first.combine(error),
+            None => self.0 = Some(error),
+        }
+    }
+
+    pub(super) fn into_compile_error(self) -> Option<TokenStream> {
+        self.0.map(syn::Error::into_compile_error)
+    }
+}
+
+/// One option that was given a usable value, and the token that names it, for complaints about combinations.
+struct Given<T> {
+    name: Ident,
+    value: T,
+}
+
+/// What has been read so far. The outer `Option` of each says whether the option was written at all, the inner one
+/// whether its value made sense.
+#[derive(Default)]
+struct Parsed {
+    flavor: Option<Option<Flavor>>,
+    worker_threads: Option<Option<Given<usize>>>,
+    start_paused: Option<Option<Given<bool>>>,
+    facade: Option<Option<Path>>,
+}
+
+pub(super) fn parse(attribute: Attribute, tokens: TokenStream, errors: &mut Errors) -> Options {
+    let mut parsed = Parsed::default();
+    for piece in split_at_commas(tokens, errors) {
+        parsed.read(piece, errors);
+    }
+    parsed.finish(attribute, errors)
+}
+
+impl Parsed {
+    /// Reads one `name = value`.
+    fn read(&mut self, piece: Vec<TokenTree>, errors: &mut Errors) {
+        let mut piece = piece.into_iter();
+        let name = match piece.next() {
+            Some(TokenTree::Ident(name)) => name,
+            other => {
+                let message = format!("expected `option = value`; the options are {}", list(&OPTIONS));
+                return errors.report(other, message);
+            }
+        };
+        let text = name.to_string();
+
+        if !OPTIONS.contains(&text.as_str()) {
+            let message = if FLAVORS.contains(&text.as_str()) {
+                format!("a flavor is given by name: write `flavor = \"{text}\"`")
+            } else {
+                let options = list(&OPTIONS);
+                match nearest(&text, &OPTIONS) {
+                    Some(near) => format!("unknown option `{text}`, did you mean `{near}`? The options are {options}"),
+                    None => format!("unknown option `{text}`: the options are {options}"),
+                }
+            };
+            return errors.report(name, message);
+        }
+
+        let value: TokenStream = match piece.next() {
+            Some(TokenTree::Punct(punct)) if punct.as_char() == '=' => piece.collect(),
+            _ => TokenStream::new(),
+        };
+        if value.is_empty() {
+            let message = format!("`{text}` needs a value: write `{}`", example(&text));
+            return errors.report(name, message);
+        }
+
+        let first_time = match text.as_str() {
+            "flavor" => self.flavor.replace(flavor(value, errors)).is_none(),
+            "worker_threads" => {
+                let value = worker_threads(value, errors).map(|value| Given { name: name.clone(), value });
+                self.worker_threads.replace(value).is_none()
+            }
+            "start_paused" => {
+                let value = start_paused(value, errors).map(|value| Given { name: name.clone(), value });
+                self.start_paused.replace(value).is_none()
+            }
+            _ => self.facade.replace(facade(value, errors)).is_none(),
+        };
+        if !first_time {
+            errors.report(name, format!("`{text}` is given twice: remove one of them"));
+        }
+    }
+
+    /// Checks the options against each other, and fills in what was left out.
+    fn finish(self, attribute: Attribute, errors: &mut Errors) -> Options {
+        let default = match attribute {
+            Attribute::Main => Flavor::MultiThread,
+            Attribute::Test => Flavor::CurrentThread,
+        };
+        // A flavor that could not be read says nothing about which options go with it.
+        let unreadable_flavor = self.flavor == Some(None);
+        let flavor = self.flavor.flatten().unwrap_or(default);
+        let worker_threads = self.worker_threads.flatten();
+        let start_paused = self.start_paused.flatten();
+
+        if !unreadable_flavor
+            && flavor == Flavor::CurrentThread
+            && let Some(Given { name, .. }) = &worker_threads
+        {
+            let why = match attribute {
+                Attribute::Test => "the `multi_thread` flavor, and a test is `current_thread` by default",
+                Attribute::Main => "the `multi_thread` flavor",
+            };
+            let message = format!("`worker_threads` needs {why}: add `flavor = \"multi_thread\"`, or remove it");
+            errors.report(name, message);
+        }
+        if !unreadable_flavor
+            && flavor == Flavor::MultiThread
+            && let Some(Given { name, .. }) = &start_paused
+        {
+            let message = "`start_paused` needs the `current_thread` flavor, the only one whose clock can stand still: \
+                           add `flavor = \"current_thread\"`, or remove it";
+            errors.report(name, message);
+        }
+
+        let facade = match self.facade.flatten() {
+            Some(path) => path.into_token_stream(),
+            // With the leading colons a module of the user's that happens to be called `rt` is not in the way.
+            None => quote_spanned!(Span::call_site()=> ::rt),
+        };
+        Options {
+            flavor,
+            worker_threads: worker_threads.map(|given| given.value),
+            start_paused: start_paused.map(|given| given.value),
+            facade,
+        }
+    }
+}
+
+fn flavor(value: TokenStream, errors: &mut Errors) -> Option<Flavor> {
+    let Ok(literal) = syn::parse2::<LitStr>(value.clone()) else {
+        let text = value.to_string();
+        let name = if FLAVORS.contains(&text.as_str()) { &text } else { FLAVORS[0] };
+        errors.report(value, format!("a flavor is a string: write `flavor = \"{name}\"`"));
+        return None;
+    };
+    match literal.value().as_str() {
+        "multi_thread" => Some(Flavor::MultiThread),
+        "current_thread" => Some(Flavor::CurrentThread),
+        other => {
+            let message = match nearest(other, &FLAVORS) {
+                Some(near) => format!("unknown flavor, did you mean `{near}`? The flavors are {}", list(&FLAVORS)),
+                None => format!("unknown flavor: the flavors are {}", list(&FLAVORS)),
+            };
+            errors.report(literal, message);
+            None
+        }
+    }
+}
+
+fn worker_threads(value: TokenStream, errors: &mut Errors) -> Option<usize> {
+    match syn::parse2::<LitInt>(value.clone()).and_then(|literal| literal.base10_parse()) {
+        Ok(0) => {
+            errors.report(value, "a runtime needs at least one worker: write `worker_threads = 1`, or more");
+            None
+        }
+        Ok(number) => Some(number),
+        Err(_) => {
+            let message = "`worker_threads` takes a whole number, such as `worker_threads = 4`; a number known only \
+                           at run time goes to `rt::runtime::Builder::worker_threads`";
+            errors.report(value, message);
+            None
+        }
+    }
+}
+
+fn start_paused(value: TokenStream, errors: &mut Errors) -> Option<bool> {
+    match syn::parse2::<LitBool>(value.clone()) {
+        Ok(literal) => Some(literal.value),
+        Err(_) => {
+            errors.report(value, "`start_paused` takes `true` or `false`: write `start_paused = true`");
+            None
+        }
+    }
+}
+
+fn facade(value: TokenStream, errors: &mut Errors) -> Option<Path> {
+    let path = match syn::parse2::<LitStr>(value.clone()) {
+        Ok(literal) => literal.parse_with(Path::parse_mod_style),
+        Err(_) => Path::parse_mod_style.parse2(value.clone()),
+    };
+    if path.is_err() {
+        errors.report(value, "`crate` takes the path under which rt is known here: write `crate = my_rt`");
+    }
+    path.ok()
+}
+
+/// The pieces between top-level commas. A comma at the end is fine; one with nothing before it is not.
+fn split_at_commas(tokens: TokenStream, errors: &mut Errors) -> Vec<Vec<TokenTree>> {
+    let mut pieces = Vec::new();
+    let mut piece = Vec::new();
+    for token in flatten(tokens) {
+        match token {
+            TokenTree::Punct(comma) if comma.as_char() == ',' => {
+                if piece.is_empty() {
+                    errors.report(comma, "expected `option = value` before this comma");
+                } else {
+                    pieces.push(std::mem::take(&mut piece));
+                }
+            }
+            token => piece.push(token),
+        }
+    }
+    if !piece.is_empty() {
+        pieces.push(piece);
+    }
+    pieces
+}
+
+/// Takes off the invisible parentheses that `macro_rules!` puts around a fragment, so that an attribute written inside
+/// one (`worker_threads = $n`) reads like any other.
+fn flatten(tokens: TokenStream) -> Vec<TokenTree> {
+    let mut flat = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::None => flat.extend(flatten(group.stream())),
+            token => flat.push(token),
+        }
+    }
+    flat
+}
+
+fn example(option: &str) -> &'static str {
+    match option {
+        "flavor" => "flavor = \"multi_thread\"",
+        "worker_threads" => "worker_threads = 4",
+        "start_paused" => "start_paused = true",
+        _ => "crate = my_rt",
+    }
+}
+
+fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The candidate that was most likely meant, if any is close enough for that to be a fair guess.
+fn nearest<'a>(given: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let given = given.to_lowercase();
+    candidates
+        .iter()
+        .map(|candidate| (edit_distance(&given, candidate), *candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.len() / 2)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many characters have to be added, removed or replaced to make one word of the other.
+fn edit_distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    // `row[j]` is the distance from the part of `from` read so far to the first `j` characters of `to`.
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FLAVORS, OPTIONS, edit_distance, nearest};
+
+    #[test]
+    fn distance_counts_single_character_edits() {
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("flavour", "flavor"), 1);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn a_near_miss_is_recognised_and_a_wild_one_is_not() {
+        assert_eq!(nearest("flavour", &OPTIONS), Some("flavor"));
+        assert_eq!(nearest("threads", &OPTIONS), Some("worker_threads"));
+        assert_eq!(nearest("multithread", &FLAVORS), Some("multi_thread"));
+        assert_eq!(nearest("xyzzy", &OPTIONS), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! Stopping and moving a runtime's clock, for tests: [`pause`], [`resume`], [`advance`].
+//!
+//! The clock itself is in runtime-core; here is who may move it and what has to happen then. Only a runtime with one
+//! thread may: with several, it would be nobody's to say at which point of the others' work time moved.
+//!
+//! While the clock is paused and the runtime has nothing else to do, the timer driver moves the clock to the next deadline
+//! on its own, so that a test that sleeps an hour takes no time.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use runtime_core::context::{self, Flavor};
+
+use crate::batch::WakeBatch;
+use crate::handle::Handle;
+use crate::sleep::with_handle;
+
+/// Stops the clock of the current runtime, which must be a current-thread one.
+///
+/// [`Instant::now`](crate::Instant::now) then stands still, and moves on by [`advance`], or to the next timer when nothing
+/// else can run. Time as the operating system sees it goes on: sockets and blocking calls are not affected.
+///
+/// # Panics
+///
+/// Panics if the clock is paused already, on a multi-thread runtime, outside a runtime, and in one without timers.
+///
+/// # Example
+///
+/// ```no_run
+/// use rt::time::{self, Duration, Instant};
+///
+/// # let runtime = rt::runtime::Runtime::new().unwrap();
+/// // `runtime` is a current-thread runtime.
+/// runtime.block_on(async {
+///     time::pause();
+///     let start = Instant::now();
+///     time::sleep(Duration::from_secs(3600)).await; // returns at once
+///     assert!(start.elapsed() >= Duration::from_secs(3600));
+/// });
+/// ```
+#[track_caller]
+pub fn pause() {
+    let handle = handle_of_movable_clock("pause");
+    assert!(handle.shared().clock.pause(), "time is paused already");
+}
+
+/// Lets the clock of the current runtime run on from where it stands.
+///
+/// # Panics
+///
+/// Panics if the clock is not paused, and otherwise as [`pause`].
+///
+/// # Example
+///
+/// ```no_run
+/// use rt::time::{self, Duration};
+///
+/// # let runtime = rt::runtime::Runtime::new().unwrap();
+/// // `runtime` is a current-thread runtime.
+/// runtime.block_on(async {
+///     time::pause();
+///     time::advance(Duration::from_secs(60)).await;
+///     time::resume();
+///     time::sleep(Duration::from_millis(1)).await; // takes a millisecond again
+/// });
+/// ```
+#[track_caller]
+pub fn resume() {
+    let handle = handle_of_movable_clock("resume");
+    assert!(handle.shared().clock.resume(), "time is not paused");
+    // Nobody looks there while the clock runs.
+    handle.shared().next_turn.end(&mut WakeBatch::new());
+    handle.shared().clock_changed();
+}
+
+/// Moves the paused clock of the current runtime on, fires the timers that are due by then, and lets the other tasks run.
+///
+/// It goes on when the tasks whose timers fired, and all others that can, have run until they wait; or, if they never all
+/// do, after some dozens of polls.
+///
+/// Time moves in one step: a task that sleeps in a loop finds that several of its deadlines have passed. To stop at each
+/// timer on the way, sleep instead.
+///
+/// # Panics
+///
+/// Panics, when polled, if the clock is not paused or the result would be beyond what the operating system's clock can
+/// express, and otherwise as [`pause`].
+///
+/// # Cancel safety
+///
+/// The clock moves at the first poll. Dropping the future afterwards only means not to wait for the other tasks.
+///
+/// # Example
+///
+/// ```no_run
+/// use rt::time::{self, Duration, Instant};
+///
+/// # let runtime = rt::runtime::Runtime::new().unwrap();
+/// // `runtime` is a current-thread runtime.
+/// runtime.block_on(async {
+///     time::pause();
+///     let start = Instant::now();
+///     time::advance(Duration::from_millis(1500)).await;
+///     assert_eq!(start.elapsed(), Duration::from_millis(1500));
+/// });
+/// ```
+pub async fn advance(duration: Duration) {
+    let handle = handle_of_movable_clock("advance");
+    let shared = handle.shared();
+    assert!(shared.clock.is_paused(), "time is not paused: only a paused clock can be advanced");
+    assert!(shared.clock.advance(duration), "cannot advance the clock beyond the end of time");
+    // Even without timers that wait: sleeps that were never polled are to see it.
+    shared.look_at_clock();
+    handle.fire_due(&mut WakeBatch::new());
+    let mut waits = false;
+    poll_fn(|cx| {
+        if waits {
+            return Poll::Ready(());
+        }
+        waits = true;
+        shared.next_turn.wait(cx.waker().clone());
+        // The driver may be waiting already, without a limit, because the clock must not move by itself.
+        shared.clock_changed();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// The current runtime's timers, if its clock may be moved. Panics if not.
+#[track_caller]
+fn handle_of_movable_clock(what: &str) -> Arc<Handle> {
+    // A copy, as wakers are going to be called: the context must not be in use then.
+    let handle = with_handle(Arc::clone);
+    assert!(
+        context::flavor() == Some(Flavor::CurrentThread),
+        "time::{what}() needs a current-thread runtime: on several threads, time has no moment to stop or move at"
+    );
+    handle
+}

@@ -1,0 +1,292 @@
+//! A timer's entry: the part of a `Sleep` that the wheel and the firing thread touch.
+//!
+//! The entry lies inside the pinned `Sleep`, so that setting a timer allocates nothing. Two parties work on it: its
+//! **owner**, who has the `Pin<&mut Entry>` (whoever polls, resets or drops the `Sleep`), and whoever holds the **lock**
+//! of the entry's shard (the driver that fires; the owner itself, while it sets or cancels).
+//!
+//! # States
+//!
+//! | state     | in the wheel | waker cell | meaning                                                       |
+//! |-----------|--------------|------------|---------------------------------------------------------------|
+//! | `NEW`     | no           | empty      | idle; nobody has compared the deadline with the clock         |
+//! | `AHEAD`   | no           | empty      | idle; the deadline lay ahead when it was chosen               |
+//! | `WAITING` | yes          | full       | the wheel has the node and will take the waker                |
+//! | `FIRED`   | no           | empty      | the deadline has passed                                       |
+//! | `CLOSED`  | no           | empty      | the runtime's timers were shut down before the deadline       |
+//!
+//! `NEW` and `AHEAD` are one state to this protocol; only `Sleep` tells them apart.
+//!
+//! # Who moves it
+//!
+//! - Into `WAITING`: the owner, under the lock, after filling the waker cell and linking the node.
+//! - `WAITING` to `FIRED` or `CLOSED`: whoever holds the lock (the driver, mostly), after unlinking the node and emptying
+//!   the waker cell. Storing the state is the last thing done to the entry: from that moment the owner may free it without
+//!   ever taking the lock.
+//! - `WAITING` to idle: the owner, under the lock (cancelling).
+//! - Among the other states: the owner, without the lock. Nobody else is interested in an entry that is not in the wheel.
+//!
+//! # Who touches what
+//!
+//! - `node`: in `WAITING`, the holder of the lock. Otherwise nobody.
+//! - `waker`: it is **written** by the owner only: without the lock when not `WAITING`, under the lock when `WAITING`.
+//!   The driver, under the lock, moves the waker *out by reading*, and leaves the bytes. So the owner may **read** those bytes in
+//!   `WAITING` without the lock, to see whether it is being polled with the same waker as before: at worst the driver reads
+//!   at the same time. It only compares the two pointers that make up the waker; if the driver has moved the waker out meanwhile,
+//!   they may be stale but are still the ones the driver took, and the task that they name is being woken.
+//!
+//! # Orderings
+//!
+//! The store of `FIRED` or `CLOSED` is `Release` and pairs with the `Acquire` load with which the owner looks at the state
+//! before it does anything: what the firing thread did to the entry is over when the owner reuses or frees it.
+//! All other stores are `Relaxed`: they are made either under the lock, which orders them for the next holder, or by the
+//! owner for itself.
+//!
+//! Wakers are never called, cloned or dropped under the lock: they are foreign code.
+
+use std::fmt;
+use std::marker::PhantomPinned;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::ptr::{self, NonNull};
+use std::task::Waker;
+
+use runtime_core::primitive::UnsafeCell;
+use runtime_core::primitive::atomic::{AtomicU8, Ordering};
+
+use crate::shard::ShardRef;
+use crate::wheel::Node;
+
+/// See the module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum State {
+    New,
+    Ahead,
+    Waiting,
+    Fired,
+    Closed,
+}
+
+impl State {
+    fn from_u8(state: u8) -> Self {
+        match state {
+            0 => Self::New,
+            1 => Self::Ahead,
+            2 => Self::Waiting,
+            3 => Self::Fired,
+            _ => Self::Closed,
+        }
+    }
+}
+
+/// See the module. The node comes first, so that a pointer to it is a pointer to the entry.
+#[repr(C)]
+pub(crate) struct Entry {
+    node: Node,
+    waker: UnsafeCell<MaybeUninit<Waker>>,
+    shard: ShardRef,
+    state: AtomicU8,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: the cells are touched as the module says: by one owner, who holds the entry exclusively, and under the shard's
+// lock; everything in them (wakers, links) may be used from any thread.
+unsafe impl Send for Entry {}
+// SAFETY: a shared reference gives access to the state, which is atomic, and to the shard, which is `Sync`.
+unsafe impl Sync for Entry {}
+
+impl Entry {
+    /// An idle or fired entry of a shard.
+    pub(crate) fn new(shard: ShardRef, state: State) -> Self {
+        debug_assert!(state != State::Waiting);
+        Self {
+            node: Node::new(),
+            waker: UnsafeCell::new(MaybeUninit::uninit()),
+            shard,
+            state: AtomicU8::new(state as u8),
+            _pinned: PhantomPinned,
+        }
+    }
+
+    pub(crate) fn shard(&self) -> &ShardRef {
+        &self.shard
+    }
+
+    #[inline]
+    pub(crate) fn state(&self) -> State {
+        State::from_u8(self.state.load(Ordering::Acquire))
+    }
+
+    /// Owner: puts the entry into the wheel, to wake the waker at a tick. Leads to `Waiting`; to `Fired` if the tick is
+    /// known to have passed; to `Closed` if there is no driver any more.
+    pub(crate) fn set(self: Pin<&mut Self>, when: u64, waker: &Waker) -> State {
+        let this = self.into_ref().get_ref();
+        debug_assert!(this.state() != State::Waiting);
+        let shard = &**this.shard;
+        if when <= shard.shared.seen() {
+            return this.note(State::Fired);
+        }
+        let waker = waker.clone();
+        let mut locked = shard.lock();
+        if locked.is_closed() {
+            drop(locked);
+            return this.note(State::Closed);
+        }
+        // SAFETY: not `WAITING`, so the node is in no wheel. It is pinned, and taken out again before it goes away, by
+        // `drop` at the latest. Others leave it alone, as the module says.
+        if unsafe { locked.wheel.insert(this.node(), when) }.is_err() {
+            drop(locked);
+            return this.note(State::Fired);
+        }
+        // SAFETY: the cell is the owner's, and empty, until the lock is released.
+        this.waker.with_mut(|cell| unsafe { (*cell).write(waker) });
+        this.note(State::Waiting);
+        let earlier = shard.note_set(&mut locked, when);
+        drop(locked);
+        if earlier {
+            shard.shared.wake_for(when);
+        }
+        State::Waiting
+    }
+
+    /// Owner: in `Waiting`, sees to it that this waker is the one to be woken. Returns the state, which may have changed.
+    #[inline]
+    pub(crate) fn refresh(self: Pin<&mut Self>, waker: &Waker) -> State {
+        let this = self.into_ref().get_ref();
+        let state = this.state();
+        if state != State::Waiting {
+            return state;
+        }
+        let same = this.waker.with(|cell| {
+            // SAFETY: the cell was filled when `WAITING` was entered, and is written by nobody but us. The reference is
+            // used only for the waker's two pointers, never for what they point to.
+            let known = unsafe { (*cell).assume_init_ref() };
+            known.data() == waker.data() && ptr::eq(known.vtable(), waker.vtable())
+        });
+        if same { State::Waiting } else { this.replace_waker(waker) }
+    }
+
+    #[cold]
+    fn replace_waker(&self, waker: &Waker) -> State {
+        let waker = waker.clone();
+        let locked = self.shard.lock();
+        let state = self.state();
+        if state != State::Waiting {
+            // Too late: the driver has taken the old one.
+            drop(locked);
+            return state;
+        }
+        // SAFETY: in `WAITING` and under the lock, the cell is full and the owner may write it.
+        let old = self.waker.with_mut(|cell| unsafe { ptr::replace((*cell).as_mut_ptr(), waker) });
+        drop(locked);
+        drop(old);
+        State::Waiting
+    }
+
+    /// Owner: in `Waiting`, moves the entry to another tick, and keeps its waker. If that tick is known to have passed,
+    /// the waker is woken here and now. Returns false, and does nothing, if the entry does not wait any more.
+    pub(crate) fn move_to(self: Pin<&mut Self>, when: u64) -> bool {
+        let this = self.into_ref().get_ref();
+        let shard = &**this.shard;
+        let mut locked = shard.lock();
+        if this.state() != State::Waiting {
+            return false;
+        }
+        // SAFETY: in `WAITING` the node is in the wheel.
+        unsafe { locked.wheel.remove(this.node()) };
+        // SAFETY: as in `set`, now that the node is out again.
+        if when > shard.shared.seen() && unsafe { locked.wheel.insert(this.node(), when) }.is_ok() {
+            shard.note_cancelled(&mut locked);
+            let earlier = shard.note_set(&mut locked, when);
+            drop(locked);
+            if earlier {
+                shard.shared.wake_for(when);
+            }
+            return true;
+        }
+        shard.note_fired(&mut locked, 1);
+        // SAFETY: the state was `WAITING`, the node is unlinked and the lock is held.
+        let waker = unsafe { Self::expire(NonNull::from(this), State::Fired) };
+        drop(locked);
+        waker.wake();
+        true
+    }
+
+    /// Owner: takes the entry out of the wheel, if it is there, and puts it into a state in which it is not.
+    #[inline]
+    pub(crate) fn rest(self: Pin<&mut Self>, state: State) {
+        debug_assert!(state != State::Waiting);
+        let this = self.into_ref().get_ref();
+        this.cancel();
+        this.note(state);
+    }
+
+    /// Owner: takes the entry out of the wheel, if it is there.
+    #[inline]
+    fn cancel(&self) {
+        if self.state() != State::Waiting {
+            return;
+        }
+        let shard = &**self.shard;
+        let mut locked = shard.lock();
+        if self.state() != State::Waiting {
+            return;
+        }
+        // SAFETY: in `WAITING` the node is in the wheel.
+        unsafe { locked.wheel.remove(self.node()) };
+        shard.note_cancelled(&mut locked);
+        // SAFETY: as in `expire`; the next state is idle, which nobody but us will look at.
+        let waker = self.waker.with(|cell| unsafe { (*cell).assume_init_read() });
+        self.note(State::New);
+        drop(locked);
+        drop(waker);
+    }
+
+    /// The entry that a node popped from the shard's wheel belongs to.
+    pub(crate) fn of_node(node: NonNull<Node>) -> NonNull<Self> {
+        // The pointer was made by `node()`, from one to the whole entry.
+        node.cast()
+    }
+
+    /// Ends the wait of an entry, and returns the waker to call after unlocking.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the shard's lock. The entry was `Waiting`, and its node has just been taken out of the wheel. The
+    /// caller does not use the pointer again.
+    pub(crate) unsafe fn expire(entry: NonNull<Self>, to: State) -> Waker {
+        // SAFETY: an entry in `WAITING` is alive: its `drop` would have to take the lock, which the caller holds.
+        let entry = unsafe { entry.as_ref() };
+        // SAFETY: in `WAITING` the cell is full; the next state says that it is empty, so the waker is read out once.
+        let waker = entry.waker.with(|cell| unsafe { (*cell).assume_init_read() });
+        // Release: gives the entry back to its owner, who may free it at once.
+        entry.state.store(to as u8, Ordering::Release);
+        waker
+    }
+
+    /// A pointer for the wheel. It is made from the whole entry, so that it may be turned back into one.
+    fn node(&self) -> NonNull<Node> {
+        NonNull::from(self).cast()
+    }
+
+    /// Owner: stores a state.
+    fn note(&self, state: State) -> State {
+        self.state.store(state as u8, Ordering::Relaxed);
+        state
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.cancel();
+        // What follows is freeing, which is a write of everything. Show that to the models.
+        #[cfg(loom)]
+        self.waker.with_mut(|_| ());
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("state", &self.state()).finish_non_exhaustive()
+    }
+}

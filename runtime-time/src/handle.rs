@@ -1,0 +1,117 @@
+//! A runtime's timers as its threads see them: which shard to use, and what has been counted.
+//!
+//! The handle is the service that the facade puts into the runtime's context; [`Sleep`](crate::Sleep) finds it there. It
+//! outlives the driver in the hands of whoever kept a `Sleep`, and must then still be safe to use.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use runtime_core::clock::Clock;
+use runtime_core::context;
+use runtime_core::driver::{DriverCounters, Service, Unpark};
+
+use crate::batch::WakeBatch;
+use crate::shard::{Shard, ShardRef};
+use crate::shared::{NEVER, NotedUnpark, Shared};
+
+/// Shards for threads that are no workers of the runtime. A power of two.
+const FOREIGN: usize = 2;
+
+/// The service of the timer layer. Made by [`Driver::new`](crate::driver::Driver::new).
+pub struct Handle {
+    shared: Arc<Shared>,
+    /// One for each worker slot, then [`FOREIGN`] more.
+    shards: Box<[ShardRef]>,
+}
+
+impl Handle {
+    pub(crate) fn new(clock: Arc<Clock>, unpark: Arc<dyn Unpark>, slots: usize) -> Self {
+        let shared = Arc::new(Shared::new(clock, unpark));
+        let shards = (0..slots + FOREIGN).map(|_| Shard::new(shared.clone())).collect();
+        Self { shared, shards }
+    }
+
+    /// What ends a wait of the runtime's drivers: to be used in place of the inner driver's own, so that the timers know
+    /// of it. (A paused clock moves only while nothing else happens.)
+    pub fn unpark_handle(&self) -> Arc<dyn Unpark> {
+        Arc::new(NotedUnpark(self.shared.clone()))
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.shared.clock.now()
+    }
+
+    /// The shard for timers that the current thread makes.
+    #[inline]
+    pub(crate) fn shard(&self) -> &ShardRef {
+        let workers = self.shards.len() - FOREIGN;
+        match context::worker_index() {
+            Some(index) if index < workers => &self.shards[index],
+            _ => &self.shards[workers + foreign_index()],
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn shard_at(&self, index: usize) -> &ShardRef {
+        &self.shards[index]
+    }
+
+    /// A tick that no timer is earlier than. Takes no lock.
+    pub(crate) fn earliest(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.next()).min().unwrap_or(NEVER)
+    }
+
+    /// The earliest deadline that somebody waits for. Takes every lock.
+    pub(crate) fn exact_earliest(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.exact_next()).min().unwrap_or(NEVER)
+    }
+
+    /// Fires what is due. Looks at the clock only if any timer may be set, and locks only the shards that may have one due.
+    pub(crate) fn fire_due(&self, batch: &mut WakeBatch) {
+        if self.earliest() == NEVER {
+            return;
+        }
+        let (_, now) = self.shared.look_at_clock();
+        for shard in &self.shards {
+            if shard.next() <= now {
+                shard.fire(now, batch);
+            }
+        }
+    }
+
+    /// Ends all waits for good.
+    pub(crate) fn close(&self, batch: &mut WakeBatch) {
+        for shard in &self.shards {
+            shard.close(batch);
+        }
+    }
+}
+
+impl Service for Handle {
+    fn counters(&self) -> DriverCounters {
+        let mut counters = DriverCounters::default();
+        for shard in &self.shards {
+            shard.add_counters(&mut counters);
+        }
+        counters
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("shards", &self.shards.len()).field("counters", &self.counters()).finish()
+    }
+}
+
+/// Spreads foreign threads over their shards: always the same one for a thread, and nothing shared to find it.
+fn foreign_index() -> usize {
+    thread_local!(static MARK: u8 = const { 0 });
+    // A thread's storage lies where no other live thread's does. The multiplication spreads the few bits that differ.
+    let address = MARK.with(|mark| std::ptr::from_ref(mark).addr() as u64);
+    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % FOREIGN
+}

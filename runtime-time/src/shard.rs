@@ -1,0 +1,171 @@
+//! A shard of a runtime's timers: one wheel under one lock.
+//!
+//! Each worker sets its timers in its own shard, so the lock is nearly always free and the memory in the worker's own
+//! cache. The driver visits a shard only when its cached `next` says that something is due, and then from whichever thread
+//! drives, so that a busy or stuck worker's timers fire all the same.
+//!
+//! A shard never runs foreign code (wakers) under its lock, and never makes a thread wait for anything but the few
+//! instructions of another set, cancel, or batch of firing.
+
+use std::fmt;
+use std::sync::Arc as StdArc;
+
+use crossbeam_utils::CachePadded;
+use runtime_core::driver::DriverCounters;
+use runtime_core::primitive::atomic::{AtomicU64, Ordering};
+use runtime_core::primitive::{Arc, Mutex, MutexGuard};
+
+use crate::batch::WakeBatch;
+use crate::entry::{Entry, State};
+use crate::shared::{NEVER, Shared};
+use crate::wheel::Wheel;
+
+/// How an entry refers to its shard: each has its own reference count, on a line that its worker writes anyway.
+pub(crate) type ShardRef = Arc<CachePadded<Shard>>;
+
+/// See the module.
+pub(crate) struct Shard {
+    /// A tick that no timer of this shard is earlier than, or [`NEVER`]. Written under the lock, read without.
+    ///
+    /// Cancelling leaves it alone. It is then too early, and costs the driver one look in vain at that time; but setting and
+    /// cancelling a timeout over and over would otherwise wake the driver each time round.
+    next: AtomicU64,
+    locked: Mutex<Locked>,
+    set: Counter,
+    fired: Counter,
+    cancelled: Counter,
+    pub(crate) shared: StdArc<Shared>,
+}
+
+/// What the lock protects.
+pub(crate) struct Locked {
+    pub(crate) wheel: Wheel,
+    closed: bool,
+}
+
+impl Locked {
+    /// Whether the driver is gone, so that nothing set now would ever fire.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+}
+
+/// Counts events of which all are under one lock: a plain addition, and readable at any time.
+struct Counter(AtomicU64);
+
+impl Counter {
+    fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// `&mut Locked` shows that the caller holds the lock.
+    #[inline]
+    fn add(&self, by: u64, _held: &mut Locked) {
+        self.0.store(self.0.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Shard {
+    pub(crate) fn new(shared: StdArc<Shared>) -> ShardRef {
+        Arc::new(CachePadded::new(Self {
+            next: AtomicU64::new(NEVER),
+            locked: Mutex::new(Locked { wheel: Wheel::new(), closed: false }),
+            set: Counter::new(),
+            fired: Counter::new(),
+            cancelled: Counter::new(),
+            shared,
+        }))
+    }
+
+    #[inline]
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Locked> {
+        self.locked.lock()
+    }
+
+    /// A tick that no timer of this shard is earlier than, without locking.
+    #[inline]
+    pub(crate) fn next(&self) -> u64 {
+        // Relaxed: the fences in `Shared` order this where it matters.
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Counts an insertion. Returns true if it is the shard's earliest deadline now: [`Shared::wake_for`] is to be called
+    /// after unlocking.
+    #[inline]
+    pub(crate) fn note_set(&self, held: &mut Locked, when: u64) -> bool {
+        self.set.add(1, held);
+        let earlier = when < self.next();
+        if earlier {
+            self.next.store(when, Ordering::Relaxed);
+        }
+        earlier
+    }
+
+    #[inline]
+    pub(crate) fn note_cancelled(&self, held: &mut Locked) {
+        self.cancelled.add(1, held);
+    }
+
+    pub(crate) fn note_fired(&self, held: &mut Locked, count: u64) {
+        self.fired.add(count, held);
+    }
+
+    /// Fires everything that is due, in order, and wakes it a batch at a time without the lock.
+    pub(crate) fn fire(&self, now: u64, batch: &mut WakeBatch) {
+        while self.expire_some(now, State::Fired, batch) {}
+    }
+
+    /// Ends all waits and refuses new ones.
+    pub(crate) fn close(&self, batch: &mut WakeBatch) {
+        self.lock().closed = true;
+        while self.expire_some(u64::MAX, State::Closed, batch) {}
+    }
+
+    /// Expires one batch of entries and wakes their tasks. True if there may be more.
+    fn expire_some(&self, now: u64, to: State, batch: &mut WakeBatch) -> bool {
+        let mut locked = self.lock();
+        let mut count = 0;
+        let mut more = true;
+        while !batch.is_full() {
+            let Some(node) = locked.wheel.pop_due(now) else {
+                more = false;
+                break;
+            };
+            // SAFETY: the node was in the wheel, so its entry was `Waiting`; the lock is held.
+            batch.push(unsafe { Entry::expire(Entry::of_node(node), to) });
+            count += 1;
+        }
+        match to {
+            State::Fired => self.note_fired(&mut locked, count),
+            _ => self.cancelled.add(count, &mut locked),
+        }
+        self.next.store(locked.wheel.next().unwrap_or(NEVER), Ordering::Relaxed);
+        drop(locked);
+        batch.wake_all();
+        more
+    }
+
+    /// The deadline of the shard's earliest timer, not counting cancelled ones, or [`NEVER`]. Locks.
+    pub(crate) fn exact_next(&self) -> u64 {
+        let mut locked = self.lock();
+        let next = locked.wheel.exact_next().unwrap_or(NEVER);
+        self.next.store(next, Ordering::Relaxed);
+        next
+    }
+
+    pub(crate) fn add_counters(&self, to: &mut DriverCounters) {
+        to.timers_set += self.set.get();
+        to.timers_fired += self.fired.get();
+        to.timers_cancelled += self.cancelled.get();
+    }
+}
+
+impl fmt::Debug for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shard").field("next", &self.next()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,228 @@
+//! Waiting until a point in time: [`sleep`], [`sleep_until`] and [`Sleep`].
+//!
+//! A `Sleep` captures its shard of the runtime's timers when it is made, and does nothing else until it is polled. The
+//! concurrent part of it is its [`Entry`]; here is only what the entry's owner decides: when the deadline is compared with the
+//! clock, when a timer is set, what to do with a waker.
+//!
+//! A `Sleep` must never be ready early. It may find out late: `sleep` reads the clock when it is made and not again when it
+//! is first polled, as setting a timer whose deadline has just passed is harmless (it fires at the driver's next turn).
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
+
+use pin_project_lite::pin_project;
+use runtime_core::{context, coop};
+
+use crate::Instant;
+use crate::entry::{Entry, State};
+use crate::handle::Handle;
+use crate::shard::ShardRef;
+
+/// Waits for a duration.
+///
+/// The time runs from this call, not from the first poll. The resolution is one millisecond, rounded up: a sleep never
+/// ends early. A zero duration is ready at the first poll. Any duration will do; one that the operating system's clock cannot add
+/// to the present counts as about thirty years.
+///
+/// Making a `Sleep` is cheap; a timer is set when it is first polled.
+///
+/// # Panics
+///
+/// Panics when called outside a runtime, or in one without timers. Polling panics when the runtime was shut down before
+/// the deadline.
+///
+/// # Cancel safety
+///
+/// Dropping a `Sleep` cancels it; nothing is lost.
+///
+/// # Example
+///
+/// ```
+/// use rt::time::{Duration, Instant, sleep};
+///
+/// rt::runtime::Runtime::new().unwrap().block_on(async {
+///     let start = Instant::now();
+///     sleep(Duration::from_millis(5)).await;
+///     assert!(start.elapsed() >= Duration::from_millis(5));
+/// });
+/// ```
+#[track_caller]
+pub fn sleep(duration: Duration) -> Sleep {
+    with_handle(|handle| {
+        let deadline = Instant::from_std(handle.now()).saturating_add(duration);
+        let state = if duration.is_zero() { State::Fired } else { State::Ahead };
+        Sleep::new(handle.shard().clone(), deadline, state)
+    })
+}
+
+/// Waits until a point in time. Is ready at the first poll if that has passed.
+///
+/// The resolution is one millisecond, rounded up: never early. A timer is set when the `Sleep` is first polled.
+///
+/// # Panics
+///
+/// As [`sleep`].
+///
+/// # Cancel safety
+///
+/// Dropping a `Sleep` cancels it; nothing is lost.
+///
+/// # Example
+///
+/// ```
+/// use rt::time::{Duration, Instant, sleep_until};
+///
+/// rt::runtime::Runtime::new().unwrap().block_on(async {
+///     let deadline = Instant::now() + Duration::from_millis(5);
+///     sleep_until(deadline).await;
+///     assert!(Instant::now() >= deadline);
+/// });
+/// ```
+#[track_caller]
+pub fn sleep_until(deadline: Instant) -> Sleep {
+    with_handle(|handle| Sleep::new(handle.shard().clone(), deadline, State::New))
+}
+
+/// Calls the closure, which must not run foreign code, with the current runtime's timers. Panics if there are none.
+#[track_caller]
+pub(crate) fn with_handle<R>(f: impl FnOnce(&Arc<Handle>) -> R) -> R {
+    match context::with_time::<Handle, R>(f) {
+        Ok(result) => result,
+        Err(missing) => panic!("{missing}"),
+    }
+}
+
+pin_project! {
+    /// The future of [`sleep`] and [`sleep_until`].
+    ///
+    /// It is not `Unpin`, as the timer that it sets is part of it. Use [`std::pin::pin!`] or [`Box::pin`] to poll it by
+    /// reference, in a loop or in `select!`, and [`reset`](Self::reset) to use it again.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::pin::pin;
+    /// use rt::time::{Duration, Instant, sleep};
+    ///
+    /// rt::runtime::Runtime::new().unwrap().block_on(async {
+    ///     let mut sleep = pin!(sleep(Duration::from_millis(1)));
+    ///     for _ in 0..3 {
+    ///         sleep.as_mut().await;
+    ///         let next = sleep.deadline() + Duration::from_millis(1);
+    ///         sleep.as_mut().reset(next);
+    ///     }
+    /// });
+    /// ```
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Sleep {
+        deadline: Instant,
+        #[pin]
+        entry: Entry,
+    }
+}
+
+impl Sleep {
+    pub(crate) fn new(shard: ShardRef, deadline: Instant, state: State) -> Self {
+        Self { deadline, entry: Entry::new(shard, state) }
+    }
+
+    /// When this sleep ends.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Whether the deadline has passed and this sleep has noticed: the timer has fired, or a poll found it past.
+    pub fn is_elapsed(&self) -> bool {
+        self.entry.state() == State::Fired
+    }
+
+    /// Changes the deadline, to an earlier or a later one, also after the old one has passed.
+    ///
+    /// A sleep that is being waited for wakes its task at the new deadline, and need not be polled again for that. One that is
+    /// not sets its timer when it is polled next.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::pin::pin;
+    /// use rt::time::{Duration, Instant, sleep};
+    ///
+    /// rt::runtime::Runtime::new().unwrap().block_on(async {
+    ///     let mut sleep = pin!(sleep(Duration::MAX));
+    ///     sleep.as_mut().reset(Instant::now() + Duration::from_millis(1));
+    ///     sleep.await;
+    /// });
+    /// ```
+    pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
+        let mut this = self.project();
+        *this.deadline = deadline;
+        if this.entry.state() == State::Waiting {
+            let when = this.entry.shard().shared.ticks.not_before(deadline.into_std());
+            if this.entry.as_mut().move_to(when) {
+                return;
+            }
+        }
+        this.entry.rest(State::New);
+    }
+
+    /// As [`reset`](Self::reset), for a caller that knows the time: sets no timer before the next poll.
+    pub(crate) fn rest_until(self: Pin<&mut Self>, deadline: Instant, now: Instant) {
+        let this = self.project();
+        *this.deadline = deadline;
+        this.entry.rest(if deadline <= now { State::Fired } else { State::Ahead });
+    }
+
+    /// The present by the clock that this sleep goes by.
+    pub(crate) fn now(&self) -> Instant {
+        Instant::from_std(self.entry.shard().shared.clock.now())
+    }
+
+    fn poll_deadline(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
+        let this = self.project();
+        let mut entry = this.entry;
+        let shared = &entry.shard().shared;
+        let state = match entry.state() {
+            State::New if shared.clock.now() >= this.deadline.into_std() => {
+                entry.as_mut().rest(State::Fired);
+                State::Fired
+            }
+            State::New | State::Ahead => {
+                let when = shared.ticks.not_before(this.deadline.into_std());
+                entry.as_mut().set(when, waker)
+            }
+            State::Waiting => entry.as_mut().refresh(waker),
+            state => state,
+        };
+        match state {
+            State::Fired => Poll::Ready(()),
+            State::Closed => closed(),
+            _ => Poll::Pending,
+        }
+    }
+}
+
+#[cold]
+fn closed() -> ! {
+    panic!("this sleep cannot end: the runtime that it was made on, or that runtime's timer driver, has been shut down")
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut coop = ready!(coop::poll_proceed(cx));
+        ready!(self.poll_deadline(cx.waker()));
+        coop.made_progress();
+        Poll::Ready(())
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleep").field("deadline", &self.deadline).field("state", &self.entry.state()).finish()
+    }
+}

@@ -1,0 +1,323 @@
+//! [`Builder`]: where the parts of a runtime are put together.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use runtime_core::RngSeed;
+use runtime_core::clock::Clock;
+use runtime_core::driver::DriverStack;
+use runtime_core::events::TaskEvent;
+use runtime_core::runtime::{Config, Flavor, LocalRuntime, Runtime};
+
+/// Builds a [`Runtime`].
+///
+/// Without further calls a runtime has neither sockets nor timers: see [`enable_all`](Self::enable_all).
+///
+/// # Example
+///
+/// ```
+/// use std::time::Duration;
+/// let runtime = rt::runtime::Builder::new_multi_thread()
+///     .worker_threads(4)
+///     .thread_name("my-app")
+///     .thread_keep_alive(Duration::from_secs(60))
+///     .enable_all()
+///     .build()
+///     .unwrap();
+/// # drop(runtime);
+/// ```
+pub struct Builder {
+    config: Config,
+    /// `None`: what the environment says when the runtime is built.
+    worker_threads: Option<usize>,
+    io_events: usize,
+    enable_io: bool,
+    enable_time: bool,
+    start_paused: bool,
+}
+
+impl Builder {
+    /// A runtime with worker threads that steal work from each other.
+    pub fn new_multi_thread() -> Self {
+        Self::new(Flavor::MultiThread)
+    }
+
+    /// A runtime on the thread that calls `block_on`.
+    pub fn new_current_thread() -> Self {
+        Self::new(Flavor::CurrentThread)
+    }
+
+    fn new(flavor: Flavor) -> Self {
+        Self {
+            config: Config::new(flavor),
+            worker_threads: None,
+            io_events: runtime_io::DEFAULT_EVENTS,
+            enable_io: false,
+            enable_time: false,
+            start_paused: false,
+        }
+    }
+
+    /// Enables sockets and timers.
+    pub fn enable_all(&mut self) -> &mut Self {
+        self.enable_io().enable_time()
+    }
+
+    /// Enables sockets, and whatever else waits for a file descriptor.
+    pub fn enable_io(&mut self) -> &mut Self {
+        self.enable_io = true;
+        self
+    }
+
+    /// Enables timers.
+    pub fn enable_time(&mut self) -> &mut Self {
+        self.enable_time = true;
+        self
+    }
+
+    /// The number of worker threads. Without this call it is what the environment variable `RT_WORKER_THREADS` says, or
+    /// else one for each processor that the process may use. A current-thread runtime has none, and ignores it.
+    ///
+    /// Beside the workers, a thread in `block_on` runs tasks that its own future spawned or woke.
+    ///
+    /// # Panics
+    ///
+    /// If it is zero or above 65,000.
+    #[track_caller]
+    pub fn worker_threads(&mut self, threads: usize) -> &mut Self {
+        assert!(threads > 0, "a runtime needs at least one worker thread");
+        assert!(threads <= 65_000, "a runtime can have at most 65,000 worker threads, not {threads}");
+        self.worker_threads = Some(threads);
+        self
+    }
+
+    /// The most threads of the blocking pool (512). More closures than that wait their turn.
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    #[track_caller]
+    pub fn max_blocking_threads(&mut self, threads: usize) -> &mut Self {
+        assert!(threads > 0, "the blocking pool needs at least one thread");
+        self.config.max_blocking_threads = threads;
+        self
+    }
+
+    /// How long a thread of the blocking pool waits for work before it ends (10 s).
+    pub fn thread_keep_alive(&mut self, duration: Duration) -> &mut Self {
+        self.config.thread_keep_alive = duration;
+        self
+    }
+
+    /// The name of the worker and blocking threads. Without this call they are numbered: `rt-worker-0`, `rt-blocking-1`.
+    ///
+    /// # Panics
+    ///
+    /// If the name contains a zero byte, which no thread's name can.
+    #[track_caller]
+    pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
+        let name = name.into();
+        assert!(!name.contains('\0'), "a thread's name cannot contain a zero byte: {name:?}");
+        self.thread_name_fn(move || name.clone())
+    }
+
+    /// Like [`thread_name`](Self::thread_name), with a name for each thread.
+    pub fn thread_name_fn(&mut self, name: impl Fn() -> String + Send + Sync + 'static) -> &mut Self {
+        self.config.thread_name = Some(Arc::new(name));
+        self
+    }
+
+    /// The stack size of the worker and blocking threads, in bytes. The standard library's default is 2 MiB.
+    pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
+        self.config.thread_stack_size = Some(bytes);
+        self
+    }
+
+    /// Calls the hook on each worker and blocking thread before it begins to work.
+    pub fn on_thread_start(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
+        self.config.on_thread_start = Some(Arc::new(hook));
+        self
+    }
+
+    /// Calls the hook on each worker and blocking thread before it ends.
+    pub fn on_thread_stop(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
+        self.config.on_thread_stop = Some(Arc::new(hook));
+        self
+    }
+
+    /// Calls the hook on a worker that has nothing to do, before it goes to sleep.
+    ///
+    /// It may spawn tasks: the worker, or another one, then finds them instead of sleeping on.
+    pub fn on_thread_park(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
+        self.config.on_thread_park = Some(Arc::new(hook));
+        self
+    }
+
+    /// Calls the hook on a worker that was asleep.
+    pub fn on_thread_unpark(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
+        self.config.on_thread_unpark = Some(Arc::new(hook));
+        self
+    }
+
+    /// Tells the hook whatever happens to every task: spawned, polled, pending, woken, completed.
+    ///
+    /// It is called in the middle of the scheduler, on whatever thread it happens: it must be quick, and must not call
+    /// back into the runtime. Without it, each of these points costs one predictable branch.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_current_thread()
+    ///     .on_task_event(|event| println!("task {}: {}", event.id, event.kind))
+    ///     .build()
+    ///     .unwrap();
+    /// runtime.block_on(async { rt::spawn(async {}).await.unwrap() });
+    /// ```
+    pub fn on_task_event(&mut self, hook: impl Fn(&TaskEvent) + Send + Sync + 'static) -> &mut Self {
+        self.config.on_task_event = Some(Arc::new(hook));
+        self
+    }
+
+    /// Every so many ticks a worker looks into the global queue before its own (61).
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    #[track_caller]
+    pub fn global_queue_interval(&mut self, ticks: u32) -> &mut Self {
+        assert!(ticks > 0, "the global queue's interval must be above zero");
+        self.config.global_queue_interval = ticks;
+        self
+    }
+
+    /// After at most so many ticks a busy worker looks after sockets and timers (61). When tasks take long, it does so
+    /// sooner by itself.
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    #[track_caller]
+    pub fn event_interval(&mut self, ticks: u32) -> &mut Self {
+        assert!(ticks > 0, "the event interval must be above zero");
+        self.config.event_interval = ticks;
+        self
+    }
+
+    /// How many operations on sockets, timers, channels and handles a task may do in one poll before it is made to yield (128).
+    /// See [`task::coop`](crate::task::coop).
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    #[track_caller]
+    pub fn coop_budget(&mut self, operations: u32) -> &mut Self {
+        assert!(operations > 0, "with a budget of zero no task could ever make progress");
+        self.config.coop_budget = operations;
+        self
+    }
+
+    /// The seed of the runtime's random decisions: which worker to steal from, which branch of `select!` to poll first.
+    pub fn rng_seed(&mut self, seed: RngSeed) -> &mut Self {
+        self.config.rng_seed = Some(seed);
+        self
+    }
+
+    /// The most events that one call to the operating system's poller delivers (1024).
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    #[track_caller]
+    pub fn max_io_events_per_tick(&mut self, events: usize) -> &mut Self {
+        assert!(events > 0, "the poller must deliver at least one event at a time");
+        self.io_events = events;
+        self
+    }
+
+    /// Starts with the clock paused, as by [`time::pause`](crate::time::pause). For tests on a current-thread runtime.
+    pub fn start_paused(&mut self, paused: bool) -> &mut Self {
+        self.start_paused = paused;
+        self
+    }
+
+    /// Builds the runtime, and starts its threads.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system refuses a thread or a file descriptor; if `RT_WORKER_THREADS` is set to something that is not
+    /// a number above zero; if the clock is to start paused without timers or on a multi-thread runtime.
+    pub fn build(&mut self) -> io::Result<Runtime> {
+        let (config, clock, drivers) = self.parts()?;
+        Runtime::from_parts(&config, clock, drivers)
+    }
+
+    /// Builds a current-thread runtime that is bound to the calling thread and can run tasks that are not `Send`.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    ///
+    /// # Panics
+    ///
+    /// On a multi-thread builder.
+    #[track_caller]
+    pub fn build_local(&mut self) -> io::Result<LocalRuntime> {
+        assert!(
+            self.config.flavor == Flavor::CurrentThread,
+            "only a current-thread runtime can be local: begin with `Builder::new_current_thread`"
+        );
+        let (config, clock, drivers) = self.parts()?;
+        LocalRuntime::from_parts(config, clock, drivers)
+    }
+
+    /// The configuration, and the drivers stacked on each other: the timers on the sockets.
+    fn parts(&self) -> io::Result<(Config, Arc<Clock>, DriverStack)> {
+        let mut config = self.config.clone();
+        if config.flavor == Flavor::MultiThread {
+            config.worker_threads = match self.worker_threads {
+                Some(threads) => threads,
+                None => Config::default_worker_threads()
+                    .map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?,
+            };
+        }
+        let clock = Arc::new(Clock::new());
+        if self.start_paused {
+            if !self.enable_time || config.flavor != Flavor::CurrentThread {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "only a current-thread runtime with `enable_time` can start with its clock paused",
+                ));
+            }
+            clock.pause();
+        }
+        let slots = config.slots();
+        let mut drivers = DriverStack::bare();
+        if self.enable_io {
+            let (driver, handle) = runtime_io::Driver::new(slots, self.io_events)?;
+            drivers.driver = Box::new(driver);
+            drivers.unpark = handle.unpark_handle();
+            drivers.io = Some(Box::new(handle));
+        }
+        if self.enable_time {
+            let (driver, handle) =
+                runtime_time::driver::Driver::new(drivers.driver, drivers.unpark, Arc::clone(&clock), slots);
+            drivers.driver = Box::new(driver);
+            drivers.unpark = handle.unpark_handle();
+            drivers.time = Some(Box::new(handle));
+        }
+        Ok((config, clock, drivers))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("config", &self.config)
+            .field("worker_threads", &self.worker_threads)
+            .field("enable_io", &self.enable_io)
+            .field("enable_time", &self.enable_time)
+            .finish_non_exhaustive()
+    }
+}

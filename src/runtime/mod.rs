@@ -1,0 +1,29 @@
+//! Runtimes: building, holding and observing them.
+//!
+//! Most programs need only [`macro@crate::main`]. To choose the number of threads, to have several runtimes, or to run
+//! async code from a place that is not async, make one with a [`Builder`]:
+//!
+//! ```
+//! let runtime = rt::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+//! let sum = runtime.block_on(async {
+//!     let tasks: Vec<_> = (0..10).map(|n| rt::spawn(async move { n * n })).collect();
+//!     let mut sum = 0;
+//!     for task in tasks {
+//!         sum += task.await.unwrap();
+//!     }
+//!     sum
+//! });
+//! assert_eq!(sum, 285);
+//! ```
+//!
+//! Runtimes share nothing: a process can have any number of them, side by side.
+
+mod builder;
+
+pub use self::builder::Builder;
+
+pub use runtime_core::RngSeed;
+pub use runtime_core::driver::DriverCounters;
+pub use runtime_core::events::{TaskEvent, TaskEventKind};
+pub use runtime_core::metrics::{Counts, RuntimeMetrics};
+pub use runtime_core::runtime::{EnterGuard, Flavor as RuntimeFlavor, Handle, LocalRuntime, Runtime, TryCurrentError};

@@ -1,0 +1,6 @@
+#[rt::main]
+async fn main() {
+    let text = String::new();
+    drop(text);
+    println!("{text}");
+}

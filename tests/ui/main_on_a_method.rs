@@ -1,0 +1,10 @@
+struct Server;
+
+impl Server {
+    #[rt::main]
+    async fn run(&self) {}
+}
+
+fn main() {
+    Server.run();
+}

@@ -1,0 +1,6 @@
+#[rt::main]
+struct Server;
+
+fn main() {
+    let _ = Server;
+}

@@ -1,0 +1,6 @@
+struct NoTermination;
+
+#[rt::main]
+async fn main() -> NoTermination {
+    NoTermination
+}

@@ -1,0 +1,5 @@
+fn main() {
+    rt::select! {
+        _ = std::future::ready(()) => {}
+    }
+}

@@ -1,0 +1,20 @@
+#[rt::test]
+fn not_async() {}
+
+#[rt::test]
+async fn arguments(number: u32) {
+    let _ = number;
+}
+
+#[rt::test]
+async fn generic<T>() {}
+
+#[rt::test]
+#[test]
+async fn twice() {}
+
+#[rt::test]
+#[core::prelude::v1::test]
+async fn twice_by_path() {}
+
+fn main() {}
