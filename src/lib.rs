@@ -39,9 +39,11 @@
 //! - [`time`]: sleeping, intervals, timeouts, and a clock that can be paused;
 //! - [`macro@main`] and [`macro@test`], and the macros [`select!`], [`join!`], [`try_join!`] and [`pin!`].
 
+#[doc(hidden)]
 pub mod macros;
 pub mod runtime;
 
+pub use macros::{main, test};
 pub use runtime_core::{spawn, spawn_blocking, spawn_local};
 
 /// Tasks: spawning them, waiting for them, and letting others run.

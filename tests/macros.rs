@@ -105,24 +105,26 @@ mod main_attribute {
         if a.as_ref().len() > b.as_ref().len() { a.as_ref() } else { b.as_ref() }
     }
 
-    mod renamed {
-        pub(super) use ::rt as other_name;
+    mod under_other_names {
+        use ::rt as other_name;
 
-        /// Named like the facade, so that an expansion which says `rt` and not `::rt` fails.
-        #[allow(dead_code, non_camel_case_types)]
-        pub(super) struct rt;
-    }
-    #[allow(unused_imports)]
-    use renamed::rt as _;
+        /// In the way of any expansion that says `rt` and not `::rt`.
+        mod rt {}
 
-    #[::rt::main(crate = renamed::other_name)]
-    async fn by_path() -> u32 {
-        1
-    }
+        #[::rt::main]
+        pub(super) async fn by_default() -> u32 {
+            0
+        }
 
-    #[::rt::main(crate = "renamed::other_name", flavor = "current_thread")]
-    async fn by_string() -> u32 {
-        2
+        #[::rt::main(crate = other_name)]
+        pub(super) async fn by_path() -> u32 {
+            other_name::select! { n = async { 1 } => other_name::join!(async { n }).0 }
+        }
+
+        #[::rt::main(crate = "other_name", flavor = "current_thread")]
+        pub(super) async fn by_string() -> u32 {
+            2
+        }
     }
 
     macro_rules! main_with {
@@ -145,7 +147,14 @@ mod main_attribute {
         assert_eq!(fails().unwrap_err().to_string(), "on purpose");
         let _ = opaque();
         assert_eq!(longest::<str, 2>(("ab", "a"), vec![0]), "ab");
-        assert_eq!((by_path(), by_string(), made_by_a_macro()), (1, 2, 3));
+        assert_eq!(made_by_a_macro(), 3);
+    }
+
+    #[test]
+    fn the_facade_is_found_under_any_name() {
+        assert_eq!(under_other_names::by_default(), 0);
+        assert_eq!(under_other_names::by_path(), 1);
+        assert_eq!(under_other_names::by_string(), 2);
     }
 
     #[test]

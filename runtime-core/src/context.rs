@@ -32,6 +32,8 @@ struct Context {
     /// Whether the thread is inside `block_on` or is a worker: it must not block on another future.
     entered: Cell<bool>,
     budget: Cell<Budget>,
+    /// How many guards keep a runtime the current one.
+    depth: Cell<usize>,
     /// The identifier of the task that is being polled; zero for none.
     task: Cell<u64>,
     /// For threads without a runtime: a counter in place of random numbers.
@@ -44,6 +46,7 @@ thread_local! {
         place: Cell::new(Place::Outside),
         entered: Cell::new(false),
         budget: Cell::new(Budget::UNCONSTRAINED),
+        depth: Cell::new(0),
         task: Cell::new(0),
         turn: Cell::new(0),
     };
@@ -127,7 +130,7 @@ pub fn now() -> Instant {
 /// [`slots`](crate::runtime::Config::slots) of the runtime's configuration.
 #[inline]
 pub fn worker_index() -> Option<usize> {
-    place().index()
+    on_own_runtime(|_| place().index()).flatten()
 }
 
 /// Which kind of runtime the current one is.
@@ -180,23 +183,19 @@ pub(crate) fn replace_budget(budget: Budget) -> impl Drop {
     Restore(before)
 }
 
-/// Runs a task's poll, or a drop of its future: with a budget, and known as the current task.
+/// Runs a task's poll, or the drop of its future by a worker: with a budget, and known as the current task.
 #[inline]
 pub(crate) fn in_task<R>(task: Id, budget: Budget, f: impl FnOnce() -> R) -> R {
-    struct Restore(u64);
+    struct Restore(u64, Budget);
     impl Drop for Restore {
         fn drop(&mut self) {
             CONTEXT.with(|context| {
                 context.task.set(self.0);
-                context.budget.set(Budget::UNCONSTRAINED);
+                context.budget.set(self.1);
             });
         }
     }
-    let before = CONTEXT.with(|context| {
-        context.budget.set(budget);
-        context.task.replace(task.0)
-    });
-    let _restore = Restore(before);
+    let _restore = CONTEXT.with(|context| Restore(context.task.replace(task.0), context.budget.replace(budget)));
     f()
 }
 
@@ -218,11 +217,17 @@ pub(crate) fn on_own_runtime<R>(f: impl FnOnce(&Inner) -> R) -> Option<R> {
 pub(crate) struct RuntimeGuard {
     /// What was current before, with its count.
     before: *const Inner,
+    /// How many guards there are with this one.
+    depth: usize,
 }
 
 impl RuntimeGuard {
     pub(crate) fn enter(runtime: Arc<Inner>) -> Self {
-        Self { before: CONTEXT.with(|context| context.runtime.replace(Arc::into_raw(runtime))) }
+        CONTEXT.with(|context| {
+            let depth = context.depth.get() + 1;
+            context.depth.set(depth);
+            Self { before: context.runtime.replace(Arc::into_raw(runtime)), depth }
+        })
     }
 }
 
@@ -232,6 +237,11 @@ impl Drop for RuntimeGuard {
         if !current.is_null() {
             // SAFETY: the context owned the count, and has just given it up.
             drop(unsafe { Arc::from_raw(current) });
+        }
+        let depth = CONTEXT.with(|context| context.depth.replace(self.depth - 1));
+        // Harmless to memory, but from here on the wrong runtime would be current: better to hear of it.
+        if depth != self.depth && !std::thread::panicking() {
+            panic!("guards of `Handle::enter` were dropped in another order than the reverse of their making");
         }
     }
 }

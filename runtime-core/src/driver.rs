@@ -4,7 +4,8 @@
 //! stacks the timers on the I/O driver and hands the runtime one object, so this crate knows neither. Calls go through
 //! a vtable: they are made once per park or once per several dozen polls, never per wake.
 //!
-//! A driver must never block in [`Driver::poll`], and never panic because a waker did not do what it expected.
+//! A driver must never block in [`Driver::poll`]. It contains the panics of the wakers it calls; a panic of its own means
+//! that the runtime can wait for nothing any more, and ends the process.
 
 use std::any::Any;
 use std::fmt;
@@ -15,12 +16,13 @@ use crossbeam_utils::sync::{Parker, Unparker};
 
 /// What a worker waits on when it has nothing to run. Only one thread at a time holds it (`&mut self`).
 pub trait Driver: Send + 'static {
-    /// Waits for events, delivers what came, and returns. Returns early when unparked, also by an [`Unpark::unpark`]
-    /// that came before this call; may return early without cause. `None` waits without limit.
-    fn park(&mut self, timeout: Option<Duration>);
+    /// Waits for events, delivers what came, and returns whether anything came from outside (a timer that is
+    /// due does not). Returns early when unparked, also by an
+    /// [`Unpark::unpark`] that came before this call; may return early without cause. `None` waits without limit.
+    fn park(&mut self, timeout: Option<Duration>) -> bool;
 
-    /// Delivers what is ready now. Never blocks.
-    fn poll(&mut self);
+    /// Delivers what is ready now, and returns whether any of it came from outside. Never blocks.
+    fn poll(&mut self) -> bool;
 
     /// Closes the driver: everything that waits on it is woken and finds an error. Called once, at shutdown; `park`
     /// and `poll` are not called afterwards.
@@ -126,14 +128,17 @@ impl ThreadDriver {
 }
 
 impl Driver for ThreadDriver {
-    fn park(&mut self, timeout: Option<Duration>) {
+    fn park(&mut self, timeout: Option<Duration>) -> bool {
         match timeout {
             Some(timeout) => self.parker.park_timeout(timeout),
             None => self.parker.park(),
         }
+        false
     }
 
-    fn poll(&mut self) {}
+    fn poll(&mut self) -> bool {
+        false
+    }
 
     fn shutdown(&mut self) {}
 }

@@ -8,6 +8,7 @@
 
 #[cfg(not(loom))]
 mod imp {
+    pub use crossbeam_utils::sync::{Parker, Unparker};
     pub use parking_lot::{Mutex, MutexGuard};
     pub use std::sync::Arc;
     pub use std::sync::atomic;
@@ -65,6 +66,49 @@ mod imp {
         };
     }
     pub(crate) use plain_thread_local as thread_local;
+
+    /// A place for one thread to sleep, in the shape of crossbeam's, whose own loom support needs another flag.
+    #[derive(Debug)]
+    pub struct Parker(Unparker);
+
+    /// Wakes the thread that sleeps in the [`Parker`].
+    #[derive(Debug, Clone)]
+    pub struct Unparker(std::sync::Arc<(loom::sync::Mutex<bool>, loom::sync::Condvar)>);
+
+    impl Parker {
+        /// Makes one.
+        pub fn new() -> Self {
+            Self(Unparker(std::sync::Arc::new((loom::sync::Mutex::new(false), loom::sync::Condvar::new()))))
+        }
+
+        /// What wakes its thread.
+        pub fn unparker(&self) -> &Unparker {
+            &self.0
+        }
+
+        /// Sleeps until unparked, or not at all if that has happened.
+        pub fn park(&self) {
+            let (token, condvar) = &*self.0.0;
+            let mut token = token.lock().unwrap();
+            while !std::mem::replace(&mut *token, false) {
+                token = condvar.wait(token).unwrap();
+            }
+        }
+
+        /// loom knows no time: sleeps until unparked.
+        pub fn park_timeout(&self, _: std::time::Duration) {
+            self.park();
+        }
+    }
+
+    impl Unparker {
+        /// Wakes the sleeper, or spares it its next sleep.
+        pub fn unpark(&self) {
+            let (token, condvar) = &*self.0;
+            *token.lock().unwrap() = true;
+            condvar.notify_one();
+        }
+    }
 
     /// loom's mutex with `parking_lot`'s shape: no poisoning.
     #[derive(Debug)]

@@ -9,17 +9,16 @@
 //! ```
 //! use rt::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 //!
-//! # fn main() -> rt::io::Result<()> {
-//! rt::runtime::Runtime::new()?.block_on(async {
-//!     let mut lines = BufReader::new(&b"one\ntwo"[..]);
-//!     let mut first = String::new();
-//!     lines.read_line(&mut first).await?;
-//!     assert_eq!(first, "one\n");
-//!     let mut rest = String::new();
-//!     lines.read_to_string(&mut rest).await?;
-//!     assert_eq!(rest, "two");
-//!     Ok(())
-//! })
+//! # #[rt::main]
+//! # async fn main() -> rt::io::Result<()> {
+//! let mut lines = BufReader::new(&b"one\ntwo"[..]);
+//! let mut first = String::new();
+//! lines.read_line(&mut first).await?;
+//! assert_eq!(first, "one\n");
+//! let mut rest = String::new();
+//! lines.read_to_string(&mut rest).await?;
+//! assert_eq!(rest, "two");
+//! # Ok(())
 //! # }
 //! ```
 

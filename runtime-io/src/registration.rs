@@ -32,8 +32,8 @@ pub(crate) fn current_driver() -> Arc<Handle> {
     }
 }
 
-/// As [`current_driver`], for the first poll of a future: its caller is some executor, so the message of the panic names
-/// the place where the future was made.
+/// As [`current_driver`], for the first poll of a future: its caller is some executor, so the message of the panic
+/// names the place where the future was made.
 pub(crate) fn current_driver_for(made_at: &'static Location<'static>) -> Arc<Handle> {
     match context::with_io(|handle: &Arc<Handle>| handle.clone()) {
         Ok(handle) => handle,
@@ -49,8 +49,8 @@ fn no_driver_for(missing: Missing, made_at: &'static Location<'static>) -> ! {
 /// An operation has moved so many of the bytes that it wanted to: clears the readiness if there can be no more for now.
 #[inline]
 fn note_transfer(io: &ScheduledIo, event: ReadyEvent, direction: Direction, moved: usize, wanted: usize) {
-    // Nothing moved is the end of the stream (or nothing was wanted), which is no shortage. And a read stops short at the
-    // mark of urgent data with more behind it. (Once set, that flag stays unless somebody waits for it; such a
+    // Nothing moved is the end of the stream (or nothing was wanted), which is no shortage. And a read stops short at
+    // the mark of urgent data with more behind it. (Once set, that flag stays unless somebody waits for it; such a
     // connection just does without the hint.)
     let short = 0 < moved && moved < wanted && !(event.urgent && direction == Direction::Read);
     if SHORT_TRANSFER_DRAINS && short {

@@ -10,10 +10,11 @@ use std::os::unix::net::UnixStream;
 use futures_lite::future::zip;
 use rt::io::unix::AsyncFd;
 use rt::io::{Interest, Ready, Result};
-use rt::runtime::Runtime;
+use rt::runtime::Builder;
 
 fn run<T>(test: impl Future<Output = Result<T>>) -> T {
-    Runtime::new().unwrap().block_on(test).unwrap()
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(test).unwrap()
 }
 
 fn pair() -> Result<(AsyncFd<UnixStream>, UnixStream)> {

@@ -9,10 +9,11 @@ use std::pin::Pin;
 use futures_lite::future::zip;
 use rt::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ErrorKind, Interest, Result};
 use rt::net::{TcpListener, TcpSocket, TcpStream};
-use rt::runtime::Runtime;
+use rt::runtime::Builder;
 
 fn run<T>(test: impl Future<Output = Result<T>>) -> T {
-    Runtime::new().unwrap().block_on(test).unwrap()
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(test).unwrap()
 }
 
 async fn pair() -> Result<(TcpStream, TcpStream)> {

@@ -35,9 +35,10 @@ impl WakeBatch {
     pub(crate) fn wake_all(&mut self) {
         for waker in self.wakers.drain(..) {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-                // The panic has been reported by the hook. Its payload may have a destructor that panics in turn, which
-                // is as little our business, so it stays.
-                mem::forget(panic);
+                // The hook has reported it. What is left may panic in turn when it is dropped, and then stays.
+                if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+                    mem::forget(again);
+                }
             }
         }
     }

@@ -22,28 +22,35 @@ use crate::sleep::with_handle;
 /// [`Instant::now`](crate::Instant::now) then stands still, and moves on by [`advance`], or to the next timer when nothing
 /// else can run. Time as the operating system sees it goes on: sockets and blocking calls are not affected.
 ///
+/// The clock stops at a whole tick of the timers, up to a millisecond ahead. From there, timers are exact: a sleep of a
+/// whole number of milliseconds ends after just so many.
+///
 /// # Panics
 ///
 /// Panics if the clock is paused already, on a multi-thread runtime, outside a runtime, and in one without timers.
 ///
 /// # Example
 ///
-/// ```no_run
+/// ```
 /// use rt::time::{self, Duration, Instant};
 ///
-/// # let runtime = rt::runtime::Runtime::new().unwrap();
-/// // `runtime` is a current-thread runtime.
+/// let runtime = rt::runtime::Builder::new_current_thread().enable_time().build().unwrap();
 /// runtime.block_on(async {
 ///     time::pause();
 ///     let start = Instant::now();
 ///     time::sleep(Duration::from_secs(3600)).await; // returns at once
-///     assert!(start.elapsed() >= Duration::from_secs(3600));
+///     assert_eq!(start.elapsed(), Duration::from_secs(3600));
 /// });
 /// ```
 #[track_caller]
 pub fn pause() {
     let handle = handle_of_movable_clock("pause");
-    assert!(handle.shared().clock.pause(), "time is paused already");
+    let shared = handle.shared();
+    assert!(shared.clock.pause(), "time is paused already");
+    let tick = shared.ticks.not_before(shared.clock.now());
+    if let Some(whole) = shared.ticks.time_of(tick) {
+        shared.clock.advance_to(whole);
+    }
 }
 
 /// Lets the clock of the current runtime run on from where it stands.
@@ -54,11 +61,10 @@ pub fn pause() {
 ///
 /// # Example
 ///
-/// ```no_run
+/// ```
 /// use rt::time::{self, Duration};
 ///
-/// # let runtime = rt::runtime::Runtime::new().unwrap();
-/// // `runtime` is a current-thread runtime.
+/// let runtime = rt::runtime::Builder::new_current_thread().enable_time().build().unwrap();
 /// runtime.block_on(async {
 ///     time::pause();
 ///     time::advance(Duration::from_secs(60)).await;
@@ -94,11 +100,10 @@ pub fn resume() {
 ///
 /// # Example
 ///
-/// ```no_run
+/// ```
 /// use rt::time::{self, Duration, Instant};
 ///
-/// # let runtime = rt::runtime::Runtime::new().unwrap();
-/// // `runtime` is a current-thread runtime.
+/// let runtime = rt::runtime::Builder::new_current_thread().enable_time().build().unwrap();
 /// runtime.block_on(async {
 ///     time::pause();
 ///     let start = Instant::now();

@@ -68,7 +68,7 @@ impl Driver {
     }
 
     /// Waits for real: until the next deadline, the limit, or an event.
-    fn park_running(&mut self, limit: Option<Duration>) {
+    fn park_running(&mut self, limit: Option<Duration>) -> bool {
         let shared = self.handle.shared();
         let next = shared.begin_wait(|| self.handle.earliest());
         let timeout = if next == NEVER {
@@ -80,24 +80,26 @@ impl Driver {
             let until = shared.ticks.until(next, now).min(LONGEST_WAIT);
             Some(limit.map_or(until, |limit| limit.min(until)))
         };
-        self.inner.park(timeout);
+        let delivered = self.inner.park(timeout);
         shared.end_wait();
+        delivered
     }
 
     /// Waits while the clock stands still, or moves it.
     #[cold]
-    fn park_paused(&mut self, limit: Option<Duration>) {
+    fn park_paused(&mut self, limit: Option<Duration>) -> bool {
         let shared = self.handle.shared();
         let next = shared.begin_wait(|| self.handle.earliest());
         let (_, now) = shared.look_at_clock();
         // A caller that gives no time at all only polls, and is not idle.
         let idle = limit != Some(Duration::ZERO);
-        if next <= now || shared.next_turn.is_awaited() {
-            self.inner.park(Some(Duration::ZERO));
+        let delivered = if next <= now || shared.next_turn.is_awaited() {
+            self.inner.park(Some(Duration::ZERO))
         } else if next != NEVER && idle && shared.clock.can_auto_advance() {
-            self.inner.park(Some(Duration::ZERO));
-            // `next` may be the deadline of a timer that was cancelled: nobody waits for that one.
-            if !shared.take_was_woken() && shared.clock.can_auto_advance() {
+            let delivered = self.inner.park(Some(Duration::ZERO));
+            // Whatever woke somebody comes first. `next` may be the deadline of a timer that was cancelled: nobody waits
+            // for that one.
+            if !delivered && !shared.take_was_woken() && shared.clock.can_auto_advance() {
                 let exact = self.handle.exact_earliest();
                 if exact != NEVER
                     && let Some(then) = shared.ticks.time_of(exact)
@@ -105,10 +107,12 @@ impl Driver {
                     shared.clock.advance_to(then);
                 }
             }
+            delivered
         } else {
-            self.inner.park(limit);
-        }
+            self.inner.park(limit)
+        };
         shared.end_wait();
+        delivered
     }
 
     /// Fires what is due, after the inner driver has had its turn.
@@ -122,18 +126,17 @@ impl Driver {
 }
 
 impl driver::Driver for Driver {
-    fn park(&mut self, timeout: Option<Duration>) {
-        if self.handle.shared().clock.is_paused() {
-            self.park_paused(timeout);
-        } else {
-            self.park_running(timeout);
-        }
+    fn park(&mut self, timeout: Option<Duration>) -> bool {
+        let delivered =
+            if self.handle.shared().clock.is_paused() { self.park_paused(timeout) } else { self.park_running(timeout) };
         self.end_turn();
+        delivered
     }
 
-    fn poll(&mut self) {
-        self.inner.poll();
+    fn poll(&mut self) -> bool {
+        let delivered = self.inner.poll();
         self.end_turn();
+        delivered
     }
 
     /// Closes the timers, then the inner driver. Who waits for a timer is woken, and panics when it polls that again.

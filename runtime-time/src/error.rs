@@ -11,7 +11,7 @@ use std::io;
 /// ```
 /// use rt::time::{Duration, timeout};
 ///
-/// rt::runtime::Runtime::new().unwrap().block_on(async {
+/// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 ///     let never = std::future::pending::<()>();
 ///     let elapsed = timeout(Duration::from_millis(1), never).await.unwrap_err();
 ///     assert_eq!(elapsed.to_string(), "deadline has elapsed");

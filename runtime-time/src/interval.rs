@@ -1,4 +1,4 @@
-//! Ticks at a steady period: [`interval`], [`interval_at`] and [`Interval`].
+//! Ticks at a steady period: [`interval`](interval()), [`interval_at`] and [`Interval`].
 //!
 //! An interval is one [`Sleep`] that is set again after every tick. What it does when ticks were missed is the user's
 //! choice, [`MissedTickBehavior`]; all of them keep to the period as long as ticks are taken in time.
@@ -25,7 +25,7 @@ const IN_TIME: Duration = Duration::from_millis(5);
 /// ```
 /// use rt::time::{Duration, Instant, interval};
 ///
-/// rt::runtime::Runtime::new().unwrap().block_on(async {
+/// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 ///     let mut interval = interval(Duration::from_millis(2));
 ///     let first = interval.tick().await; // at once
 ///     let second = interval.tick().await;
@@ -46,14 +46,14 @@ pub fn interval(period: Duration) -> Interval {
 ///
 /// # Panics
 ///
-/// As [`interval`].
+/// As [`interval`](interval()).
 ///
 /// # Example
 ///
 /// ```
 /// use rt::time::{Duration, Instant, interval_at};
 ///
-/// rt::runtime::Runtime::new().unwrap().block_on(async {
+/// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 ///     let start = Instant::now() + Duration::from_millis(3);
 ///     let mut interval = interval_at(start, Duration::from_millis(2));
 ///     assert_eq!(interval.tick().await, start);
@@ -78,7 +78,7 @@ fn assert_period(period: Duration) {
 /// ```
 /// use rt::time::{Duration, MissedTickBehavior, interval};
 ///
-/// rt::runtime::Runtime::new().unwrap().block_on(async {
+/// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 ///     let mut heartbeat = interval(Duration::from_millis(2));
 ///     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Skip);
 ///     heartbeat.tick().await;
@@ -113,7 +113,7 @@ impl MissedTickBehavior {
     }
 }
 
-/// Ticks at a steady period. Made by [`interval`] and [`interval_at`].
+/// Ticks at a steady period. Made by [`interval`](interval()) and [`interval_at`].
 ///
 /// It can be turned into a stream with the help of [`Interval::poll_tick`].
 #[derive(Debug)]
@@ -140,7 +140,7 @@ impl Interval {
     /// ```
     /// use rt::time::{Duration, interval};
     ///
-    /// rt::runtime::Runtime::new().unwrap().block_on(async {
+    /// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
     ///     let mut interval = interval(Duration::from_millis(1));
     ///     for _ in 0..3 {
     ///         interval.tick().await;
@@ -189,7 +189,7 @@ impl Interval {
     /// ```
     /// use rt::time::{Duration, Instant, interval};
     ///
-    /// rt::runtime::Runtime::new().unwrap().block_on(async {
+    /// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
     ///     let mut interval = interval(Duration::from_secs(3600));
     ///     interval.tick().await;
     ///     let soon = Instant::now() + Duration::from_millis(1);

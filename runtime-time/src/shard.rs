@@ -29,7 +29,9 @@ pub(crate) struct Shard {
     ///
     /// Cancelling leaves it alone. It is then too early, and costs the driver one look in vain at that time; but setting and
     /// cancelling a timeout over and over would otherwise wake the driver each time round.
-    next: AtomicU64,
+    ///
+    /// On a line of its own: the driver reads it every few dozen polls, the lock and the wheel are written all the time.
+    next: CachePadded<AtomicU64>,
     locked: Mutex<Locked>,
     set: Counter,
     fired: Counter,
@@ -72,7 +74,7 @@ impl Counter {
 impl Shard {
     pub(crate) fn new(shared: StdArc<Shared>) -> ShardRef {
         Arc::new(CachePadded::new(Self {
-            next: AtomicU64::new(NEVER),
+            next: CachePadded::new(AtomicU64::new(NEVER)),
             locked: Mutex::new(Locked { wheel: Wheel::new(), closed: false }),
             set: Counter::new(),
             fired: Counter::new(),

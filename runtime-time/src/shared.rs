@@ -27,7 +27,7 @@
 //! A setter that does not lower its shard's `next` has nothing to tell: whoever lowered it to where it is tells, or has
 //! told, of a deadline that is at least as early.
 //!
-//! The loom model `a_parked_driver_hears_of_an_earlier_deadline` checks this.
+//! The loom models whose names speak of a driver check this.
 
 use std::fmt;
 use std::sync::Arc as StdArc;

@@ -1,4 +1,4 @@
-//! Waiting until a point in time: [`sleep`], [`sleep_until`] and [`Sleep`].
+//! Waiting until a point in time: [`sleep`](sleep()), [`sleep_until`] and [`Sleep`].
 //!
 //! A `Sleep` captures its shard of the runtime's timers when it is made, and does nothing else until it is polled. The
 //! concurrent part of it is its [`Entry`]; here is only what the entry's owner decides: when the deadline is compared with the
@@ -44,7 +44,7 @@ use crate::shard::ShardRef;
 /// ```
 /// use rt::time::{Duration, Instant, sleep};
 ///
-/// rt::runtime::Runtime::new().unwrap().block_on(async {
+/// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 ///     let start = Instant::now();
 ///     sleep(Duration::from_millis(5)).await;
 ///     assert!(start.elapsed() >= Duration::from_millis(5));
@@ -65,7 +65,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 ///
 /// # Panics
 ///
-/// As [`sleep`].
+/// As [`sleep`](sleep()).
 ///
 /// # Cancel safety
 ///
@@ -76,7 +76,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// ```
 /// use rt::time::{Duration, Instant, sleep_until};
 ///
-/// rt::runtime::Runtime::new().unwrap().block_on(async {
+/// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 ///     let deadline = Instant::now() + Duration::from_millis(5);
 ///     sleep_until(deadline).await;
 ///     assert!(Instant::now() >= deadline);
@@ -97,7 +97,7 @@ pub(crate) fn with_handle<R>(f: impl FnOnce(&Arc<Handle>) -> R) -> R {
 }
 
 pin_project! {
-    /// The future of [`sleep`] and [`sleep_until`].
+    /// The future of [`sleep`](sleep()) and [`sleep_until`].
     ///
     /// It is not `Unpin`, as the timer that it sets is part of it. Use [`std::pin::pin!`] or [`Box::pin`] to poll it by
     /// reference, in a loop or in `select!`, and [`reset`](Self::reset) to use it again.
@@ -108,7 +108,7 @@ pin_project! {
     /// use std::pin::pin;
     /// use rt::time::{Duration, Instant, sleep};
     ///
-    /// rt::runtime::Runtime::new().unwrap().block_on(async {
+    /// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
     ///     let mut sleep = pin!(sleep(Duration::from_millis(1)));
     ///     for _ in 0..3 {
     ///         sleep.as_mut().await;
@@ -151,7 +151,7 @@ impl Sleep {
     /// use std::pin::pin;
     /// use rt::time::{Duration, Instant, sleep};
     ///
-    /// rt::runtime::Runtime::new().unwrap().block_on(async {
+    /// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
     ///     let mut sleep = pin!(sleep(Duration::MAX));
     ///     sleep.as_mut().reset(Instant::now() + Duration::from_millis(1));
     ///     sleep.await;

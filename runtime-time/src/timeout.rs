@@ -1,4 +1,4 @@
-//! A limit on how long a future may take: [`timeout`], [`timeout_at`] and [`Timeout`].
+//! A limit on how long a future may take: [`timeout`](timeout()), [`timeout_at`] and [`Timeout`].
 //!
 //! A future that is ready at its first poll never sets a timer, and one that becomes ready later takes its timer out
 //! again: two uncontended locks are all that a timeout costs around fast I/O.
@@ -17,7 +17,7 @@ use crate::{Instant, Sleep, sleep, sleep_until};
 /// Requires a future to be ready within a duration from now.
 ///
 /// The future is always polled first, so one that is ready at once wins against a zero duration. Any duration will do, as with
-/// [`sleep`].
+/// [`sleep`](sleep()).
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ use crate::{Instant, Sleep, sleep, sleep_until};
 ///
 /// # Panics
 ///
-/// As [`sleep`].
+/// As [`sleep`](sleep()).
 ///
 /// # Cancel safety
 ///
@@ -36,7 +36,7 @@ use crate::{Instant, Sleep, sleep, sleep_until};
 /// ```
 /// use rt::time::{Duration, sleep, timeout};
 ///
-/// rt::runtime::Runtime::new().unwrap().block_on(async {
+/// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 ///     assert_eq!(timeout(Duration::from_secs(10), async { 7 }).await, Ok(7));
 ///     assert!(timeout(Duration::from_millis(1), sleep(Duration::from_secs(10))).await.is_err());
 /// });
@@ -46,7 +46,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
     Timeout::new(future.into_future(), sleep(duration))
 }
 
-/// Requires a future to be ready before a point in time. Otherwise as [`timeout`].
+/// Requires a future to be ready before a point in time. Otherwise as [`timeout`](timeout()).
 ///
 /// # Errors
 ///
@@ -54,14 +54,14 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 ///
 /// # Panics
 ///
-/// As [`sleep`].
+/// As [`sleep`](sleep()).
 ///
 /// # Example
 ///
 /// ```
 /// use rt::time::{Duration, Instant, timeout_at};
 ///
-/// rt::runtime::Runtime::new().unwrap().block_on(async {
+/// rt::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 ///     let deadline = Instant::now() + Duration::from_millis(1);
 ///     assert!(timeout_at(deadline, std::future::pending::<()>()).await.is_err());
 /// });
@@ -72,7 +72,7 @@ pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::Int
 }
 
 pin_project! {
-    /// The future of [`timeout`] and [`timeout_at`].
+    /// The future of [`timeout`](timeout()) and [`timeout_at`].
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
     pub struct Timeout<F> {

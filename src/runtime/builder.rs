@@ -9,7 +9,9 @@ use runtime_core::RngSeed;
 use runtime_core::clock::Clock;
 use runtime_core::driver::DriverStack;
 use runtime_core::events::TaskEvent;
-use runtime_core::runtime::{Config, Flavor, LocalRuntime, Runtime};
+use runtime_core::runtime::{Config, Flavor, MAX_WORKER_THREADS};
+
+use super::{LocalRuntime, Runtime};
 
 /// Builds a [`Runtime`].
 ///
@@ -84,11 +86,14 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If it is zero or above 65,000.
+    /// If it is zero or above 65,000, the most there can be.
     #[track_caller]
     pub fn worker_threads(&mut self, threads: usize) -> &mut Self {
         assert!(threads > 0, "a runtime needs at least one worker thread");
-        assert!(threads <= 65_000, "a runtime can have at most 65,000 worker threads, not {threads}");
+        assert!(
+            threads <= MAX_WORKER_THREADS,
+            "a runtime can have at most {MAX_WORKER_THREADS} worker threads, not {threads}"
+        );
         self.worker_threads = Some(threads);
         self
     }
@@ -247,7 +252,7 @@ impl Builder {
     /// # Errors
     ///
     /// If the operating system refuses a thread or a file descriptor; if `RT_WORKER_THREADS` is set to something that is not
-    /// a number above zero; if the clock is to start paused without timers or on a multi-thread runtime.
+    /// a number from 1 to 65,000; if the clock is to start paused without timers or on a multi-thread runtime.
     pub fn build(&mut self) -> io::Result<Runtime> {
         let (config, clock, drivers) = self.parts()?;
         Runtime::from_parts(&config, clock, drivers)

@@ -19,11 +19,13 @@
 //! Runtimes share nothing: a process can have any number of them, side by side.
 
 mod builder;
+mod owned;
 
 pub use self::builder::Builder;
+pub use self::owned::{LocalRuntime, Runtime};
 
 pub use runtime_core::RngSeed;
 pub use runtime_core::driver::DriverCounters;
 pub use runtime_core::events::{TaskEvent, TaskEventKind};
 pub use runtime_core::metrics::{Counts, RuntimeMetrics};
-pub use runtime_core::runtime::{EnterGuard, Flavor as RuntimeFlavor, Handle, LocalRuntime, Runtime, TryCurrentError};
+pub use runtime_core::runtime::{EnterGuard, Flavor as RuntimeFlavor, Handle, TryCurrentError};

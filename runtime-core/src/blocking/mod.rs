@@ -10,11 +10,17 @@
 //! wakes with a promise outstanding redeems it and takes a job; one that wakes without (its time is up, or for no cause)
 //! is still counted in `idle`, and takes itself off before it ends. So a job never relies on a thread that is leaving.
 //! Threads are started outside of the lock, counted before they are, and uncounted if that fails.
+//!
+//! # A paused clock
+//!
+//! While a job exists real time passes for somebody, so a paused clock must not advance by itself: from before the job is
+//! queued until after whoever waits for it was told.
 
 mod task;
 
 use std::collections::VecDeque;
 use std::io;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -22,9 +28,10 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::clock::Clock;
-use crate::context::RuntimeGuard;
-use crate::runtime::{Config, Inner};
-use crate::task::{Birth, JoinHandle, Notified, cancel_queued};
+use crate::context::{self, RuntimeGuard};
+use crate::runtime::{Config, Inner, join_threads};
+use crate::scheduler::Place;
+use crate::task::{Birth, JoinHandle, Notified, request_cancel};
 
 /// See the module.
 pub(crate) struct Pool {
@@ -68,17 +75,18 @@ impl Pool {
     {
         birth.id = crate::task::Id(runtime.reserve_ids(1));
         birth.owner = None;
-        let (job, handle) = self::task::new(runtime, f, birth);
+        let (job, handle) = self::task::new(f, birth);
         self.submit(runtime, job);
         handle
     }
 
     fn submit(&self, runtime: &Arc<Inner>, job: Notified) {
+        runtime.clock.inhibit_auto_advance();
         let number = {
             let mut state = self.state.lock();
             if state.closed {
                 drop(state);
-                cancel_queued(job);
+                cancel(runtime, job);
                 return;
             }
             state.queue.push_back(job);
@@ -102,7 +110,7 @@ impl Pool {
                 state.handles.retain(|thread| !thread.is_finished());
                 state.handles.push(thread);
             }
-            Err(error) => self.thread_failed(&error),
+            Err(error) => self.thread_failed(runtime, &error),
         }
     }
 
@@ -110,8 +118,9 @@ impl Pool {
         let for_thread = Arc::clone(runtime);
         runtime.threads.blocking_builder(number).spawn(move || {
             let _runtime = RuntimeGuard::enter(Arc::clone(&for_thread));
+            let _place = context::take_place(Place::Blocking(NonNull::from(&*for_thread)));
             for_thread.hooks.on_thread_start();
-            for_thread.blocking.work();
+            for_thread.blocking.work(&for_thread);
             for_thread.hooks.on_thread_stop();
         })
     }
@@ -119,31 +128,36 @@ impl Pool {
     /// A thread could not be started. With others at work the job waits for one of them; with none it would wait for
     /// ever, so every queued job is cancelled, and their callers told.
     #[cold]
-    fn thread_failed(&self, error: &io::Error) {
+    fn thread_failed(&self, runtime: &Inner, error: &io::Error) {
         let stranded = {
             let mut state = self.state.lock();
-            state.threads -= 1;
+            self.uncount_thread(&mut state);
             if state.threads > 0 { VecDeque::new() } else { std::mem::take(&mut state.queue) }
         };
         if !stranded.is_empty() {
             eprintln!("rt: {} blocking task(s) cancelled: no thread could be started: {error}", stranded.len());
         }
-        stranded.into_iter().for_each(cancel_queued);
+        stranded.into_iter().for_each(|job| cancel(runtime, job));
     }
 
     /// What a thread of the pool does.
-    fn work(&self) {
+    fn work(&self, runtime: &Inner) {
         let mut state = self.state.lock();
         loop {
             while let Some(job) = state.queue.pop_front() {
-                MutexGuard::unlocked(&mut state, || job.run());
+                MutexGuard::unlocked(&mut state, || run(runtime, job));
             }
             if state.closed || !self.wait_for_work(&mut state) {
                 break;
             }
         }
+        self.uncount_thread(&mut state);
+    }
+
+    fn uncount_thread(&self, state: &mut State) {
         state.threads -= 1;
-        if state.threads == 0 {
+        // A thread of the pool that waits for the others counts itself.
+        if state.threads <= 1 {
             self.empty.notify_all();
         }
     }
@@ -172,37 +186,34 @@ impl Pool {
     }
 
     /// Takes no more jobs, and cancels those that wait. Jobs that run go on.
-    pub(crate) fn close(&self) {
+    pub(crate) fn close(&self, runtime: &Inner) {
         let waiting = {
             let mut state = self.state.lock();
             state.closed = true;
             self.work.notify_all();
             std::mem::take(&mut state.queue)
         };
-        waiting.into_iter().for_each(cancel_queued);
+        waiting.into_iter().for_each(|job| cancel(runtime, job));
     }
 
-    /// Waits until all threads have ended. False if that takes longer than the limit.
-    pub(crate) fn wait_closed(&self, limit: Option<Duration>) -> bool {
+    /// Waits until all threads have ended, but for the calling one. False if that takes longer than the limit.
+    pub(crate) fn wait_closed(&self, runtime: &Inner, limit: Option<Duration>) -> bool {
+        let own = usize::from(matches!(context::place(), Place::Blocking(of) if std::ptr::eq(of.as_ptr(), runtime)));
         let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
         let mut state = self.state.lock();
-        while state.threads > 0 {
+        while state.threads > own {
             match deadline {
                 None => self.empty.wait(&mut state),
                 Some(deadline) => {
                     if self.empty.wait_until(&mut state, deadline).timed_out() {
-                        return state.threads == 0;
+                        return state.threads <= own;
                     }
                 }
             }
         }
         let handles = std::mem::take(&mut state.handles);
         drop(state);
-        let this = thread::current().id();
-        for thread in handles.into_iter().filter(|thread| thread.thread().id() != this) {
-            // A panic outside of a job has been reported by the thread itself.
-            let _ = thread.join();
-        }
+        join_threads(handles, limit);
         true
     }
 
@@ -211,4 +222,21 @@ impl Pool {
         let state = self.state.lock();
         (state.threads, state.idle, state.queue.len())
     }
+}
+
+/// Runs a job, and tells whoever waits for it.
+fn run(runtime: &Inner, job: Notified) {
+    job.run();
+    let clock = &runtime.clock;
+    clock.allow_auto_advance();
+    if clock.is_paused() {
+        // A driver that waits without limit because it could not advance must look again.
+        runtime.drivers.unpark.unpark();
+    }
+}
+
+/// Completes a job as cancelled.
+fn cancel(runtime: &Inner, job: Notified) {
+    request_cancel(&job);
+    run(runtime, job);
 }

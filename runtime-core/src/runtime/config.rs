@@ -1,7 +1,6 @@
 //! What a runtime is told when it is made. The facade's `Builder` fills it in.
 
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use std::time::Duration;
 use crate::events::Observer;
 use crate::rng::RngSeed;
 use crate::scheduler::multi::GUESTS;
+use crate::task::contain;
 
 /// A hook without arguments.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -17,6 +17,9 @@ pub type ThreadNamer = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// The environment variable that sets the default number of worker threads.
 pub const WORKER_THREADS_VAR: &str = "RT_WORKER_THREADS";
+
+/// The most worker threads a runtime can have.
+pub const MAX_WORKER_THREADS: usize = 65_000;
 
 /// The kinds of runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +37,7 @@ pub struct Config {
     /// Which scheduler.
     pub flavor: Flavor,
     /// Bind a current-thread runtime to the thread that makes it, so that it can run `!Send` tasks.
-    pub local: bool,
+    pub(crate) local: bool,
     /// Worker threads of a multi-thread runtime.
     pub worker_threads: usize,
     /// The most threads of the blocking pool.
@@ -93,12 +96,14 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// What is wrong with the variable, if it is set and is not a number above zero.
+    /// What is wrong with the variable, if it is set and is not a number from 1 to [`MAX_WORKER_THREADS`].
     pub fn default_worker_threads() -> Result<usize, String> {
         match std::env::var(WORKER_THREADS_VAR) {
-            Ok(text) => match text.trim().parse::<NonZeroUsize>() {
-                Ok(number) => Ok(number.get()),
-                Err(_) => Err(format!("{WORKER_THREADS_VAR} must be a number above zero, and is {text:?}")),
+            Ok(text) => match text.trim().parse() {
+                Ok(number) if (1..=MAX_WORKER_THREADS).contains(&number) => Ok(number),
+                _ => Err(format!(
+                    "{WORKER_THREADS_VAR} must be a number from 1 to {MAX_WORKER_THREADS}, and is {text:?}"
+                )),
             },
             Err(std::env::VarError::NotPresent) => Ok(num_cpus::get()),
             Err(error) => Err(format!("{WORKER_THREADS_VAR}: {error}")),
@@ -147,7 +152,9 @@ pub(crate) struct Threads {
 
 impl Threads {
     fn builder(&self, role: &str, number: u64) -> thread::Builder {
-        let name = self.name.as_ref().map_or_else(|| format!("rt-{role}-{number}"), |name| name());
+        // The user's namer may panic, or find a name that no thread can have: neither must stop a runtime half-way.
+        let own = self.name.as_ref().and_then(|name| contain(|| name()).ok()).filter(|name| !name.contains('\0'));
+        let name = own.unwrap_or_else(|| format!("rt-{role}-{number}"));
         let builder = thread::Builder::new().name(name);
         match self.stack_size {
             Some(size) => builder.stack_size(size),
@@ -155,7 +162,24 @@ impl Threads {
         }
     }
 
+    /// Threads that serve the runtime itself.
+    pub(crate) fn monitor_builder(&self) -> thread::Builder {
+        thread::Builder::new().name("rt-monitor".into())
+    }
+
     pub(crate) fn blocking_builder(&self, number: u64) -> thread::Builder {
         self.builder("blocking", number)
+    }
+}
+
+/// Sees threads off that are done, or about to be. With a limit set on the whole shutdown, those that still run their
+/// last hooks are left alone.
+pub(crate) fn join_threads(threads: Vec<thread::JoinHandle<()>>, limit: Option<Duration>) {
+    let this = thread::current().id();
+    for thread in threads {
+        if thread.thread().id() != this && (limit.is_none() || thread.is_finished()) {
+            // Should it have panicked it has said so on stderr, and there is nothing to add here.
+            let _ = thread.join();
+        }
     }
 }

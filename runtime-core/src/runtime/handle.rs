@@ -58,7 +58,11 @@ impl Handle {
     }
 
     /// Makes this the current runtime of the thread until the guard is dropped: `spawn`, sockets and timers then refer
-    /// to it. Guards are to be dropped in the reverse order of their making.
+    /// to it.
+    ///
+    /// # Panics
+    ///
+    /// When guards are dropped in another order than the reverse of their making.
     ///
     /// # Example
     ///

@@ -1,19 +1,20 @@
-//! A runtime as a whole: what its parts share ([`Inner`]), and what users hold of it ([`Runtime`], [`LocalRuntime`],
-//! [`Handle`]).
+//! A runtime as a whole: what its parts share ([`Inner`]), what users hold of it ([`Handle`]), and what its owner, a type of
+//! the facade, does with it ([`control`]).
 
 mod config;
+pub mod control;
 mod handle;
 mod hooks;
-mod owned;
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use self::config::{Config, Flavor, Hook, ThreadNamer, WORKER_THREADS_VAR};
+pub use self::config::{Config, Flavor, Hook, MAX_WORKER_THREADS, ThreadNamer, WORKER_THREADS_VAR};
 pub use self::handle::{EnterGuard, Handle, TryCurrentError};
 pub(crate) use self::handle::{spawn_blocking_here, spawn_here, spawn_local_here};
-pub use self::owned::{LocalRuntime, Runtime};
+
+pub(crate) use self::config::join_threads;
 
 use self::config::Threads;
 use self::hooks::Hooks;
@@ -77,14 +78,14 @@ impl Inner {
         std::mem::forget(Arc::clone(&inner));
         match &inner.scheduler {
             Scheduler::Multi(shared) => {
-                shared.bind(&*inner);
+                shared.bind(Arc::as_ptr(&inner));
                 if let Err(error) = multi::start(&inner, config) {
                     inner.close();
                     inner.wait_closed(None);
                     return Err(error);
                 }
             }
-            Scheduler::Current(shared) => shared.bind(&*inner),
+            Scheduler::Current(shared) => shared.bind(Arc::as_ptr(&inner)),
         }
         Ok(inner)
     }
@@ -137,7 +138,7 @@ impl Inner {
             Scheduler::Multi(shared) => shared.close(self),
             Scheduler::Current(shared) => shared.close(self),
         }
-        self.blocking.close();
+        self.blocking.close(self);
     }
 
     /// Waits until the scheduler has come to its end, and the blocking pool too. False if that takes longer than the limit.
@@ -148,6 +149,6 @@ impl Inner {
             Scheduler::Current(shared) => shared.wait_closed(limit),
         };
         let left = limit.map(|limit| limit.saturating_sub(Clock::real().saturating_duration_since(start)));
-        self.blocking.wait_closed(left) && scheduler_done
+        self.blocking.wait_closed(self, left) && scheduler_done
     }
 }

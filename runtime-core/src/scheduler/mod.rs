@@ -13,6 +13,7 @@ use std::ptr::NonNull;
 
 use crate::metrics::WorkerCounters;
 use crate::runtime::Inner;
+use crate::task::owner::Owner;
 use crate::task::{Header, Id};
 
 /// A runtime's scheduler.
@@ -31,12 +32,14 @@ pub(crate) enum Place {
     Multi(NonNull<multi::Worker>),
     /// The thread that drives a current-thread runtime.
     Current(NonNull<current::Worker>),
+    /// A thread of a runtime's blocking pool. It is no place to queue tasks.
+    Blocking(NonNull<Inner>),
 }
 
 impl Place {
     pub(crate) fn index(self) -> Option<usize> {
         match self {
-            Place::Outside => None,
+            Place::Outside | Place::Blocking(_) => None,
             // SAFETY: set by the worker, on this thread, for as long as it is one.
             Place::Multi(worker) => Some(unsafe { worker.as_ref() }.index()),
             Place::Current(_) => Some(0),
@@ -47,7 +50,7 @@ impl Place {
     #[inline]
     pub(crate) fn is_of(self, runtime: &Inner) -> bool {
         match self {
-            Place::Outside => false,
+            Place::Outside | Place::Blocking(_) => false,
             // SAFETY: as in `index`.
             Place::Multi(worker) => unsafe { worker.as_ref() }.is_of(runtime),
             // SAFETY: as in `index`.
@@ -57,7 +60,7 @@ impl Place {
 
     fn counters(&self) -> Option<&WorkerCounters> {
         match self {
-            Place::Outside => None,
+            Place::Outside | Place::Blocking(_) => None,
             // SAFETY: as in `index`.
             Place::Multi(worker) => Some(unsafe { worker.as_ref() }.counters()),
             // SAFETY: as in `index`.
@@ -73,7 +76,7 @@ impl Place {
 
     pub(crate) fn random_below(self, n: u32) -> Option<u32> {
         match self {
-            Place::Outside => None,
+            Place::Outside | Place::Blocking(_) => None,
             // SAFETY: as in `index`.
             Place::Multi(worker) => Some(unsafe { worker.as_ref() }.user_random().below(n)),
             // SAFETY: as in `index`.
@@ -94,11 +97,11 @@ fn runtime_of(task: &Header) -> Option<&Inner> {
 ///
 /// The last reference to the task is gone.
 #[inline]
-unsafe fn release(task: NonNull<Header>, here: Option<NonNull<crate::task::owner::Owner>>) {
+unsafe fn release(task: NonNull<Header>, here: Option<NonNull<Owner>>) {
     // SAFETY: the caller's promise; the owner outlives its tasks.
     unsafe {
         match task.as_ref().owner {
-            Some(owner) => owner.as_ref().release(task, here == Some(owner)),
+            Some(owner) => Owner::release(owner, task, here == Some(owner)),
             None => (task.as_ref().vtable.dealloc)(task),
         }
     }

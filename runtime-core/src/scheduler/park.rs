@@ -15,12 +15,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use crossbeam_utils::sync::{Parker, Unparker};
-use parking_lot::Mutex;
 
 use crate::driver::{Driver, Unpark};
 use crate::primitive::atomic::AtomicUsize;
 use crate::primitive::atomic::Ordering::SeqCst;
+use crate::primitive::{Mutex, Parker, Unparker};
 
 const AWAKE: usize = 0;
 const ON_THREAD: usize = 1;
@@ -43,7 +42,7 @@ impl SharedDriver {
     pub(crate) fn poll(&self) -> bool {
         let Some(mut driver) = self.driver.try_lock() else { return false };
         if let Some(driver) = driver.as_mut() {
-            contained(|| driver.poll());
+            or_abort(|| driver.poll());
         }
         true
     }
@@ -57,14 +56,18 @@ impl SharedDriver {
     pub(crate) fn shutdown(&self) {
         let driver = self.driver.lock().take();
         if let Some(mut driver) = driver {
-            contained(|| driver.shutdown());
+            or_abort(|| driver.shutdown());
         }
     }
 }
 
-/// The driver calls wakers, which may be anybody's: a panic of one must not take the worker down.
-fn contained(f: impl FnOnce()) {
-    crate::task::discard(catch_unwind(AssertUnwindSafe(f)));
+/// Drivers contain the panics of the wakers they call. A panic of their own means that nothing can be waited for any more:
+/// going on would be to hang, or to spin, in silence. The panic itself has been reported by the hook.
+fn or_abort<R>(f: impl FnOnce() -> R) -> R {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
+        eprintln!("rt: the driver panicked, and the runtime cannot go on without it");
+        std::process::abort()
+    })
 }
 
 /// The word of one sleeper, for those who wake it.
@@ -97,7 +100,7 @@ impl Wakeup {
                 if let Some(driver) = driver.as_mut() {
                     if self.fall_asleep(IN_DRIVER) {
                         shared.attended.store(true, SeqCst);
-                        contained(|| driver.park(timeout));
+                        or_abort(|| driver.park(timeout));
                         shared.attended.store(false, SeqCst);
                         self.state.swap(AWAKE, SeqCst);
                     }
@@ -130,5 +133,84 @@ impl Wakeup {
         }
         self.state.swap(AWAKE, SeqCst);
         false
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use std::sync::Arc as StdArc;
+
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    /// A driver that only sleeps: the real one's unpark token, without events.
+    struct Fake(Parker);
+
+    impl Driver for Fake {
+        fn park(&mut self, _: Option<Duration>) -> bool {
+            self.0.park();
+            false
+        }
+        fn poll(&mut self) -> bool {
+            false
+        }
+        fn shutdown(&mut self) {}
+    }
+
+    struct FakeUnpark(Unparker);
+
+    impl Unpark for FakeUnpark {
+        fn unpark(&self) {
+            self.0.unpark();
+        }
+    }
+
+    /// Sleeps until the work is there. A notification that gets lost leaves it asleep, which loom reports as a deadlock.
+    fn sleep_until_work(work: &AtomicUsize, wakeup: &Wakeup, parker: &Parker, driver: &SharedDriver) {
+        while work.load(SeqCst) == 0 {
+            wakeup.park(parker, driver, None);
+        }
+    }
+
+    #[test]
+    fn loom_a_sleeper_in_the_driver_is_woken() {
+        loom::model(|| {
+            let inner = Parker::new();
+            let unpark = StdArc::new(FakeUnpark(inner.unparker().clone()));
+            let (wakeup, parker) = Wakeup::new();
+            let shared = Arc::new((AtomicUsize::new(0), wakeup, SharedDriver::new(Box::new(Fake(inner)))));
+            let notifier = {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    shared.0.store(1, SeqCst);
+                    shared.1.unpark(&*unpark);
+                })
+            };
+            sleep_until_work(&shared.0, &shared.1, &parker, &shared.2);
+            notifier.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn loom_a_sleeper_on_its_thread_is_woken_while_another_has_the_driver() {
+        loom::model(|| {
+            let inner = Parker::new();
+            let unpark = StdArc::new(FakeUnpark(inner.unparker().clone()));
+            let (wakeup, parker) = Wakeup::new();
+            let shared = Arc::new((AtomicUsize::new(0), wakeup, SharedDriver::new(Box::new(Fake(inner)))));
+            let taken = shared.2.driver.try_lock();
+            let notifier = {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    shared.0.store(1, SeqCst);
+                    shared.1.unpark(&*unpark);
+                })
+            };
+            sleep_until_work(&shared.0, &shared.1, &parker, &shared.2);
+            drop(taken);
+            notifier.join().unwrap();
+        });
     }
 }

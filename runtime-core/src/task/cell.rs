@@ -36,7 +36,8 @@ pub(crate) struct Header {
 
 /// What most operations never touch.
 pub(crate) struct Trailer {
-    /// Whose it is, `JOIN_WAKER` in the state word says.
+    /// Whose it is, `JOIN_WAKER` in the state word says. Empty by the time the task is freed, because dropping a waker runs
+    /// other people's code.
     pub(crate) join_waker: UnsafeCell<Option<Waker>>,
     /// What the user called the task.
     pub(crate) name: Option<&'static str>,

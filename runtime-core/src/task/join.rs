@@ -111,7 +111,14 @@ impl<T> JoinHandle<T> {
                 self.task.put_join_waker(waker.clone());
             }
         }
-        state.set_join_waker() == Err(AlreadyComplete)
+        if state.set_join_waker() == Ok(()) {
+            return false;
+        }
+        // SAFETY: complete, and JOIN_WAKER is clear: the slot stays this handle's, and must not be left full for whoever
+        // frees the task.
+        let waker = unsafe { self.task.take_join_waker() };
+        discard(contain(|| drop(waker)));
+        true
     }
 }
 
@@ -138,8 +145,15 @@ impl<T> Drop for JoinHandle<T> {
             return;
         }
         match state.drop_join() {
-            // SAFETY: complete, and this is the join handle.
-            DropJoin::Complete => unsafe { (self.task.header().vtable.drop_output)(self.task.as_raw()) },
+            DropJoin::Complete => {
+                // SAFETY: complete, and this is the join handle.
+                unsafe { (self.task.header().vtable.drop_output)(self.task.as_raw()) };
+                if !state.has_join_waker() {
+                    // SAFETY: complete with JOIN_WAKER clear: the slot is this handle's.
+                    let waker = unsafe { self.task.take_join_waker() };
+                    discard(contain(|| drop(waker)));
+                }
+            }
             DropJoin::Detached => {
                 // SAFETY: JOIN_WAKER is clear, and with JOIN_INTEREST gone the completing thread leaves the slot alone.
                 let waker = unsafe { self.task.take_join_waker() };

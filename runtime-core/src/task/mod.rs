@@ -39,6 +39,9 @@ mod state;
 mod waker;
 mod yield_now;
 
+#[cfg(all(test, loom))]
+mod loom_tests;
+
 use std::any::Any;
 use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
@@ -95,13 +98,13 @@ pub(crate) fn refuse(task: Notified) {
     let raw = task.task().as_raw();
     // SAFETY: the task is new: nobody but the caller and the join handle knows it, and neither looks at the owner.
     unsafe { (*raw.as_ptr()).owner = None };
-    cancel_queued(task);
+    request_cancel(&task);
+    task.run();
 }
 
-/// Completes a task as cancelled that was taken from a queue and shall not run.
-pub(crate) fn cancel_queued(task: Notified) {
+/// Has a task that was taken from a queue complete as cancelled when it is run.
+pub(crate) fn request_cancel(task: &Notified) {
     task.task().abort();
-    task.run();
 }
 
 /// Runs user code that must not take the caller down. The payload of a panic is returned, for the join error or nobody.

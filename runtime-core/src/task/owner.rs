@@ -13,13 +13,13 @@
 //! (linked through `returned`), and the owner frees it when it comes by: at its maintenance ticks and before it parks.
 //! Pushing is a compare-exchange in a loop; the owner takes the whole stack with one swap, so no node is popped while
 //! another thread looks at it, and there is no ABA. A push releases and the swap acquires: the owner frees what the
-//! pusher has seen the last of. Every 256th return nudges the owner, so that a sleeping worker does not sit on a heap of dead tasks.
+//! pusher has seen the last of. Every 256th return nudges the owner, so that a sleeping one does not sit on a heap of dead tasks.
 //!
 //! # What happens at shutdown
 //!
-//! [`Owner::cancel_all`] cancels what is alive; [`Owner::close`] then swaps `CLOSED` into the return stack and
-//! reports how many tasks are left on the list: finished ones, to which handles or wakers remain. From then on nobody
-//! owns the list: a task that loses its last reference is freed at once without being unlinked, and counted off (see
+//! [`Owner::cancel_all`] cancels what is alive; [`Owner::close`] then empties the return stack, puts `CLOSED` in its
+//! place, and reports how many tasks are left on the list: finished ones, to which handles or wakers remain. From then on nobody
+//! owns or walks the list: a task that loses its last reference is freed at once without being unlinked, and counted off (see
 //! [`Orphans`](super::orphans::Orphans)); the last one lets go of the runtime's memory, in which the lists lie.
 
 use std::cell::Cell;
@@ -174,9 +174,12 @@ impl Owner {
         unsafe { &*self.runtime.load(Relaxed) }
     }
 
-    fn orphan_gone(&self) {
-        // SAFETY: the task that is being freed keeps the runtime until this call.
-        unsafe { Inner::orphan_gone(self.runtime.load(Relaxed)) };
+    /// # Safety
+    ///
+    /// A task of this list, which was closed, was freed just now. Nothing of the runtime is touched afterwards.
+    unsafe fn orphan_gone(this: NonNull<Self>) {
+        // SAFETY: the task that was freed kept the runtime until this call.
+        unsafe { Inner::orphan_gone(this.as_ref().runtime.load(Relaxed)) };
     }
 
     fn local_list(&self) -> &LocalList {
@@ -225,16 +228,18 @@ impl Owner {
     /// # Safety
     ///
     /// The task is on this list and nobody has a reference to it. `here`: the calling thread owns this local list.
+    // Not a method: the runtime, and this in it, may go with the task, and must not be borrowed for the whole call.
     #[inline]
-    pub(crate) unsafe fn release(&self, task: NonNull<Header>, here: bool) {
-        match &self.kind {
+    pub(crate) unsafe fn release(this: NonNull<Self>, task: NonNull<Header>, here: bool) {
+        // SAFETY: the task keeps the runtime, and its owner in it, until it is freed.
+        match unsafe { &this.as_ref().kind } {
             // SAFETY: the list is the caller's.
             Kind::Local(local) if here => unsafe {
                 local.list.with_mut(|list| (*list).unlink(task));
                 free(task);
             },
             // SAFETY: passed on.
-            Kind::Local(local) => unsafe { self.send_home(local, task) },
+            Kind::Local(_) => unsafe { Self::send_home(this, task) },
             Kind::Shared(shared) => {
                 let mut state = shared.state.lock();
                 let orphaned = state.closed;
@@ -247,7 +252,8 @@ impl Owner {
                 // SAFETY: nobody has a reference, and no list points to it that is looked at again.
                 unsafe { free(task) };
                 if orphaned {
-                    self.orphan_gone();
+                    // SAFETY: it was counted when its list was closed.
+                    unsafe { Self::orphan_gone(this) };
                 }
             }
         }
@@ -257,18 +263,23 @@ impl Owner {
     ///
     /// As [`release`](Self::release).
     #[cold]
-    unsafe fn send_home(&self, local: &LocalList, task: NonNull<Header>) {
+    unsafe fn send_home(this: NonNull<Self>, task: NonNull<Header>) {
+        // SAFETY: as in `release`.
+        let (owner, local) = unsafe { (this.as_ref(), this.as_ref().local_list()) };
         // Nudge first: once the task is on the stack it no longer keeps the runtime, and nothing of it may be touched.
         // An owner that comes too early for this one finds it with the next nudge.
         if (local.returned_len.fetch_add(1, Relaxed) + 1) % NUDGE_EVERY == 0 {
-            self.runtime().nudge(local.slot);
+            owner.runtime().nudge(local.slot);
         }
         let mut head = local.returned.load(Acquire);
         loop {
             if head == closed() {
-                // SAFETY: nobody has a reference, and the list is not looked at again.
-                unsafe { free(task) };
-                self.orphan_gone();
+                // SAFETY: nobody has a reference, the list is not looked at again, and it was counted when its list was
+                // closed.
+                unsafe {
+                    free(task);
+                    Self::orphan_gone(this);
+                }
                 return;
             }
             // SAFETY: nobody else has the task.
@@ -290,7 +301,7 @@ impl Owner {
         let local = self.local_list();
         if !local.returned.load(Relaxed).is_null() {
             // SAFETY: passed on.
-            unsafe { Self::take_returned(local, ptr::null_mut()) };
+            unsafe { Self::take_returned(local) };
         }
     }
 
@@ -298,8 +309,8 @@ impl Owner {
     ///
     /// The calling thread owns this local list.
     #[cold]
-    unsafe fn take_returned(local: &LocalList, leave: *mut Header) {
-        let mut task = local.returned.swap(leave, AcqRel);
+    unsafe fn take_returned(local: &LocalList) {
+        let mut task = local.returned.swap(ptr::null_mut(), AcqRel);
         local.returned_len.store(0, Relaxed);
         while let Some(dead) = NonNull::new(task) {
             // SAFETY: the stack came whole to this thread; each task on it is dead and on this list.
@@ -367,13 +378,17 @@ impl Owner {
     /// As [`cancel_all`](Self::cancel_all), which has been called.
     pub(crate) unsafe fn close(&self) -> usize {
         match &self.kind {
-            Kind::Local(local) => {
-                // SAFETY: the list is the caller's.
-                unsafe {
-                    Self::take_returned(local, closed());
-                    local.list.with(|list| (*list).len)
+            Kind::Local(local) => loop {
+                // The mark must meet an empty stack: a task that finds it is freed without being unlinked, and none may be
+                // while others are still being unlinked around it.
+                let empty = ptr::null_mut();
+                if local.returned.compare_exchange(empty, closed(), AcqRel, Acquire).is_ok() {
+                    // SAFETY: the list is the caller's.
+                    return local.list.with(|list| unsafe { (*list).len });
                 }
-            }
+                // SAFETY: the list is the caller's.
+                unsafe { Self::take_returned(local) };
+            },
             Kind::Shared(shared) => {
                 let mut state = shared.state.lock();
                 state.closed = true;

@@ -1,8 +1,8 @@
 //! The poller that the runtime's idle workers wait in, and what the sockets need of it.
 //!
 //! One [`Driver`] a runtime, held by whichever worker waits at the time; one [`Handle`], shared, through which objects
-//! are registered, also while the driver waits. Descriptors are registered once, for edges: the system reports each change
-//! once, [`readiness`](crate::readiness) remembers it, and operations try before they wait.
+//! are registered, also while the driver waits. Descriptors are registered once, for edges: the system reports each
+//! change once, [`readiness`](crate::readiness) remembers it, and operations try before they wait.
 //!
 //! A poll collects the wakers of all its events and calls them together at the end, in the order the events came. The
 //! driver must never call one earlier, hold a lock while it does, or let one that panics take the worker with it.
@@ -85,12 +85,12 @@ impl Driver {
         Ok((driver, handle))
     }
 
-    /// One look at the poller, at most so long, and everything that follows from it.
-    fn turn(&mut self, timeout: Option<Duration>) {
+    /// One look at the poller, at most so long, and everything that follows from it. Returns whether there was an event.
+    fn turn(&mut self, timeout: Option<Duration>) -> bool {
         match self.poll.poll(&mut self.events, timeout) {
             Ok(()) => {}
             // A signal: no events came. The caller looks around and comes back.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return false,
             // Not a condition of the machine but a broken descriptor. To return would be to spin in silence.
             Err(error) => panic!("the I/O driver cannot wait for events any more: {error}"),
         }
@@ -106,21 +106,23 @@ impl Driver {
             counter.store(counter.load(Ordering::Relaxed) + delivered, Ordering::Relaxed);
             self.wakes.wake_all();
         }
+        delivered > 0
     }
 }
 
 impl runtime_core::driver::Driver for Driver {
-    fn park(&mut self, timeout: Option<Duration>) {
+    fn park(&mut self, timeout: Option<Duration>) -> bool {
         let unparker = self.handle.unparker.clone();
         // The poller rounds a timeout up to what it can measure, so nobody is sent back before their time. Asked to
         // return, it still takes what is there.
         let timeout = if unparker.state.enter() { timeout } else { Some(Duration::ZERO) };
-        self.turn(timeout);
+        let delivered = self.turn(timeout);
         unparker.state.leave();
+        delivered
     }
 
-    fn poll(&mut self) {
-        self.turn(Some(Duration::ZERO));
+    fn poll(&mut self) -> bool {
+        self.turn(Some(Duration::ZERO))
     }
 
     fn shutdown(&mut self) {

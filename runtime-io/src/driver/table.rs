@@ -12,8 +12,8 @@
 //! ([`ScheduledIo::deliver`](crate::readiness::ScheduledIo::deliver)). Memory is never given back while the runtime
 //! lives: it is that of the most descriptors there ever were at a time, 64 bytes each.
 //!
-//! The life of a slot: *free* -> [`Shard::claim`] -> *claimed* (its generation is in the token, events are delivered) ->
-//! [`Slot`] dropped: first retired, which ends its generation, then *free*. The hand-over to the next claimant goes
+//! The life of a slot: *free* -> [`Shard::claim`] -> *claimed* (its generation is in the token, events are delivered)
+//! -> [`Slot`] dropped: first retired, which ends its generation, then *free*. The hand-over to the next claimant goes
 //! through the shard's lock.
 
 use std::fmt;

@@ -150,7 +150,7 @@ fn a_short_read_is_not_followed_by_another_and_does_not_hide_the_end() {
     let n = loop {
         match poll_read(&ours, &mut cx, &mut buffer) {
             Poll::Ready(outcome) => break outcome.unwrap(),
-            Poll::Pending => driver.park(None),
+            Poll::Pending => _ = driver.park(None),
         }
     };
     assert_eq!(n, 5);
@@ -169,7 +169,7 @@ fn a_short_read_is_not_followed_by_another_and_does_not_hide_the_end() {
         match poll_read(&ours, &mut cx, &mut buffer) {
             Poll::Ready(Ok(0)) => break,
             Poll::Ready(outcome) => got.extend_from_slice(&buffer[..outcome.unwrap()]),
-            Poll::Pending => driver.park(None),
+            Poll::Pending => _ = driver.park(None),
         }
     }
     assert_eq!(got, b"bye");
@@ -196,7 +196,7 @@ fn a_read_cut_short_by_urgent_data_is_followed_by_another() {
     while got.len() < 12 {
         match poll_read(&ours, &mut cx, &mut buffer) {
             Poll::Ready(outcome) => got.extend_from_slice(&buffer[..outcome.unwrap()]),
-            Poll::Pending => driver.park(None),
+            Poll::Pending => _ = driver.park(None),
         }
     }
     assert_eq!(got, b"beforebehind");

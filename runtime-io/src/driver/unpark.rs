@@ -6,14 +6,14 @@
 //! - PARKED: a thread is in, or about to enter, the poller's wait.
 //! - NOTIFIED: somebody has asked for a return that has not happened yet.
 //!
-//! The driver goes IDLE -> PARKED before it waits; if it finds NOTIFIED instead it does not wait. After the wait, however
-//! it ended, it goes to IDLE. An unpark goes to NOTIFIED from wherever; only the one that finds PARKED has a
+//! The driver goes IDLE -> PARKED before it waits; if it finds NOTIFIED instead it does not wait. After the wait,
+//! however it ended, it goes to IDLE. An unpark goes to NOTIFIED from wherever; only the one that finds PARKED has a
 //! wait to end, and signals. Whatever it wrote before is visible to the thread that returns: its swap releases, and the
 //! driver's swap back to IDLE acquires.
 //!
 //! A signal can reach the poller late, when the wait it was for has ended for another reason. It then ends a later wait
-//! without cause, which parking allows. It never comes too early: PARKED is seen before the signal is sent, and the poller
-//! keeps a signal that comes before the wait proper.
+//! without cause, which parking allows. It never comes too early: PARKED is seen before the signal is sent, and the
+//! poller keeps a signal that comes before the wait proper.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What can be turned into socket addresses, and the turning itself.
 //!
-//! Most of it is known on the spot. Names are not: they go to the backend's resolver, which may block and therefore runs
-//! on the blocking pool.
+//! Most of it is known on the spot. Names are not: they go to the backend's resolver, which may block and therefore
+//! runs on the blocking pool.
 
 use std::io;
 use std::iter;
@@ -12,8 +12,8 @@ use super::backend;
 
 /// Something that stands for one or more socket addresses.
 ///
-/// Addresses are taken as they are. A name is looked up by the operating system on the runtime's blocking pool, when the
-/// future that was given it is polled.
+/// Addresses are taken as they are. A name is looked up by the operating system on the runtime's blocking pool, when
+/// the future that was given it is polled.
 ///
 /// It is implemented for [`SocketAddr`], [`SocketAddrV4`], [`SocketAddrV6`], for pairs of an [`IpAddr`], [`Ipv4Addr`],
 /// [`Ipv6Addr`], `&str` or `String` and a port, for `str` and `String` of the form `host:port`, for slices of
@@ -25,15 +25,14 @@ use super::backend;
 /// use std::net::Ipv4Addr;
 /// use rt::net::{ToSocketAddrs, lookup_host};
 ///
-/// # fn main() -> rt::io::Result<()> {
+/// # #[rt::main]
+/// # async fn main() -> rt::io::Result<()> {
 /// async fn first(of: impl ToSocketAddrs) -> rt::io::Result<std::net::SocketAddr> {
 ///     Ok(lookup_host(of).await?.next().expect("a lookup yields at least one"))
 /// }
 ///
-/// rt::runtime::Runtime::new()?.block_on(async {
-///     assert_eq!(first("127.0.0.1:80").await?, first((Ipv4Addr::LOCALHOST, 80)).await?);
-///     Ok(())
-/// })
+/// assert_eq!(first("127.0.0.1:80").await?, first((Ipv4Addr::LOCALHOST, 80)).await?);
+/// # Ok(())
 /// # }
 /// ```
 pub trait ToSocketAddrs: sealed::ToQuery {}

@@ -1,7 +1,7 @@
 //! What the public socket types stand on: the operating system's sockets, by way of mio, and its resolver.
 //!
-//! The seam for a simulated network. Everything in [`net`](super) that depends on what carries the bytes is behind these
-//! types, and nothing else in it may name mio, socket2 or `spawn_blocking`. A second carrier would make [`Stream`],
+//! The seam for a simulated network. Everything in [`net`](super) that depends on what carries the bytes is behind
+//! these types, and nothing else in it may name mio or `spawn_blocking`. A second carrier would make [`Stream`],
 //! [`Listener`] and [`Socket`] enums of this one and itself; each has a [`Registration`], so whatever readiness means
 //! to it is expressed in the same word and the same waiters.
 //!

@@ -25,13 +25,12 @@ use super::addr::ToSocketAddrs;
 /// # Example
 ///
 /// ```
-/// # fn main() -> rt::io::Result<()> {
-/// rt::runtime::Runtime::new()?.block_on(async {
-///     for addr in rt::net::lookup_host("localhost:443").await? {
-///         assert_eq!(addr.port(), 443);
-///     }
-///     Ok(())
-/// })
+/// # #[rt::main]
+/// # async fn main() -> rt::io::Result<()> {
+/// for addr in rt::net::lookup_host("localhost:443").await? {
+///     assert_eq!(addr.port(), 443);
+/// }
+/// # Ok(())
 /// # }
 /// ```
 pub async fn lookup_host<T: ToSocketAddrs>(host: T) -> io::Result<impl Iterator<Item = SocketAddr> + use<T>> {

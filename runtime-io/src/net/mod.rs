@@ -1,7 +1,8 @@
 //! TCP, and the resolution of names.
 //!
-//! The public types are thin: what they stand on is in `backend`, the only file here that knows of mio, of socket2 and of
-//! the operating system's resolver. A simulated network will stand beside it.
+//! The public types are thin: what they stand on is in `backend`, the only file here that knows of mio and of the
+//! operating system's resolver. A simulated network will stand beside it. What only one kind of system has is in `unix`
+//! and `windows`.
 
 mod addr;
 mod backend;

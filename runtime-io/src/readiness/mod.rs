@@ -5,12 +5,12 @@
 //!
 //! # The protocol
 //!
-//! A `ScheduledIo` is one atomic [word](word) and the [waiters](waiters) behind a lock.
+//! A `ScheduledIo` is one atomic [`word`] and the [`waiters`] behind a lock.
 //!
 //! **Flags are set under the lock, and cleared without it.** That is the whole trick; the rest follows.
 //!
-//! - *Deliver* (the driver's thread): takes the lock, looks whether the generation is the token's, sets flags and counts
-//!   the tick up, takes the wakers concerned, lets the lock go. The wakers are called later still.
+//! - *Deliver* (the driver's thread): takes the lock, looks whether the generation is the token's, sets flags and
+//!   counts the tick up, takes the wakers concerned, lets the lock go. The wakers are called later still.
 //! - *Look* (anybody): one load. Flags there? Go and try the operation.
 //! - *Wait* (anybody): takes the lock, looks again, and, still under the lock, leaves its waker. A delivery is
 //!   either wholly before this, then the second look sees its flags, because the lock was handed over in between; or
@@ -22,8 +22,8 @@
 //! - *Shut down* (the driver, once): under the lock, sets the bit that nothing clears, and takes all wakers.
 //! - *Retire* (the owner of the registration, when it goes): under the lock, takes all wakers and moves on to the next
 //!   generation, with no flags. Nobody looks, waits or clears at that time or after it: they all borrow the
-//!   registration. An event of an older generation, which the driver may have in its hands at this very moment, finds the
-//!   generation changed, under the lock, and does nothing.
+//!   registration. An event of an older generation, which the driver may have in its hands at this very moment, finds
+//!   the generation changed, under the lock, and does nothing.
 //!
 //! # Orderings
 //!

@@ -20,8 +20,8 @@ use super::guard::{AsyncFdReadyGuard, AsyncFdReadyMutGuard};
 /// An object with a file descriptor, and waiting until that descriptor is ready.
 ///
 /// For pipes, devices, sockets of foreign libraries: whatever the system's poller takes. (It does not take regular
-/// files.) The descriptor must be in non-blocking mode, and must stay the same and open for as long as it is in here; if
-/// the object changes it, no harm is done except that nobody is woken.
+/// files.) The descriptor must be in non-blocking mode, and must stay the same and open for as long as it is in here;
+/// if the object changes it, no harm is done except that nobody is woken.
 ///
 /// The object does its own reading and writing. To wait, use [`readable`](Self::readable) or
 /// [`writable`](Self::writable), whose guard takes the readiness back when the operation finds that it would block; or
@@ -34,24 +34,23 @@ use super::guard::{AsyncFdReadyGuard, AsyncFdReadyMutGuard};
 /// use std::os::unix::net::UnixStream;
 /// use rt::io::unix::AsyncFd;
 ///
-/// # fn main() -> rt::io::Result<()> {
-/// rt::runtime::Runtime::new()?.block_on(async {
-///     let (ours, mut theirs) = UnixStream::pair()?;
-///     ours.set_nonblocking(true)?;
-///     let ours = AsyncFd::new(ours)?;
-///     theirs.write_all(b"hello")?;
+/// # #[rt::main]
+/// # async fn main() -> rt::io::Result<()> {
+/// let (ours, mut theirs) = UnixStream::pair()?;
+/// ours.set_nonblocking(true)?;
+/// let ours = AsyncFd::new(ours)?;
+/// theirs.write_all(b"hello")?;
 ///
-///     let mut buffer = [0; 16];
-///     let n = loop {
-///         let mut guard = ours.readable().await?;
-///         match guard.try_io(|fd| fd.get_ref().read(&mut buffer)) {
-///             Ok(outcome) => break outcome?,
-///             Err(_would_block) => continue,
-///         }
-///     };
-///     assert_eq!(&buffer[..n], b"hello");
-///     Ok(())
-/// })
+/// let mut buffer = [0; 16];
+/// let n = loop {
+///     let mut guard = ours.readable().await?;
+///     match guard.try_io(|fd| fd.get_ref().read(&mut buffer)) {
+///         Ok(outcome) => break outcome?,
+///         Err(_would_block) => continue,
+///     }
+/// };
+/// assert_eq!(&buffer[..n], b"hello");
+/// # Ok(())
 /// # }
 /// ```
 pub struct AsyncFd<T: AsRawFd> {
@@ -125,16 +124,15 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// ```
     /// # #[cfg(target_os = "linux")]
-    /// # fn main() -> rt::io::Result<()> {
+    /// # #[rt::main]
+    /// # async fn main() -> rt::io::Result<()> {
     /// use rt::io::unix::AsyncFd;
     ///
-    /// rt::runtime::Runtime::new()?.block_on(async {
-    ///     let directory = std::fs::File::open("/")?;
-    ///     let (directory, error) = AsyncFd::try_new(directory).unwrap_err().into_parts();
-    ///     assert_eq!(error.kind(), rt::io::ErrorKind::PermissionDenied); // there is nothing to wait for in it
-    ///     assert!(directory.metadata()?.is_dir());
-    ///     Ok(())
-    /// })
+    /// let directory = std::fs::File::open("/")?;
+    /// let (directory, error) = AsyncFd::try_new(directory).unwrap_err().into_parts();
+    /// assert_eq!(error.kind(), rt::io::ErrorKind::PermissionDenied); // there is nothing to wait for in it
+    /// assert!(directory.metadata()?.is_dir());
+    /// # Ok(())
     /// # }
     /// # #[cfg(not(target_os = "linux"))]
     /// # fn main() {}
@@ -299,8 +297,8 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # use std::os::unix::net::UnixStream;
     /// use rt::io::{Interest, unix::AsyncFd};
     ///
-    /// # fn main() -> rt::io::Result<()> {
-    /// # rt::runtime::Runtime::new()?.block_on(async {
+    /// # #[rt::main]
+    /// # async fn main() -> rt::io::Result<()> {
     /// # let (ours, mut theirs) = UnixStream::pair()?;
     /// # ours.set_nonblocking(true)?;
     /// # theirs.write_all(b"hello")?;
@@ -309,7 +307,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// let n = ours.async_io(Interest::READABLE, |mut stream| stream.read(&mut buffer)).await?;
     /// assert_eq!(&buffer[..n], b"hello");
     /// # Ok(())
-    /// # })
     /// # }
     /// ```
     pub async fn async_io<R>(

@@ -36,7 +36,8 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
         self.clear_ready_matching(Ready::ALL);
     }
 
-    /// As [`clear_ready`](Self::clear_ready), for some flags only: after waiting for both directions and failing in one.
+    /// As [`clear_ready`](Self::clear_ready), for some flags only: after waiting for both directions and failing in
+    /// one.
     pub fn clear_ready_matching(&mut self, ready: Ready) {
         self.fd.registration().clear_drained(self.event.with_ready(self.event.ready & ready));
         self.event = self.event.with_ready(self.event.ready - ready);
@@ -106,7 +107,8 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
         self.clear_ready_matching(Ready::ALL);
     }
 
-    /// As [`clear_ready`](Self::clear_ready), for some flags only: after waiting for both directions and failing in one.
+    /// As [`clear_ready`](Self::clear_ready), for some flags only: after waiting for both directions and failing in
+    /// one.
     pub fn clear_ready_matching(&mut self, ready: Ready) {
         self.fd.registration().clear_drained(self.event.with_ready(self.event.ready & ready));
         self.event = self.event.with_ready(self.event.ready - ready);

@@ -4,6 +4,7 @@ mod driver;
 mod entry;
 mod futures;
 mod runtime;
+mod stress;
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,14 +58,17 @@ struct Seen {
 }
 
 impl runtime_core::driver::Driver for Fake {
-    fn park(&mut self, timeout: Option<Duration>) {
+    fn park(&mut self, timeout: Option<Duration>) -> bool {
         self.seen.parks.lock().unwrap().push(timeout);
         if let Some(during) = self.during_park.lock().unwrap().as_mut() {
             during();
         }
+        false
     }
 
-    fn poll(&mut self) {}
+    fn poll(&mut self) -> bool {
+        false
+    }
 
     fn shutdown(&mut self) {}
 }

@@ -6,14 +6,17 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// A deadline, and how many nodes were inserted before.
+type Key = (u64, u64);
+
 /// A wheel beside its model. Nodes are boxed, and stay in `nodes` while they are filed.
 struct Pair {
     wheel: Wheel,
     now: u64,
-    /// (deadline, how many were inserted before) -> which node.
-    model: BTreeMap<(u64, u64), usize>,
+    /// Which nodes are filed, in the order in which they must come out.
+    model: BTreeMap<Key, usize>,
     /// Where each node stands in the model; the box is what the wheel points to.
-    nodes: Vec<(Box<Node>, Option<(u64, u64)>)>,
+    nodes: Vec<(Box<Node>, Option<Key>)>,
     inserted: u64,
 }
 

@@ -11,14 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, Wake, Waker};
 
-use crossbeam_utils::sync::{Parker, Unparker};
-
-use super::{Core, Current, Shared};
+use super::{Core, Current, Shared, Waiter};
 use crate::context;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
-use crate::primitive::atomic::AtomicBool;
-use crate::primitive::atomic::Ordering::{AcqRel, Acquire};
+use crate::primitive::{Parker, Unparker};
 use crate::rng::Stream;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
@@ -26,6 +23,8 @@ use crate::scheduler::multi::take_one;
 use crate::scheduler::pacing::Pacing;
 use crate::task::owner::Owner;
 use crate::task::{self, Birth, JoinHandle, Notified};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
 /// Wakes the future of a `block_on`.
 struct MainWaker {
@@ -66,12 +65,13 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
         unparker: parker.unparker().clone(),
     });
     let waker = Waker::from(Arc::clone(&main));
+    let waiter = Waiting::new(shared, parker.unparker());
     let mut poll = || {
         let _budget = context::replace_budget(runtime.budget);
         future.as_mut().poll(&mut Context::from_waker(&waker))
     };
     loop {
-        if let Some(core) = shared.take_core(parker.unparker()) {
+        if let Some(core) = shared.take_core(Some(&waiter.waiter)) {
             // Dropped on the way out, also when the future panics: the core goes back.
             let driving = Driving { worker: Some(Worker::new(Arc::clone(runtime), core)) };
             if let Poll::Ready(output) = driving.run(&main, &mut poll) {
@@ -85,6 +85,24 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
         } else {
             parker.park();
         }
+    }
+}
+
+/// A caller of `block_on`, as one that may have to wait for the core.
+struct Waiting<'a> {
+    shared: &'a Shared,
+    waiter: Arc<Waiter>,
+}
+
+impl<'a> Waiting<'a> {
+    fn new(shared: &'a Shared, unparker: &Unparker) -> Self {
+        Self { shared, waiter: Arc::new(Waiter { unparker: unparker.clone(), listed: AtomicBool::new(false) }) }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.shared.unlist(&self.waiter);
     }
 }
 
@@ -227,9 +245,12 @@ impl Worker {
         // SAFETY: the list is this thread's.
         unsafe { self.shared().owner.drain_returned() };
         self.runtime.hooks.on_park();
-        self.counters().parks.add(1);
-        if self.shared().wakeup.park(&self.core.parker, &self.shared().driver, None) {
-            self.counters().driver_polls.add(1);
+        // The hook may have spawned or woken something.
+        if self.core.queue.borrow().is_empty() {
+            self.counters().parks.add(1);
+            if self.shared().wakeup.park(&self.core.parker, &self.shared().driver, None) {
+                self.counters().driver_polls.add(1);
+            }
         }
         self.runtime.hooks.on_unpark();
         self.pacing.restart();

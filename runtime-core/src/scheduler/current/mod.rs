@@ -21,7 +21,6 @@ use std::time::Duration;
 
 use crossbeam_deque::Injector;
 use crossbeam_utils::CachePadded;
-use crossbeam_utils::sync::{Parker, Unparker};
 use parking_lot::{Condvar, Mutex};
 
 pub(crate) use self::drive::{Worker, block_on};
@@ -30,10 +29,11 @@ use super::multi::take_one;
 use super::park::{SharedDriver, Wakeup};
 use super::{IdBlock, Place, runtime_of};
 use crate::clock::Clock;
-use crate::context;
+use crate::context::{self, RuntimeGuard};
 use crate::driver::Driver;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
+use crate::primitive::{Parker, Unparker};
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
 use crate::task::owner::Owner;
@@ -65,8 +65,15 @@ struct CoreSlot {
     /// Empty while a thread drives, and after the end.
     core: Option<Box<Core>>,
     /// Threads in `block_on` that would drive if they could.
-    waiting: Vec<Unparker>,
+    waiting: Vec<Arc<Waiter>>,
     finished: bool,
+}
+
+/// A thread in `block_on` that waits for the core, or for its own future.
+struct Waiter {
+    unparker: Unparker,
+    /// Whether it is on the list. Changed under the lock.
+    listed: AtomicBool,
 }
 
 /// The private side: whatever thread has it drives the runtime.
@@ -116,8 +123,8 @@ impl Shared {
         self.home == Some(thread::current().id())
     }
 
-    /// The core, if it is free and this thread may have it. Else `waiter` is unparked when that may have changed.
-    fn take_core(&self, waiter: &Unparker) -> Option<Box<Core>> {
+    /// The core, if it is free and this thread may have it. Else the waiter is unparked when that may have changed.
+    fn take_core(&self, waiter: Option<&Arc<Waiter>>) -> Option<Box<Core>> {
         if self.home.is_some_and(|home| home != thread::current().id()) {
             return None;
         }
@@ -126,17 +133,27 @@ impl Shared {
             return None;
         }
         let core = slot.core.take();
-        if core.is_none() {
-            slot.waiting.push(waiter.clone());
+        if let (None, Some(waiter)) = (&core, waiter) {
+            if !waiter.listed.swap(true, Relaxed) {
+                slot.waiting.push(Arc::clone(waiter));
+            }
         }
         core
+    }
+
+    /// A waiter that does not wait any more.
+    fn unlist(&self, waiter: &Arc<Waiter>) {
+        if waiter.listed.load(Relaxed) {
+            self.slot.lock().waiting.retain(|other| !Arc::ptr_eq(other, waiter));
+        }
     }
 
     /// Puts the core down. If the runtime is closing, this is the end of it.
     fn leave(&self, runtime: &Arc<Inner>, core: Box<Core>) {
         let mut slot = self.slot.lock();
         for waiter in slot.waiting.drain(..) {
-            waiter.unpark();
+            waiter.listed.store(false, Relaxed);
+            waiter.unparker.unpark();
         }
         if self.is_closing() {
             drop(slot);
@@ -181,6 +198,9 @@ impl Shared {
 
     /// The end, in the steps that `multi/shutdown.rs` explains. The caller has the core, and no place at the scheduler.
     fn finale(&self, runtime: &Arc<Inner>, core: &Core) {
+        // What runs here of the user's finds the runtime around it, even if this thread does not drive it.
+        let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
+        let _entered = context::try_enter();
         self.owners().iter().for_each(|owner| owner.refuse());
         // SAFETY: with the core in hand nobody else polls tasks, and the local list is this thread's.
         self.owners().iter().for_each(|owner| unsafe { owner.cancel_all() });
@@ -265,7 +285,7 @@ impl Shared {
         handle
     }
 
-    /// Spawns a task that stays on this thread. `None` if this is not the home of the runtime, or not inside of it.
+    /// Spawns a task that stays on this thread. Gives the future back if this is not the home of the runtime.
     pub(crate) fn spawn_local<F>(
         &self,
         runtime: &Arc<Inner>,
@@ -284,8 +304,12 @@ impl Shared {
             return Ok(unsafe { worker.as_ref() }.spawn(future, birth));
         }
         // Outside of `block_on` the core is free, unless the runtime is at its end.
-        let parker = Parker::new();
-        let Some(core) = self.take_core(parker.unparker()) else { return Err(future) };
+        let Some(core) = self.take_core(None) else {
+            let birth = Birth { id: task::Id(runtime.reserve_ids(1)), ..birth };
+            let (task, handle) = task::new_task::<F, Current>(future, birth);
+            task::refuse(task);
+            return Ok(handle);
+        };
         let worker = Worker::new(Arc::clone(runtime), core);
         let handle = worker.spawn(future, birth);
         self.leave(runtime, worker.into_core());

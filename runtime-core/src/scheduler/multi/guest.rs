@@ -1,25 +1,30 @@
-//! `block_on`: the calling thread lends a hand while it waits.
+//! `block_on`: the calling thread polls its future, and nothing else.
 //!
-//! Most programs' main future runs here. If it were only polled, whatever it spawns and wakes would have to cross to
-//! another thread. So the caller takes one of a few spare cores and is a worker of a limited kind, a *guest*: what its
-//! future spawns and wakes goes to its own lanes; while the future waits, it runs what lies there; others may steal it. It
-//! does not search, takes nothing from the injector and is never woken for work, so it does not crowd out the
-//! workers proper. When its future is done, it puts what is left into the injector.
+//! Most programs' main future runs here, and what it spawns should cost what it costs on a worker. So the caller takes one of a
+//! few spare cores, and is a *guest*: it spawns onto a list of its own, without a lock, and draws identifiers from its own
+//! block. But the tasks go to the injector, where the workers come by, for a guest runs no tasks. It could, while its
+//! future waits, and that would be many times faster than having a worker do it. But a task that blocks would then hold up a
+//! future that no other thread can poll for it, even for ever, if it is that future the task is waiting for. On a
+//! worker a blocking task harms only itself, and so it must be here.
 //!
-//! A caller that finds no spare core, or whose runtime is shut down meanwhile, just waits.
+//! A guest is not woken for work and does not attend the drivers, for the same reason: it may be busy with its own future.
+//! Before it sleeps it waits a little for its wake ([`Patience`]): what it waits for is often done in less time than it takes
+//! to fall asleep and be woken.
+//!
+//! A caller that finds no spare core, or whose runtime is shut down meanwhile, spawns like any foreign thread.
 
 use std::future::Future;
+use std::hint::spin_loop;
 use std::pin::pin;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use crossbeam_utils::sync::{Parker, Unparker};
-
 use super::{Multi, Worker};
 use crate::context;
 use crate::primitive::atomic::AtomicBool;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire};
+use crate::primitive::{Parker, Unparker};
 use crate::runtime::Inner;
 use crate::scheduler::Place;
 
@@ -57,6 +62,56 @@ impl Wake for MainWaker {
     }
 }
 
+/// How long a guest looks out for its wake before it goes to sleep: as long as that pays.
+///
+/// Falling asleep and being woken costs several microseconds on both sides. If wakes tend to come sooner, looking out for
+/// them is cheaper; if they do not, it is a waste, and the guest stops doing it, and tries again now and then. On a machine with one
+/// processor it never pays: nobody can wake the guest while it looks.
+struct Patience {
+    /// Rises with each wake that came in time, falls with each that did not.
+    confidence: u32,
+    sleeps: u32,
+    alone: bool,
+}
+
+impl Patience {
+    /// Looks at the flag so often at most. Some 10 to 20 microseconds.
+    const LOOKS: u32 = 400;
+    const FULL: u32 = 4;
+    /// After so many sleeps without looking out it is tried again.
+    const RETRY: u32 = 32;
+
+    fn new(alone: bool) -> Self {
+        Self { confidence: Self::FULL, sleeps: 0, alone }
+    }
+
+    /// Whether the wake came.
+    fn wait_for(&mut self, woken: &AtomicBool) -> bool {
+        if woken.load(Acquire) {
+            return true;
+        }
+        if self.alone {
+            return false;
+        }
+        if self.confidence == 0 {
+            self.sleeps += 1;
+            if self.sleeps < Self::RETRY {
+                return false;
+            }
+            self.sleeps = 0;
+        }
+        for _ in 0..Self::LOOKS {
+            spin_loop();
+            if woken.load(Acquire) {
+                self.confidence = (self.confidence + 1).min(Self::FULL);
+                return true;
+            }
+        }
+        self.confidence = self.confidence.saturating_sub(1);
+        false
+    }
+}
+
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
     let mut future = pin!(future);
@@ -77,7 +132,6 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     if let Some(core) = core {
         // Dropped on the way out, also when the future panics: the core goes back.
         let guest = Guest { worker: Some(Worker::new(Arc::clone(runtime), core)) };
-        shared.monitor.guest_awake();
         if let Poll::Ready(output) = guest.run(&main, &mut poll) {
             return output;
         }
@@ -107,6 +161,7 @@ impl Guest {
     fn run<T>(&self, main: &MainWaker, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker();
         let _place = context::take_place(Place::Multi(NonNull::from(worker)));
+        let mut patience = Patience::new(worker.shared().single_cpu);
         while !worker.shared().is_closing() {
             if main.take() {
                 let polled = poll();
@@ -114,15 +169,9 @@ impl Guest {
                     return polled;
                 }
             }
-            if worker.maintenance_due() {
-                worker.maintain();
-            }
-            if let Some(task) = worker.core().lanes.next(None) {
-                worker.execute(task);
-            } else if !main.woken.load(Acquire) {
-                worker.shared().monitor.guest_sleeps();
-                worker.park();
-                worker.shared().monitor.guest_awake();
+            worker.free_returned();
+            if !patience.wait_for(&main.woken) {
+                worker.park_guest();
             }
         }
         Poll::Pending
@@ -133,20 +182,6 @@ impl Drop for Guest {
     fn drop(&mut self) {
         let worker = self.worker.take().expect("dropped once");
         let runtime = worker.runtime_arc();
-        let shared = Multi::shared(&runtime);
-        shared.monitor.guest_sleeps();
-        let mut left = false;
-        for task in worker.core().lanes.drain() {
-            shared.injector.push(task);
-            left = true;
-        }
-        if left {
-            shared.notify(&runtime);
-        }
-        let waited_in_driver = worker.waited_in_driver();
-        shared.leave(&runtime, worker.into_core());
-        if waited_in_driver {
-            shared.hand_over_driver(&runtime);
-        }
+        Multi::shared(&runtime).leave(&runtime, worker.into_core());
     }
 }

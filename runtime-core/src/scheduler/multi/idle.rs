@@ -35,6 +35,7 @@
 use crate::primitive::Mutex;
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicU32, fence};
+use crate::runtime::MAX_WORKER_THREADS;
 
 const SEARCHING: u32 = 1;
 const SLEEPING: u32 = 1 << 16;
@@ -64,11 +65,10 @@ pub(crate) struct Idle {
 }
 
 impl Idle {
-    /// The most workers there can be.
-    pub(crate) const MAX_WORKERS: usize = (SLEEPING - 1) as usize;
-
     pub(crate) fn new(workers: usize) -> Self {
-        assert!(workers <= Self::MAX_WORKERS);
+        // Each count has sixteen bits.
+        const { assert!(MAX_WORKER_THREADS < SLEEPING as usize) };
+        assert!(workers <= MAX_WORKER_THREADS);
         Self { counts: AtomicU32::new(0), sleepers: Mutex::new(Vec::with_capacity(workers)), workers: workers as u32 }
     }
 
@@ -161,5 +161,163 @@ impl Idle {
     /// Whether all workers sleep.
     pub(crate) fn all_asleep(&self) -> bool {
         Counts(self.counts.load(SeqCst)).sleeping() == self.workers
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_workers_may_search() {
+        let idle = Idle::new(4);
+        assert!(idle.start_search());
+        assert!(idle.start_search());
+        assert!(!idle.start_search());
+        assert!(!idle.stop_search());
+        assert!(idle.stop_search(), "the last one out");
+    }
+
+    #[test]
+    fn one_searcher_is_enough() {
+        let idle = Idle::new(3);
+        idle.start_sleep(0, false);
+        idle.start_sleep(1, false);
+        assert_eq!(idle.wake_one(), Some(1), "the last to lie down gets up first");
+        assert_eq!(idle.wake_one(), None, "somebody searches");
+        assert!(idle.end_sleep(1), "counted as searching by the one who woke it");
+        assert!(idle.stop_search());
+        assert_eq!(idle.wake_one(), Some(0));
+        assert_eq!(idle.wake_any(), None, "nobody sleeps");
+    }
+
+    #[test]
+    fn a_worker_that_gets_up_by_itself_is_not_woken_again() {
+        let idle = Idle::new(2);
+        idle.start_sleep(0, false);
+        idle.start_sleep(1, false);
+        assert!(idle.all_asleep());
+        assert!(!idle.end_sleep(0));
+        assert_eq!(idle.wake_one(), Some(1));
+        assert!(!idle.all_asleep());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use loom::sync::{Arc, Notify};
+    use loom::thread;
+
+    use super::*;
+    use crate::primitive::atomic::AtomicUsize;
+    use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Release};
+
+    /// The protocol around the counting: a queue that is just a number, and workers that sleep on loom's notifiers. If work
+    /// is overlooked a worker sleeps for ever, which loom reports as a deadlock.
+    struct Model {
+        idle: Idle,
+        queue: AtomicUsize,
+        left: AtomicUsize,
+        beds: Vec<Notify>,
+    }
+
+    impl Model {
+        fn new(workers: usize, tasks: usize) -> Arc<Self> {
+            Arc::new(Self {
+                idle: Idle::new(workers),
+                queue: AtomicUsize::new(0),
+                left: AtomicUsize::new(tasks),
+                beds: (0..workers).map(|_| Notify::new()).collect(),
+            })
+        }
+
+        fn push(&self) {
+            // Only release, as the real queues give: what makes it work is the fence in `wake_one`.
+            self.queue.fetch_add(1, Release);
+            self.notify();
+        }
+
+        fn notify(&self) {
+            if let Some(worker) = self.idle.wake_one() {
+                self.beds[worker].notify();
+            }
+        }
+
+        fn take(&self) -> bool {
+            self.queue.fetch_update(AcqRel, Acquire, |queued| queued.checked_sub(1)).is_ok()
+        }
+
+        /// A worker until all tasks are done. The one that does the last wakes the others, as shutdown does.
+        fn work(&self, me: usize) {
+            let mut searching = false;
+            while self.left.load(SeqCst) > 0 {
+                if !searching {
+                    searching = self.idle.start_search();
+                }
+                if searching && self.take() {
+                    searching = false;
+                    if self.idle.stop_search() && self.queue.load(Acquire) > 0 {
+                        self.notify();
+                    }
+                    if self.left.fetch_sub(1, SeqCst) == 1 {
+                        self.beds.iter().for_each(Notify::notify);
+                    }
+                    continue;
+                }
+                self.idle.start_sleep(me, std::mem::replace(&mut searching, false));
+                if self.queue.load(Acquire) > 0 {
+                    if !self.idle.end_sleep(me) {
+                        self.idle.resume_search();
+                    }
+                    searching = true;
+                    continue;
+                }
+                self.beds[me].wait();
+                searching = self.idle.end_sleep(me);
+            }
+        }
+    }
+
+    /// Three threads have too many interleavings to go through all; three preemptions find every mutation we tried.
+    fn bounded(model: impl Fn() + Send + Sync + 'static) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(model);
+    }
+
+    #[test]
+    fn loom_a_push_beside_a_worker_that_lies_down_is_not_overlooked() {
+        bounded(|| {
+            let model = Model::new(1, 2);
+            let pushers: Vec<_> = (0..2)
+                .map(|_| {
+                    let model = model.clone();
+                    thread::spawn(move || model.push())
+                })
+                .collect();
+            model.work(0);
+            pushers.into_iter().for_each(|pusher| pusher.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn loom_what_is_left_to_a_searcher_is_not_overlooked() {
+        bounded(|| {
+            let model = Model::new(2, 2);
+            let other = {
+                let model = model.clone();
+                thread::spawn(move || model.work(1))
+            };
+            let pusher = {
+                let model = model.clone();
+                thread::spawn(move || {
+                    model.push();
+                    model.push();
+                })
+            };
+            model.work(0);
+            pusher.join().unwrap();
+            other.join().unwrap();
+        });
     }
 }

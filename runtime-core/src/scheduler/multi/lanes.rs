@@ -9,7 +9,8 @@
 //! the deque's oldest task and one takes the fair lane's; the other two serve the deque's newest. If one of the two lanes is empty its
 //! tick goes to the other. And every 61st tick (`global_queue_interval`) takes from the injector. A task with `n` others
 //! in front of it on its lane is therefore polled within `4 * (n + 1)` ticks, and one more in 61 for the injector's: with K
-//! runnable tasks on the worker, within `4 * K * 61/60 + 61` whatever the others do. Steals only shorten the line.
+//! runnable tasks on the worker, within `4 * K * 61/60 + 61` whatever the others do. Steals only shorten the line; a task
+//! that is stolen begins again at the thief, behind at most a batch of others that came with it.
 
 use std::cell::Cell;
 
@@ -43,7 +44,8 @@ impl Lanes {
         let (lifo, fair) = (Deque::new_lifo(), Deque::new_fifo());
         let stealers = LaneStealers { lifo: lifo.stealer(), fair: fair.stealer() };
         let oldest = lifo.stealer();
-        let injector_interval = injector_interval.max(1);
+        // An interval of one would never come to the lanes.
+        let injector_interval = injector_interval.max(2);
         let lanes = Self {
             lifo,
             fair,
@@ -73,22 +75,25 @@ impl Lanes {
         self.lifo.len() + self.fair.len() > 1
     }
 
-    /// The next task of the own lanes, in the order that the module states. With an injector, its turn is kept too.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lifo.is_empty() && self.fair.is_empty()
+    }
+
+    /// The next task of the own lanes, or of the injector if it is its turn, in the order that the module states.
     #[inline]
-    pub(crate) fn next(&self, injector: Option<&Injector<Notified>>) -> Option<Notified> {
+    pub(crate) fn next(&self, injector: &Injector<Notified>) -> Option<Notified> {
+        let left = self.injector_in.get() - 1;
+        if left == 0 {
+            self.injector_in.set(self.injector_interval);
+            if let Some(task) = take_one(injector) {
+                return Some(task);
+            }
+        } else {
+            self.injector_in.set(left);
+        }
+        // The injector's turns do not count: else, with an unlucky interval, they would always fall on the same lane's.
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
-        if let Some(injector) = injector {
-            let left = self.injector_in.get() - 1;
-            if left == 0 {
-                self.injector_in.set(self.injector_interval);
-                if let Some(task) = take_one(injector) {
-                    return Some(task);
-                }
-            } else {
-                self.injector_in.set(left);
-            }
-        }
         match tick % 4 {
             0 if self.lifo.len() > 1 => {
                 if let Steal::Success(task) = self.oldest.steal() {

@@ -19,9 +19,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
 
+use crate::primitive::Parker;
 use crossbeam_deque::Injector;
 use crossbeam_utils::CachePadded;
-use crossbeam_utils::sync::Parker;
 
 pub(crate) use self::guest::block_on;
 use self::idle::Idle;
@@ -42,7 +42,7 @@ use crate::runtime::{Config, Inner};
 use crate::task::owner::Owner;
 use crate::task::{self, Birth, Header, JoinHandle, Notified, Schedule, TaskRef};
 
-/// So many callers of `block_on` at once can lend a hand; further ones only wait.
+/// So many callers of `block_on` at once spawn as cheaply as workers; further ones spawn like foreign threads.
 pub(crate) const GUESTS: usize = 4;
 
 /// Lists for tasks from foreign threads, so that those do not all queue for one lock.
@@ -64,6 +64,8 @@ pub(crate) struct Shared {
     foreign_counters: CachePadded<WorkerCounters>,
     lifecycle: Lifecycle,
     monitor: Monitor,
+    /// Whether the process may use one processor only: then waiting for another thread by looking is waiting in vain.
+    single_cpu: bool,
 }
 
 /// The public side of one worker: what other threads steal from, wake, read, and return tasks to.
@@ -74,7 +76,7 @@ struct Slot {
     owner: Owner,
 }
 
-/// The private side: whatever thread has the core is the worker.
+/// The private side: whatever thread has the core is the worker, or the guest.
 struct Core {
     index: usize,
     lanes: Lanes,
@@ -109,8 +111,9 @@ impl Shared {
             driver: SharedDriver::new(driver),
             foreign: (0..FOREIGN_OWNERS).map(|_| CachePadded::new(Owner::shared())).collect(),
             foreign_counters: CachePadded::default(),
-            lifecycle: Lifecycle::new(cores),
+            lifecycle: Lifecycle::new(cores, config.worker_threads),
             monitor: Monitor::new(),
+            single_cpu: num_cpus::get() == 1,
         }
     }
 
@@ -144,40 +147,37 @@ impl Shared {
         }
     }
 
-    /// Sees to it that somebody waits in the driver, when a thread has left it for good.
-    fn hand_over_driver(&self, runtime: &Inner) {
-        if !self.driver.is_attended() {
-            if let Some(worker) = self.idle.wake_any() {
-                self.unpark(runtime, worker);
-            }
-        }
-    }
-
     /// Whether there is work that a worker on its way to sleep should stay up for.
     fn has_surplus(&self) -> bool {
-        !self.injector.is_empty() || self.slots.iter().any(|slot| slot.lanes.len() > 1)
+        !self.injector.is_empty() || self.worker_slots().iter().any(|slot| slot.lanes.len() > 1)
     }
 
     /// Queues a task from a thread that is no worker.
     fn inject(&self, runtime: &Inner, task: Notified) {
         self.foreign_counters.injector_schedules.add_shared(1);
-        self.injector.push(task);
-        self.notify(runtime);
-        // Pairs with the fence in `close_queues`: either that sees the task, or this sees the flag.
+        self.inject_local(runtime, task);
+        // The fence in `notify` pairs with the one in `finale`: either that sees the task, or this sees the flag.
         if self.queues_closed.load(SeqCst) {
             self.empty_queues();
         }
     }
 
-    /// Takes a task's dead neighbours off the hands of a slot that has too many of them.
+    /// Queues a task in the injector, from a thread that holds shutdown up until it has left.
+    #[inline]
+    fn inject_local(&self, runtime: &Inner, task: Notified) {
+        self.injector.push(task);
+        self.notify(runtime);
+    }
+
+    /// Has a slot's dead tasks freed that other threads have returned.
     pub(crate) fn nudge(&self, runtime: &Inner, slot: usize) {
-        if slot < self.workers {
-            self.unpark(runtime, slot);
-        } else {
-            self.lifecycle.visit_vacant(slot, |_core| {
+        let vacant = slot >= self.workers
+            && self.lifecycle.visit_vacant(slot, || {
                 // SAFETY: a vacant core is nobody's, and the lock keeps it so: its list is this thread's.
                 unsafe { self.slots[slot].owner.drain_returned() };
             });
+        if !vacant {
+            self.unpark(runtime, slot);
         }
     }
 

@@ -12,13 +12,14 @@
 //! nobody waits in them and nobody has polled them for as long. All this reads counters that are kept anyway; the
 //! workers do nothing for it.
 //!
-//! When all workers have slept for [`QUIET`] the monitor sleeps too, without a timeout: an idle runtime makes no system calls.
-//! Before it does, it says so in `asleep` and then looks whether really all sleep; a worker that gets up changes
-//! the idle word and then looks at `asleep` (both SeqCst): one of the two sees the other.
+//! When all workers have slept for [`QUIET`], none of them over a task and one of them in the drivers, the monitor sleeps too,
+//! without a timeout: an idle runtime makes no system calls. Before it does, it says so in `asleep` and then looks whether
+//! all that is still so; a worker that gets up changes the idle word and then looks at `asleep` (both SeqCst): one of
+//! the two sees the other. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
 use crossbeam_utils::sync::{Parker, Unparker};
@@ -39,8 +40,6 @@ const QUIET: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Monitor {
     asleep: AtomicBool,
-    /// Guests that are not parked. They are not in the idle word.
-    guests_awake: AtomicUsize,
     unparker: Unparker,
     /// Until the thread takes it.
     parker: Mutex<Option<Parker>>,
@@ -72,12 +71,7 @@ impl Sighting {
 impl Monitor {
     pub(super) fn new() -> Self {
         let parker = Parker::new();
-        Self {
-            asleep: AtomicBool::new(false),
-            guests_awake: AtomicUsize::new(0),
-            unparker: parker.unparker().clone(),
-            parker: Mutex::new(Some(parker)),
-        }
+        Self { asleep: AtomicBool::new(false), unparker: parker.unparker().clone(), parker: Mutex::new(Some(parker)) }
     }
 
     /// A worker got up.
@@ -88,24 +82,16 @@ impl Monitor {
         }
     }
 
-    /// A guest began, or got up.
-    pub(super) fn guest_awake(&self) {
-        self.guests_awake.fetch_add(1, SeqCst);
-        self.wake_if_asleep();
-    }
-
-    /// A guest lies down, or leaves.
-    pub(super) fn guest_sleeps(&self) {
-        self.guests_awake.fetch_sub(1, SeqCst);
-    }
-
     /// Ends the monitor's wait, for shutdown.
     pub(super) fn unpark(&self) {
         self.unparker.unpark();
     }
 
-    fn all_quiet(&self, shared: &Shared) -> bool {
-        shared.idle.all_asleep() && self.guests_awake.load(SeqCst) == 0
+    /// Whether nothing can go wrong unseen: all workers sleep, none over work, and one of them in the drivers.
+    fn all_quiet(shared: &Shared) -> bool {
+        shared.idle.all_asleep()
+            && shared.driver.is_attended()
+            && shared.worker_slots().iter().all(|slot| slot.lanes.len() == 0)
     }
 }
 
@@ -114,17 +100,17 @@ pub(super) fn run(runtime: &Arc<Inner>) {
     let shared = Multi::shared(runtime);
     let monitor = &shared.monitor;
     let parker = monitor.parker.lock().take().expect("a runtime has one monitor");
-    let mut slots = vec![Sighting::default(); shared.slots.len()];
+    let mut slots = vec![Sighting::default(); shared.workers];
     let mut driver = Sighting::default();
     let mut interval = SHORTEST;
     let mut quiet = Duration::ZERO;
     while !shared.is_closing() {
         parker.park_timeout(interval);
-        if monitor.all_quiet(shared) {
+        if Monitor::all_quiet(shared) {
             quiet += interval;
             if quiet >= QUIET {
                 monitor.asleep.store(true, SeqCst);
-                while monitor.asleep.load(SeqCst) && monitor.all_quiet(shared) && !shared.is_closing() {
+                while monitor.asleep.load(SeqCst) && Monitor::all_quiet(shared) && !shared.is_closing() {
                     parker.park();
                 }
                 monitor.asleep.store(false, SeqCst);
@@ -136,15 +122,18 @@ pub(super) fn run(runtime: &Arc<Inner>) {
             quiet = Duration::ZERO;
         }
         let mut stuck = false;
-        for (sighting, slot) in slots.iter_mut().zip(&shared.slots) {
+        for (sighting, slot) in slots.iter_mut().zip(shared.worker_slots()) {
             stuck |= sighting.update(slot.counters.polls.get(), slot.lanes.len() > 0, interval);
         }
-        let driver_polls = shared.slots.iter().map(|slot| slot.counters.driver_polls.get()).sum();
+        let driver_polls = shared.worker_slots().iter().map(|slot| slot.counters.driver_polls.get()).sum();
         stuck |= driver.update(driver_polls, !shared.driver.is_attended(), interval);
         if stuck {
             if let Some(worker) = shared.idle.wake_any() {
                 shared.unpark(runtime, worker);
             }
+        }
+        if stuck {
+            quiet = Duration::ZERO;
         }
         interval = if stuck { SHORTEST } else { (interval * 2).min(LONGEST) };
     }

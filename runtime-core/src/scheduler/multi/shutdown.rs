@@ -16,10 +16,11 @@
 //!
 //! Then whoever waits for the end is told.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -27,7 +28,7 @@ use parking_lot::{Condvar, Mutex};
 use super::{Core, Multi, Shared, Worker, monitor};
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
-use crate::runtime::{Config, Inner};
+use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::Place;
 use crate::task::Notified;
 
@@ -35,6 +36,8 @@ use crate::task::Notified;
 pub(super) struct Lifecycle {
     state: Mutex<State>,
     finished: Condvar,
+    /// Cores below this index are for workers, the others for guests.
+    workers: usize,
 }
 
 struct State {
@@ -48,9 +51,9 @@ struct State {
 }
 
 impl Lifecycle {
-    pub(super) fn new(vacant: Vec<Box<Core>>) -> Self {
+    pub(super) fn new(vacant: Vec<Box<Core>>, workers: usize) -> Self {
         let state = State { vacant, active: 0, closing: false, finished: false, threads: Vec::new() };
-        Self { state: Mutex::new(state), finished: Condvar::new() }
+        Self { state: Mutex::new(state), finished: Condvar::new(), workers }
     }
 
     /// A core for a guest.
@@ -59,17 +62,20 @@ impl Lifecycle {
         if state.closing {
             return None;
         }
-        let core = state.vacant.pop()?;
+        // Not one of a worker whose thread is yet to start.
+        let at = state.vacant.iter().position(|core| core.index >= self.workers)?;
         state.active += 1;
-        Some(core)
+        Some(state.vacant.swap_remove(at))
     }
 
-    /// Calls the closure with the core of a slot, if it is vacant, and keeps it so meanwhile.
-    pub(super) fn visit_vacant(&self, slot: usize, f: impl FnOnce(&Core)) {
+    /// Calls the closure if the core of a slot is vacant, and keeps it so meanwhile. Returns whether it was.
+    pub(super) fn visit_vacant(&self, slot: usize, f: impl FnOnce()) -> bool {
         let state = self.state.lock();
-        if let Some(core) = state.vacant.iter().find(|core| core.index == slot) {
-            f(core);
+        let vacant = state.vacant.iter().any(|core| core.index == slot);
+        if vacant {
+            f();
         }
+        vacant
     }
 }
 
@@ -81,8 +87,8 @@ pub(super) fn start_threads(runtime: &Arc<Inner>, config: &Config) -> std::io::R
         let core = {
             let mut state = lifecycle.state.lock();
             state.active += 1;
-            // The workers' cores stand in front of the guests'.
-            state.vacant.remove(0)
+            let at = state.vacant.iter().position(|core| core.index < config.worker_threads);
+            state.vacant.swap_remove(at.expect("there is a core for each worker"))
         };
         let index = core.index;
         let hooks_runtime = Arc::clone(runtime);
@@ -104,7 +110,7 @@ pub(super) fn start_threads(runtime: &Arc<Inner>, config: &Config) -> std::io::R
         }
     }
     let for_monitor = Arc::clone(runtime);
-    let started = thread::Builder::new().name("rt-monitor".into()).spawn(move || monitor::run(&for_monitor));
+    let started = config.threads().monitor_builder().spawn(move || monitor::run(&for_monitor));
     let mut state = lifecycle.state.lock();
     state.threads.append(&mut threads);
     state.threads.push(started?);
@@ -119,7 +125,12 @@ fn run_worker(runtime: &Arc<Inner>, core: Box<Core>) {
     let worker = Worker::new(Arc::clone(runtime), core);
     {
         let _place = context::take_place(Place::Multi((&worker).into()));
-        worker.run();
+        // User code is fenced everywhere. Should a panic come out of the scheduler itself, its state is worth nothing, and
+        // a runtime that lacks a worker would hang at some later time for no visible reason.
+        if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
+            eprintln!("rt: a worker panicked outside of any task, which is a defect of rt; the process cannot go on");
+            std::process::abort();
+        }
     }
     Multi::shared(runtime).leave(runtime, worker.into_core());
     runtime.hooks.on_thread_stop();
@@ -176,16 +187,15 @@ impl Shared {
             }
             std::mem::take(&mut state.threads)
         };
-        let this = thread::current().id();
-        for thread in threads.into_iter().filter(|thread| thread.thread().id() != this) {
-            // A thread that panicked has said so on stderr; there is nothing to add at shutdown.
-            let _ = thread.join();
-        }
+        join_threads(threads, limit);
         true
     }
 
     /// See the module.
     fn finale(&self, runtime: &Arc<Inner>, cores: Vec<Box<Core>>) {
+        // What runs here of the user's finds the runtime around it, as on a worker, even if this thread is not one.
+        let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
+        let _entered = context::try_enter();
         self.owners().for_each(|owner| owner.refuse());
         // SAFETY: all cores are here, so nobody polls tasks of this runtime, and all lists are this thread's. It has no
         // place at the scheduler, so a task released meanwhile goes to its list's return stack.

@@ -38,8 +38,6 @@ pub(crate) struct Worker {
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
     collecting: Cell<bool>,
     batch: UnsafeCell<Vec<Notified>>,
-    /// Whether the worker has ever waited in the drivers: then it must not leave without seeing to a successor.
-    waited_in_driver: Cell<bool>,
 }
 
 impl Worker {
@@ -52,12 +50,13 @@ impl Worker {
             pacing,
             collecting: Cell::new(false),
             batch: UnsafeCell::new(Vec::new()),
-            waited_in_driver: Cell::new(false),
         }
     }
 
-    pub(super) fn waited_in_driver(&self) -> bool {
-        self.waited_in_driver.get()
+    /// Whether this is a caller of `block_on`, which runs no tasks (`guest.rs`).
+    #[inline]
+    fn is_guest(&self) -> bool {
+        self.core.index >= self.shared().workers
     }
 
     pub(super) fn runtime_arc(&self) -> Arc<Inner> {
@@ -76,12 +75,8 @@ impl Worker {
         Multi::shared(&self.runtime)
     }
 
-    pub(super) fn slot(&self) -> &Slot {
+    fn slot(&self) -> &Slot {
         &self.shared().slots[self.core.index]
-    }
-
-    pub(super) fn core(&self) -> &Core {
-        &self.core
     }
 
     #[inline]
@@ -124,6 +119,10 @@ impl Worker {
     #[inline]
     pub(super) fn push(&self, task: Notified) {
         self.counters().local_schedules.add(1);
+        if self.is_guest() {
+            self.shared().inject_local(&self.runtime, task);
+            return;
+        }
         if self.collecting.get() {
             // SAFETY: only this thread gets here, and nothing else borrows the batch while it is collected.
             unsafe { &mut *self.batch.get() }.push(task);
@@ -168,7 +167,7 @@ impl Worker {
         let shared = self.shared();
         self.core
             .lanes
-            .next(Some(&shared.injector))
+            .next(&shared.injector)
             .or_else(|| self.core.lanes.take_batch(&shared.injector, shared.workers))
             .or_else(|| self.search())
     }
@@ -197,7 +196,7 @@ impl Worker {
     }
 
     /// Runs a task.
-    pub(super) fn execute(&self, task: Notified) {
+    fn execute(&self, task: Notified) {
         if self.searching.get() {
             self.stop_search();
         }
@@ -217,9 +216,8 @@ impl Worker {
 
     /// At the end of an interval of polls.
     #[cold]
-    pub(super) fn maintain(&self) {
-        // SAFETY: the list is this thread's.
-        unsafe { self.slot().owner.drain_returned() };
+    fn maintain(&self) {
+        self.free_returned();
         if self.pacing.end_interval() {
             self.collect(|| {
                 if self.shared().driver.poll() {
@@ -229,8 +227,10 @@ impl Worker {
         }
     }
 
-    pub(super) fn maintenance_due(&self) -> bool {
-        self.pacing.tick()
+    /// Frees the tasks of this worker's list that other threads have returned.
+    pub(super) fn free_returned(&self) {
+        // SAFETY: the list is this thread's.
+        unsafe { self.slot().owner.drain_returned() };
     }
 
     /// Runs something that may wake many tasks, and queues them as one batch.
@@ -268,18 +268,25 @@ impl Worker {
         shared.monitor.wake_if_asleep();
     }
 
-    /// Sleeps until somebody unparks this worker or, if it waits in the drivers, something happens there.
-    pub(super) fn park(&self) {
-        // SAFETY: the list is this thread's.
-        unsafe { self.slot().owner.drain_returned() };
-        self.runtime.hooks.on_park();
+    /// Sleeps until the guest's future is woken, or it has tasks to free.
+    pub(super) fn park_guest(&self) {
         self.counters().parks.add(1);
-        self.collect(|| {
-            if self.slot().wakeup.park(&self.core.parker, &self.shared().driver, None) {
-                self.counters().driver_polls.add(1);
-                self.waited_in_driver.set(true);
-            }
-        });
+        self.slot().wakeup.park_thread(&self.core.parker);
+    }
+
+    /// Sleeps until somebody unparks this worker or, if it waits in the drivers, something happens there.
+    fn park(&self) {
+        self.free_returned();
+        self.runtime.hooks.on_park();
+        // The hook may have spawned or woken something.
+        if self.core.lanes.is_empty() {
+            self.counters().parks.add(1);
+            self.collect(|| {
+                if self.slot().wakeup.park(&self.core.parker, &self.shared().driver, None) {
+                    self.counters().driver_polls.add(1);
+                }
+            });
+        }
         self.runtime.hooks.on_unpark();
         self.pacing.restart();
     }

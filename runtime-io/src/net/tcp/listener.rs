@@ -25,19 +25,18 @@ use super::TcpStream;
 /// use rt::io::{AsyncReadExt, AsyncWriteExt};
 /// use rt::net::{TcpListener, TcpStream};
 ///
-/// # fn main() -> rt::io::Result<()> {
-/// rt::runtime::Runtime::new()?.block_on(async {
-///     let listener = TcpListener::bind("127.0.0.1:0").await?;
-///     let mut client = TcpStream::connect(listener.local_addr()?).await?;
-///     let (mut server, peer) = listener.accept().await?;
-///     assert_eq!(peer, client.local_addr()?);
+/// # #[rt::main]
+/// # async fn main() -> rt::io::Result<()> {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let mut client = TcpStream::connect(listener.local_addr()?).await?;
+/// let (mut server, peer) = listener.accept().await?;
+/// assert_eq!(peer, client.local_addr()?);
 ///
-///     client.write_all(b"hello").await?;
-///     let mut greeting = [0; 5];
-///     server.read_exact(&mut greeting).await?;
-///     assert_eq!(&greeting, b"hello");
-///     Ok(())
-/// })
+/// client.write_all(b"hello").await?;
+/// let mut greeting = [0; 5];
+/// server.read_exact(&mut greeting).await?;
+/// assert_eq!(&greeting, b"hello");
+/// # Ok(())
 /// # }
 /// ```
 pub struct TcpListener {
@@ -47,8 +46,8 @@ pub struct TcpListener {
 impl TcpListener {
     /// Binds to the first address that can be bound to, and listens there.
     ///
-    /// On Unix the address can be reused at once after a listener on it has gone (`SO_REUSEADDR`). For other options, or
-    /// another backlog, see [`TcpSocket`](super::TcpSocket). Port 0 asks for any free port: find it with
+    /// On Unix the address can be reused at once after a listener on it has gone (`SO_REUSEADDR`). For other options,
+    /// or another backlog, see [`TcpSocket`](super::TcpSocket). Port 0 asks for any free port: find it with
     /// [`local_addr`](Self::local_addr).
     ///
     /// # Errors
@@ -66,8 +65,9 @@ impl TcpListener {
     /// # Example
     ///
     /// ```
-    /// # fn main() -> rt::io::Result<()> {
-    /// let listener = rt::runtime::Runtime::new()?.block_on(rt::net::TcpListener::bind("127.0.0.1:0"))?;
+    /// # #[rt::main]
+    /// # async fn main() -> rt::io::Result<()> {
+    /// let listener = rt::net::TcpListener::bind("127.0.0.1:0").await?;
     /// assert_ne!(listener.local_addr()?.port(), 0);
     /// # Ok(())
     /// # }
@@ -131,15 +131,14 @@ impl TcpListener {
     /// # Example
     ///
     /// ```
-    /// # fn main() -> rt::io::Result<()> {
+    /// # #[rt::main]
+    /// # async fn main() -> rt::io::Result<()> {
     /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
     /// listener.set_nonblocking(true)?;
-    /// rt::runtime::Runtime::new()?.block_on(async {
-    ///     let listener = rt::net::TcpListener::from_std(listener)?;
-    ///     let listener: std::net::TcpListener = listener.into_std()?;
-    ///     assert_ne!(listener.local_addr()?.port(), 0);
-    ///     Ok(())
-    /// })
+    /// let listener = rt::net::TcpListener::from_std(listener)?;
+    /// let listener: std::net::TcpListener = listener.into_std()?;
+    /// assert_ne!(listener.local_addr()?.port(), 0);
+    /// # Ok(())
     /// # }
     /// ```
     #[track_caller]

@@ -19,18 +19,17 @@ use super::{TcpListener, TcpStream};
 /// ```
 /// use rt::net::TcpSocket;
 ///
-/// # fn main() -> rt::io::Result<()> {
-/// rt::runtime::Runtime::new()?.block_on(async {
-///     let socket = TcpSocket::new_v4()?;
-///     socket.set_reuseaddr(true)?;
-///     socket.set_recv_buffer_size(64 * 1024)?;
-///     socket.bind("127.0.0.1:0".parse().unwrap())?;
-///     let listener = socket.listen(128)?;
+/// # #[rt::main]
+/// # async fn main() -> rt::io::Result<()> {
+/// let socket = TcpSocket::new_v4()?;
+/// socket.set_reuseaddr(true)?;
+/// socket.set_recv_buffer_size(64 * 1024)?;
+/// socket.bind("127.0.0.1:0".parse().unwrap())?;
+/// let listener = socket.listen(128)?;
 ///
-///     let stream = TcpSocket::new_v4()?.connect(listener.local_addr()?).await?;
-///     assert_eq!(stream.peer_addr()?, listener.local_addr()?);
-///     Ok(())
-/// })
+/// let stream = TcpSocket::new_v4()?.connect(listener.local_addr()?).await?;
+/// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+/// # Ok(())
 /// # }
 /// ```
 pub struct TcpSocket {

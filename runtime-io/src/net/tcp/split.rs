@@ -20,15 +20,14 @@ use super::TcpStream;
 /// # use rt::net::{TcpListener, TcpStream};
 /// use rt::io::copy;
 ///
-/// # fn main() -> rt::io::Result<()> {
-/// # rt::runtime::Runtime::new()?.block_on(async {
+/// # #[rt::main]
+/// # async fn main() -> rt::io::Result<()> {
 /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
 /// # drop(TcpStream::connect(listener.local_addr()?).await?);
 /// let (mut stream, _) = listener.accept().await?;
 /// let (reader, writer) = stream.split();
 /// copy(reader, writer).await?; // echoes until the other side has nothing more to say
 /// # Ok(())
-/// # })
 /// # }
 /// ```
 #[derive(Debug)]

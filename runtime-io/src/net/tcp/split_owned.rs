@@ -23,8 +23,8 @@ use super::TcpStream;
 /// # use rt::net::{TcpListener, TcpStream};
 /// use rt::io::{AsyncReadExt, AsyncWriteExt};
 ///
-/// # fn main() -> rt::io::Result<()> {
-/// # rt::runtime::Runtime::new()?.block_on(async {
+/// # #[rt::main]
+/// # async fn main() -> rt::io::Result<()> {
 /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
 /// # let stream = TcpStream::connect(listener.local_addr()?).await?;
 /// # let (mut peer, _) = listener.accept().await?;
@@ -40,7 +40,6 @@ use super::TcpStream;
 /// reader.read_to_string(&mut answer).await?;
 /// # assert_eq!(answer, "answer");
 /// # Ok(())
-/// # })
 /// # }
 /// ```
 #[derive(Debug)]
@@ -93,14 +92,13 @@ impl OwnedReadHalf {
     ///
     /// ```
     /// # use rt::net::{TcpListener, TcpStream};
-    /// # fn main() -> rt::io::Result<()> {
-    /// # rt::runtime::Runtime::new()?.block_on(async {
+    /// # #[rt::main]
+    /// # async fn main() -> rt::io::Result<()> {
     /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
     /// let stream = TcpStream::connect(listener.local_addr()?).await?;
     /// let (reader, writer) = stream.into_split();
     /// let stream: TcpStream = reader.reunite(writer).expect("they belong together");
     /// # Ok(())
-    /// # })
     /// # }
     /// ```
     pub fn reunite(self, other: OwnedWriteHalf) -> Result<TcpStream, ReuniteError> {

@@ -33,14 +33,13 @@ use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, split, split_own
 /// use rt::io::{AsyncReadExt, AsyncWriteExt};
 /// use rt::net::TcpStream;
 ///
-/// # fn main() -> rt::io::Result<()> {
-/// rt::runtime::Runtime::new()?.block_on(async {
-///     let mut stream = TcpStream::connect("example.com:80").await?;
-///     stream.write_all(b"GET / HTTP/1.0\r\n\r\n").await?;
-///     let mut answer = Vec::new();
-///     stream.read_to_end(&mut answer).await?;
-///     Ok(())
-/// })
+/// # #[rt::main]
+/// # async fn main() -> rt::io::Result<()> {
+/// let mut stream = TcpStream::connect("example.com:80").await?;
+/// stream.write_all(b"GET / HTTP/1.0\r\n\r\n").await?;
+/// let mut answer = Vec::new();
+/// stream.read_to_end(&mut answer).await?;
+/// # Ok(())
 /// # }
 /// ```
 pub struct TcpStream {
@@ -67,13 +66,12 @@ impl TcpStream {
     /// ```
     /// use rt::net::{TcpListener, TcpStream};
     ///
-    /// # fn main() -> rt::io::Result<()> {
-    /// rt::runtime::Runtime::new()?.block_on(async {
-    ///     let listener = TcpListener::bind("127.0.0.1:0").await?;
-    ///     let stream = TcpStream::connect(("localhost", listener.local_addr()?.port())).await?;
-    ///     assert_eq!(stream.peer_addr()?, listener.local_addr()?);
-    ///     Ok(())
-    /// })
+    /// # #[rt::main]
+    /// # async fn main() -> rt::io::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(("localhost", listener.local_addr()?.port())).await?;
+    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+    /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
@@ -126,14 +124,13 @@ impl TcpStream {
     ///
     /// ```
     /// # use rt::net::{TcpListener, TcpStream};
-    /// # fn main() -> rt::io::Result<()> {
-    /// # rt::runtime::Runtime::new()?.block_on(async {
+    /// # #[rt::main]
+    /// # async fn main() -> rt::io::Result<()> {
     /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
     /// let stream = TcpStream::connect(listener.local_addr()?).await?;
     /// let stream: std::net::TcpStream = stream.into_std()?;
     /// stream.set_nonblocking(false)?;
     /// # Ok(())
-    /// # })
     /// # }
     /// ```
     pub fn into_std(self) -> io::Result<std::net::TcpStream> {
@@ -142,7 +139,8 @@ impl TcpStream {
 
     /// Waits until the stream is ready for something of `interest`, and says for what.
     ///
-    /// The answer can be wrong when the operation is tried: go by what [`try_read`](Self::try_read) and its like return.
+    /// The answer can be wrong when the operation is tried: go by what [`try_read`](Self::try_read) and its like
+    /// return.
     ///
     /// # Errors
     ///
@@ -158,14 +156,13 @@ impl TcpStream {
     /// # use rt::net::{TcpListener, TcpStream};
     /// use rt::io::Interest;
     ///
-    /// # fn main() -> rt::io::Result<()> {
-    /// # rt::runtime::Runtime::new()?.block_on(async {
+    /// # #[rt::main]
+    /// # async fn main() -> rt::io::Result<()> {
     /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
     /// let stream = TcpStream::connect(listener.local_addr()?).await?;
     /// let ready = stream.ready(Interest::READABLE | Interest::WRITABLE).await?;
     /// assert!(ready.is_writable());
     /// # Ok(())
-    /// # })
     /// # }
     /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
@@ -184,8 +181,8 @@ impl TcpStream {
     /// # use rt::net::{TcpListener, TcpStream};
     /// use rt::io::{AsyncWriteExt, ErrorKind};
     ///
-    /// # fn main() -> rt::io::Result<()> {
-    /// # rt::runtime::Runtime::new()?.block_on(async {
+    /// # #[rt::main]
+    /// # async fn main() -> rt::io::Result<()> {
     /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
     /// # let stream = TcpStream::connect(listener.local_addr()?).await?;
     /// # let (mut peer, _) = listener.accept().await?;
@@ -200,7 +197,6 @@ impl TcpStream {
     /// };
     /// assert_eq!(&buffer[..n], b"hello");
     /// # Ok(())
-    /// # })
     /// # }
     /// ```
     pub async fn readable(&self) -> io::Result<()> {
@@ -238,8 +234,8 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// What the operation returns. If that is `WouldBlock`, the readiness is taken back; so the operation must return it
-    /// only when the socket really would block. `WouldBlock` as well if it was not ready to begin with.
+    /// What the operation returns. If that is `WouldBlock`, the readiness is taken back; so the operation must return
+    /// it only when the socket really would block. `WouldBlock` as well if it was not ready to begin with.
     ///
     /// # Example
     ///
@@ -247,14 +243,13 @@ impl TcpStream {
     /// # use rt::net::{TcpListener, TcpStream};
     /// use rt::io::{ErrorKind, Interest};
     ///
-    /// # fn main() -> rt::io::Result<()> {
-    /// # rt::runtime::Runtime::new()?.block_on(async {
+    /// # #[rt::main]
+    /// # async fn main() -> rt::io::Result<()> {
     /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
     /// let stream = TcpStream::connect(listener.local_addr()?).await?;
     /// let refused = stream.try_io(Interest::READABLE, || -> rt::io::Result<()> { unreachable!("nothing came") });
     /// assert_eq!(refused.unwrap_err().kind(), ErrorKind::WouldBlock);
     /// # Ok(())
-    /// # })
     /// # }
     /// ```
     pub fn try_io<R>(&self, interest: Interest, operation: impl FnOnce() -> io::Result<R>) -> io::Result<R> {

@@ -8,13 +8,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::config::Config;
-use super::handle::{EnterGuard, Handle, block_on};
-use super::{Inner, Scheduler};
-use crate::clock::Clock;
-use crate::context;
-use crate::driver::DriverStack;
-use crate::task::JoinHandle;
+use runtime_core::JoinHandle;
+use runtime_core::clock::Clock;
+use runtime_core::driver::DriverStack;
+use runtime_core::runtime::{Config, EnterGuard, Handle, control};
+
+use super::Builder;
 
 /// A runtime. Made by `Builder::build`, or with the defaults by `Runtime::new`.
 ///
@@ -44,13 +43,17 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Makes a runtime from its parts. For the facade.
+    /// A multi-thread runtime with sockets and timers, and the defaults of [`Builder`] for the rest.
     ///
     /// # Errors
     ///
-    /// If the operating system refuses a thread.
-    pub fn from_parts(config: &Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Self> {
-        Ok(Self { handle: Handle::new(Inner::start(config, clock, drivers)?), ended: false })
+    /// As [`Builder::build`].
+    pub fn new() -> io::Result<Self> {
+        Builder::new_multi_thread().enable_all().build()
+    }
+
+    pub(super) fn from_parts(config: &Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Self> {
+        Ok(Self { handle: control::start(config, clock, drivers)?, ended: false })
     }
 
     /// A handle to the runtime, which can be cloned and sent to other threads.
@@ -68,7 +71,7 @@ impl Runtime {
     /// If the calling thread is already inside a runtime. Panics of the future are passed on.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        block_on(&self.handle.inner, future)
+        self.handle.block_on(future)
     }
 
     /// Spawns a task. See [`spawn`](crate::spawn).
@@ -107,15 +110,15 @@ impl Runtime {
             assert_may_wait("shut down with a timeout");
         }
         self.ended = true;
-        self.handle.inner.close();
-        self.handle.inner.wait_closed(Some(limit));
+        control::close(&self.handle);
+        control::wait_closed(&self.handle, Some(limit));
     }
 
     /// Shuts the runtime down without waiting: it comes to its end by itself, as soon as the polls and blocking jobs at
     /// hand return. May be called inside a task.
     pub fn shutdown_background(mut self) {
         self.ended = true;
-        self.handle.inner.close();
+        control::close(&self.handle);
     }
 }
 
@@ -124,22 +127,22 @@ impl Drop for Runtime {
         if self.ended {
             return;
         }
-        self.handle.inner.close();
-        if context::is_entered() {
+        control::close(&self.handle);
+        if control::is_entered() {
             // The workers end by themselves. A panic while panicking would abort, and hide the first.
             if !thread::panicking() {
                 assert_may_wait("dropped");
             }
             return;
         }
-        self.handle.inner.wait_closed(None);
+        control::wait_closed(&self.handle, None);
     }
 }
 
 #[track_caller]
 fn assert_may_wait(what: &str) {
     assert!(
-        !context::is_entered(),
+        !control::is_entered(),
         "an rt runtime was {what} inside a task or `block_on`, where waiting for its end would block the thread: move it \
          out of async code, drop it in `spawn_blocking`, or call `shutdown_background`"
     );
@@ -172,14 +175,10 @@ pub struct LocalRuntime {
 }
 
 impl LocalRuntime {
-    /// Makes a runtime from its parts. For the facade.
-    ///
-    /// # Errors
-    ///
-    /// None today; the signature is that of [`Runtime::from_parts`].
-    pub fn from_parts(mut config: Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Self> {
-        config.local = true;
-        Ok(Self { runtime: Runtime::from_parts(&config, clock, drivers)?, _not_send: PhantomData })
+    pub(super) fn from_parts(config: Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Self> {
+        // SAFETY: this object closes the runtime, and cannot leave the thread.
+        let handle = unsafe { control::start_local(config, clock, drivers)? };
+        Ok(Self { runtime: Runtime { handle, ended: false }, _not_send: PhantomData })
     }
 
     /// A handle to the runtime. On other threads it can spawn tasks that are `Send`.
@@ -204,12 +203,7 @@ impl LocalRuntime {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let inner = &self.runtime.handle.inner;
-        let Scheduler::Current(shared) = &inner.scheduler else { unreachable!("a local runtime has one thread") };
-        match shared.spawn_local(inner, future, Handle::birth(None)) {
-            Ok(handle) => handle,
-            Err(_) => unreachable!("a local runtime does not leave its thread, and ends with this object"),
-        }
+        control::spawn_local(&self.runtime.handle, future)
     }
 
     /// Runs a closure on the blocking pool. See [`spawn_blocking`](crate::spawn_blocking).

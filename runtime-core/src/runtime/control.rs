@@ -1,0 +1,69 @@
+//! What the owner of a runtime does with it: starts it, and ends it. For the facade's `Runtime` and `LocalRuntime`.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Config, Handle, Inner, Scheduler};
+use crate::clock::Clock;
+use crate::context;
+use crate::driver::DriverStack;
+use crate::task::JoinHandle;
+
+/// Starts a runtime. It runs until [`close`] is called, which must happen exactly once.
+///
+/// # Errors
+///
+/// If the operating system refuses a thread.
+pub fn start(config: &Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Handle> {
+    Inner::start(config, clock, drivers).map(Handle::new)
+}
+
+/// Starts a current-thread runtime that is bound to this thread.
+///
+/// # Safety
+///
+/// [`close`] is called on this thread: that is where the runtime's `!Send` futures may be dropped.
+///
+/// # Errors
+///
+/// As [`start`].
+pub unsafe fn start_local(mut config: Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Handle> {
+    config.local = true;
+    start(&config, clock, drivers)
+}
+
+/// Begins the shutdown: no new tasks, and an end to the living ones.
+pub fn close(handle: &Handle) {
+    handle.inner.close();
+}
+
+/// Waits until the shutdown is over, at most so long; `None` for as long as it takes. Returns whether it is.
+pub fn wait_closed(handle: &Handle, limit: Option<Duration>) -> bool {
+    handle.inner.wait_closed(limit)
+}
+
+/// Whether this thread drives a future or a worker, so that waiting for a shutdown would block one.
+pub fn is_entered() -> bool {
+    context::is_entered()
+}
+
+/// Spawns a task that stays on this thread, onto a runtime that is bound to it.
+///
+/// # Panics
+///
+/// If the runtime is not, or has been closed.
+#[track_caller]
+pub fn spawn_local<F>(handle: &Handle, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    if let Scheduler::Current(shared) = &handle.inner.scheduler {
+        if let Ok(handle) = shared.spawn_local(&handle.inner, future, Handle::birth(None)) {
+            return handle;
+        }
+    }
+    panic!("a local task can be spawned only onto a living runtime that is bound to this thread");
+}

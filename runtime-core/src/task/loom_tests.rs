@@ -1,0 +1,270 @@
+//! Models of a task's life, on every interleaving that loom can reach.
+//!
+//! The task under test is the real one; only the scheduler is a stand-in: one queue, from which the model's threads take
+//! tasks and poll them. Futures keep their state in loom's cells, so that two polls at once, or a poll that does not see
+//! what was written before a wake, fail the model; `Arc`s that are not dropped, or dropped twice, fail it too.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::Mutex;
+use loom::sync::atomic::AtomicUsize;
+use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
+use loom::thread;
+
+use super::{Birth, Header, Id, JoinHandle, Notified, Schedule, TaskRef, new_task};
+use crate::events::TaskEventKind;
+
+loom::lazy_static! {
+    static ref QUEUE: Mutex<VecDeque<Notified>> = Mutex::new(VecDeque::new());
+}
+
+struct Model;
+
+impl Schedule for Model {
+    fn schedule(task: Notified) {
+        QUEUE.lock().unwrap().push_back(task);
+    }
+    fn reschedule(task: Notified) {
+        QUEUE.lock().unwrap().push_back(task);
+    }
+    fn completed(_: &Header) {}
+    fn event(_: &TaskRef, _: TaskEventKind) {}
+    unsafe fn release(task: NonNull<Header>) {
+        // SAFETY: the caller's promise.
+        unsafe { (task.as_ref().vtable.dealloc)(task) };
+    }
+}
+
+/// Polls what is queued, until nothing is.
+fn run_queued() {
+    loop {
+        let task = QUEUE.lock().unwrap().pop_front();
+        match task {
+            Some(task) => task.run(),
+            None => return,
+        }
+    }
+}
+
+fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+{
+    let birth = Birth { id: Id(1), location: Location::caller(), name: None, owner: None };
+    let (task, handle) = new_task::<F, Model>(future, birth);
+    QUEUE.lock().unwrap().push_back(task);
+    handle
+}
+
+/// What a future and the model's threads share.
+struct Signals {
+    /// Written before each wake, with no ordering of its own: only the wake makes it visible.
+    raised: AtomicUsize,
+    waker: Mutex<Option<Waker>>,
+}
+
+/// Waits until so many signals were raised.
+struct WaitFor {
+    signals: Arc<Signals>,
+    count: usize,
+    /// Touched by every poll: loom finds two polls at once.
+    polls: UnsafeCell<usize>,
+    /// Counted by the model: the future must be dropped once.
+    _held: Arc<()>,
+}
+
+impl WaitFor {
+    fn new(count: usize) -> (Self, Arc<Signals>, Arc<()>) {
+        let signals = Arc::new(Signals { raised: AtomicUsize::new(0), waker: Mutex::new(None) });
+        let held = Arc::new(());
+        let future = Self { signals: signals.clone(), count, polls: UnsafeCell::new(0), _held: held.clone() };
+        (future, signals, held)
+    }
+}
+
+impl Future for WaitFor {
+    type Output = Arc<()>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Arc<()>> {
+        // SAFETY: a poll has the future for itself; if not, loom says so.
+        self.polls.with_mut(|polls| unsafe { *polls += 1 });
+        if self.signals.raised.load(Relaxed) >= self.count {
+            return Poll::Ready(self._held.clone());
+        }
+        self.signals.waker.lock().unwrap().get_or_insert_with(|| cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+fn raise(signals: &Signals, waker: &Waker) {
+    signals.raised.fetch_add(1, Relaxed);
+    waker.wake_by_ref();
+}
+
+/// The waker that the first poll left.
+fn waker_of(signals: &Signals) -> Waker {
+    signals.waker.lock().unwrap().clone().expect("the first poll leaves one")
+}
+
+fn forget_waker(signals: &Signals) {
+    drop(signals.waker.lock().unwrap().take());
+}
+
+/// I1, I2: two threads wake while a third polls; the last poll sees what both wrote, and no two polls overlap.
+#[test]
+fn loom_no_wake_is_lost_and_no_two_polls_overlap() {
+    // Three threads: all interleavings would take hours, three preemptions find every mutation we tried.
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
+        let (future, signals, held) = WaitFor::new(2);
+        let handle = spawn(future);
+        run_queued();
+        let waker = waker_of(&signals);
+        let wakers: Vec<_> = (0..2)
+            .map(|_| {
+                let (signals, waker) = (signals.clone(), waker.clone());
+                thread::spawn(move || {
+                    raise(&signals, &waker);
+                    // Whoever wakes may find itself the one to poll.
+                    run_queued();
+                })
+            })
+            .collect();
+        wakers.into_iter().for_each(|waker| waker.join().unwrap());
+        run_queued();
+        assert!(handle.is_finished(), "a wake was lost");
+        forget_waker(&signals);
+        drop((handle, waker));
+        assert_eq!(Arc::strong_count(&held), 1, "future and output are dropped");
+    });
+}
+
+/// A wake by value gives its reference to the queue or away, on every path.
+#[test]
+fn loom_a_waker_given_away_is_counted_once() {
+    loom::model(|| {
+        let (future, signals, held) = WaitFor::new(1);
+        let handle = spawn(future);
+        run_queued();
+        let waker = signals.waker.lock().unwrap().take().expect("the first poll leaves one");
+        let again = waker.clone();
+        let other = {
+            let signals = signals.clone();
+            thread::spawn(move || {
+                signals.raised.fetch_add(1, Relaxed);
+                waker.wake();
+                run_queued();
+            })
+        };
+        again.wake();
+        run_queued();
+        other.join().unwrap();
+        run_queued();
+        assert!(handle.is_finished());
+        forget_waker(&signals);
+        drop(handle);
+        assert_eq!(Arc::strong_count(&held), 1);
+    });
+}
+
+/// The joiner's waker is registered while the task completes: it gets the output, or the wake.
+#[test]
+fn loom_a_joiner_is_told_of_the_completion() {
+    loom::model(|| {
+        let handle = spawn(async { 7 });
+        let worker = thread::spawn(run_queued);
+        assert_eq!(loom::future::block_on(handle).unwrap(), 7);
+        worker.join().unwrap();
+    });
+}
+
+/// A joiner that comes again with another waker: the new one is woken.
+#[test]
+fn loom_a_joiner_may_change_its_waker() {
+    loom::model(|| {
+        let mut handle = spawn(async { 7 });
+        let old = Waker::noop();
+        let polled = Pin::new(&mut handle).poll(&mut Context::from_waker(old));
+        assert!(polled.is_pending());
+        let worker = thread::spawn(run_queued);
+        assert_eq!(loom::future::block_on(handle).unwrap(), 7);
+        worker.join().unwrap();
+    });
+}
+
+/// The handle is dropped while the task completes: the output is dropped once, by the one or the other.
+#[test]
+fn loom_a_dropped_handle_leaves_no_output_behind() {
+    for polled_before in [false, true] {
+        loom::model(move || {
+            let held = Arc::new(());
+            let output = held.clone();
+            let mut handle = spawn(async move { output });
+            if polled_before {
+                let polled = Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()));
+                assert!(polled.is_pending());
+            }
+            let worker = thread::spawn(run_queued);
+            drop(handle);
+            worker.join().unwrap();
+            assert_eq!(Arc::strong_count(&held), 1);
+        });
+    }
+}
+
+/// An abort beside a wake and a poll: the task ends once, as cancelled or with its output, and its future is dropped.
+#[test]
+fn loom_an_abort_in_any_state_ends_the_task_once() {
+    loom::model(|| {
+        let (future, signals, held) = WaitFor::new(1);
+        let handle = spawn(future);
+        run_queued();
+        let waker = waker_of(&signals);
+        let abort = handle.abort_handle();
+        let aborter = thread::spawn(move || {
+            abort.abort();
+            run_queued();
+        });
+        raise(&signals, &waker);
+        run_queued();
+        aborter.join().unwrap();
+        run_queued();
+        assert!(handle.is_finished());
+        match loom::future::block_on(handle) {
+            Ok(output) => drop(output),
+            Err(error) => assert!(error.is_cancelled()),
+        }
+        forget_waker(&signals);
+        drop(waker);
+        assert_eq!(Arc::strong_count(&held), 1);
+    });
+}
+
+/// The last references go on two threads at once: one of them frees the task.
+#[test]
+fn loom_the_last_reference_frees_the_task() {
+    loom::model(|| {
+        let (future, signals, held) = WaitFor::new(1);
+        let handle = spawn(future);
+        run_queued();
+        raise(&signals, &waker_of(&signals));
+        let waker = signals.waker.lock().unwrap().take();
+        let worker = thread::spawn(run_queued);
+        let dropper = thread::spawn(move || drop(waker));
+        drop(handle);
+        worker.join().unwrap();
+        dropper.join().unwrap();
+        run_queued();
+        forget_waker(&signals);
+        assert_eq!(Arc::strong_count(&held), 1);
+        let _ = signals.raised.load(SeqCst);
+    });
+}

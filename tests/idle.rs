@@ -1,0 +1,114 @@
+//! I8: an idle runtime uses no CPU and makes no system calls. What the kernel counts for each of its threads must stand still.
+//!
+//! A thread that wakes up, for whatever reason, gives its processor up again when it goes back to sleep, which counts as a
+//! voluntary context switch. The program is one test, so that it knows whose threads there are.
+//!
+//! Mutations that this is for: a monitor that samples for ever; a parker with a timeout; a driver that polls; a worker that
+//! searches while there is nothing to find.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use rt::runtime::{Builder, Runtime};
+
+use common::*;
+
+/// What the kernel says of one thread: voluntary switches, and clock ticks in user and kernel mode.
+type Account = (u64, u64);
+
+/// The accounts of all threads of runtimes, by number and name.
+fn accounts() -> BTreeMap<String, Account> {
+    let mut accounts = BTreeMap::new();
+    for thread in fs::read_dir("/proc/self/task").unwrap() {
+        let path = thread.unwrap().path();
+        let Ok(name) = fs::read_to_string(path.join("comm")) else { continue };
+        if !name.starts_with("rt-") {
+            continue;
+        }
+        let status = fs::read_to_string(path.join("status")).unwrap();
+        let switches = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
+        let stat = fs::read_to_string(path.join("stat")).unwrap();
+        // After the name in parentheses; the times are the fields 14 and 15 of the whole, 12 and 13 of the rest.
+        let rest: Vec<_> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        let time = rest[11].parse::<u64>().unwrap() + rest[12].parse::<u64>().unwrap();
+        let key = format!("{} {}", path.file_name().unwrap().to_str().unwrap(), name.trim());
+        accounts.insert(key, (switches.trim().parse().unwrap(), time));
+    }
+    accounts
+}
+
+fn warm_up(runtime: &Runtime) {
+    runtime.block_on(async {
+        let tasks: Vec<_> = (0..100).map(|_| rt::spawn(rt::time::sleep(Duration::from_millis(1)))).collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = rt::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        drop((listener.accept().await.unwrap(), client));
+    });
+}
+
+/// Waits until nothing has happened for twice the monitor's quiet time, then for a second that must be just like that.
+fn assert_idle(what: &str, threads: usize) {
+    let mut before = accounts();
+    loop {
+        thread::sleep(Duration::from_millis(250));
+        let now = accounts();
+        let still = now == before;
+        before = now;
+        if still {
+            break;
+        }
+    }
+    assert_eq!(before.len(), threads, "{what}: {before:?}");
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!(accounts(), before, "{what}: somebody was up in the last second (switches, CPU ticks)");
+}
+
+#[test]
+fn i8_an_idle_runtime_makes_no_system_calls() {
+    let _watchdog = watchdog();
+    // New, used, and with tasks, timers and sockets that wait: four workers and a monitor each.
+    let fresh = multi(4);
+    let used = multi(4);
+    warm_up(&used);
+    let waiting = multi(4);
+    warm_up(&waiting);
+    for _ in 0..50 {
+        waiting.spawn(std::future::pending::<()>());
+        waiting.spawn(rt_sleep(Duration::from_secs(3600)));
+    }
+    waiting.spawn(async {
+        let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        drop(listener.accept().await);
+    });
+    let without_drivers = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    without_drivers.spawn(async {});
+    assert_idle("idle runtimes", 3 * 5 + 3);
+
+    // With a thread in `block_on` that waits, and another beyond the guests' slots.
+    let end = Signal::new();
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| used.block_on(end.wait()));
+        }
+        eventually(|| end.waiters() == 6);
+        assert_idle("with callers of block_on", 3 * 5 + 3);
+        end.set();
+    });
+
+    // It still works after all that rest.
+    warm_up(&fresh);
+    warm_up(&waiting);
+}
+
+async fn rt_sleep(time: Duration) {
+    rt::time::sleep(time).await;
+}

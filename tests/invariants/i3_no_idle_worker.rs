@@ -1,0 +1,221 @@
+//! I3: no worker sleeps while work that it could run waits.
+//!
+//! A worker is blocked here until some other work has been done: if nobody else does that, the test hangs, and the watchdog ends
+//! it. Mutations that these tests are for: a push that never wakes a sleeper; a worker that sleeps without a last look; a
+//! private slot that nobody can steal from; a monitor that does not look after the single task or the drivers.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Barrier, mpsc};
+use std::time::Duration;
+
+use rt::runtime::Builder;
+
+use crate::common::*;
+
+/// Blocks one worker until `children` tasks that it has spawned are done.
+fn blocked_until_children_ran(workers: usize, children: usize) {
+    let runtime = multi(workers);
+    let task = runtime.spawn(async move {
+        let (send, receive) = mpsc::channel();
+        for _ in 0..children {
+            let send = send.clone();
+            rt::spawn(async move { send.send(()).unwrap() });
+        }
+        (0..children).for_each(|_| receive.recv().unwrap());
+    });
+    eventually(|| task.is_finished());
+}
+
+#[test]
+fn i3_surplus_behind_a_blocked_worker_is_run_by_the_others() {
+    let _watchdog = watchdog();
+    for workers in [2, 4, 16] {
+        for children in [2, 3, 10, 300] {
+            blocked_until_children_ran(workers, children);
+        }
+    }
+}
+
+#[test]
+fn i3_the_single_task_left_behind_a_long_poll_is_rescued() {
+    let _watchdog = watchdog();
+    for workers in [2, 4] {
+        for _ in 0..5 {
+            blocked_until_children_ran(workers, 1);
+        }
+    }
+}
+
+#[test]
+fn i3_a_task_that_yielded_is_rescued_too() {
+    let _watchdog = watchdog();
+    let runtime = multi(2);
+    for _ in 0..5 {
+        let task = runtime.spawn(async {
+            let (started, blocked, done) = (Signal::new(), Signal::new(), Gate::new());
+            let (tell, hear, finish) = (started.clone(), blocked.clone(), done.clone());
+            rt::spawn(async move {
+                tell.set();
+                // In the fair lane of whoever runs it, over and over.
+                while !hear.is_set() {
+                    rt::task::yield_now().await;
+                }
+                finish.open();
+            });
+            started.wait().await;
+            blocked.set();
+            done.pass();
+        });
+        eventually(|| task.is_finished());
+    }
+}
+
+#[test]
+fn i3_what_the_main_future_left_behind_is_run_while_it_blocks() {
+    let _watchdog = watchdog();
+    let runtime = multi(1);
+    for children in [1, 2, 50] {
+        runtime.block_on(async {
+            let (send, receive) = mpsc::channel();
+            for _ in 0..children {
+                let send = send.clone();
+                rt::spawn(async move { send.send(()).unwrap() });
+            }
+            (0..children).for_each(|_| receive.recv().unwrap());
+        });
+    }
+}
+
+#[test]
+fn i3_all_workers_work_at_once_when_there_is_work_for_all() {
+    let _watchdog = watchdog();
+    for (workers, rounds) in [(2, 30), (4, 10), (16, 2)] {
+        let runtime = multi(workers);
+        for _ in 0..rounds {
+            let barrier = Arc::new(Barrier::new(workers));
+            let task = runtime.spawn(async move {
+                for _ in 1..workers {
+                    let barrier = barrier.clone();
+                    rt::spawn(async move { barrier.wait() });
+                }
+                // Returns when every worker blocks in one of these tasks.
+                barrier.wait();
+            });
+            eventually(|| task.is_finished());
+        }
+    }
+}
+
+#[test]
+fn i3_work_from_outside_wakes_a_sleeper_each_time() {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 8] {
+        let asleep = Arc::new(AtomicUsize::new(0));
+        let (down, up) = (asleep.clone(), asleep.clone());
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(workers)
+            .on_thread_park(move || _ = down.fetch_add(1, SeqCst))
+            .on_thread_unpark(move || _ = up.fetch_sub(1, SeqCst))
+            .enable_all()
+            .build()
+            .unwrap();
+        let (send, receive) = mpsc::channel();
+        for round in 0..200 {
+            // Every fourth time all are on their way to sleep, or there; the other times they are on their way.
+            if round % 4 == 0 {
+                eventually(|| asleep.load(SeqCst) == workers);
+            }
+            let send = send.clone();
+            runtime.spawn(async move { send.send(()).unwrap() });
+            receive.recv().unwrap();
+        }
+    }
+}
+
+#[test]
+fn i3_wakes_from_outside_reach_sleeping_workers_each_time() {
+    let _watchdog = watchdog();
+    let runtime = multi(4);
+    let (to_task, from_task) = (Channel::<u32>::new(), mpsc::channel());
+    let (receive, send) = (to_task.clone(), from_task.0);
+    runtime.spawn(async move {
+        loop {
+            send.send(receive.receive().await).unwrap();
+        }
+    });
+    for n in 0..1000 {
+        to_task.send(n);
+        assert_eq!(from_task.1.recv().unwrap(), n);
+    }
+}
+
+#[test]
+fn i3_more_work_than_workers_is_all_done_while_all_but_one_are_blocked() {
+    let _watchdog = watchdog();
+    let runtime = multi(3);
+    let gate = Gate::new();
+    for _ in 0..2 {
+        let gate = gate.clone();
+        runtime.spawn(async move { gate.pass() });
+    }
+    gate.wait_for(2);
+    // From outside, and from a task, with two of the three workers blocked for good.
+    let (send, receive) = mpsc::channel();
+    for n in 0..500 {
+        let send = send.clone();
+        runtime.spawn(async move {
+            rt::task::yield_now().await;
+            rt::spawn(async move { send.send(n).unwrap() });
+        });
+    }
+    let mut seen: Vec<_> = (0..500).map(|_| receive.recv().unwrap()).collect();
+    seen.sort_unstable();
+    assert!(seen.into_iter().eq(0..500));
+    gate.open();
+}
+
+#[test]
+fn i3_an_idle_worker_fires_the_timers_of_a_blocked_one() {
+    let _watchdog = watchdog();
+    let runtime = multi(2);
+    for _ in 0..5 {
+        let task = runtime.spawn(async {
+            let (set, fired) = (Signal::new(), Gate::new());
+            let (tell, fire) = (set.clone(), fired.clone());
+            rt::spawn(async move {
+                let mut sleep = std::pin::pin!(rt::time::sleep(Duration::from_millis(3)));
+                assert!(poll_once(sleep.as_mut()).await.is_pending());
+                tell.set();
+                sleep.await;
+                fire.open();
+            });
+            set.wait().await;
+            // If this worker was the one that waits in the drivers, somebody has to take its place.
+            fired.pass();
+        });
+        eventually(|| task.is_finished());
+    }
+}
+
+#[test]
+fn i3_an_idle_worker_serves_the_sockets_of_a_blocked_one() {
+    let _watchdog = watchdog();
+    let runtime = multi(2);
+    for _ in 0..5 {
+        let task = runtime.spawn(async {
+            let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let accepted = Gate::new();
+            let accept = accepted.clone();
+            rt::spawn(async move {
+                listener.accept().await.unwrap();
+                accept.open();
+            });
+            rt::task::yield_now().await;
+            let _connection = std::net::TcpStream::connect(address).unwrap();
+            accepted.pass();
+        });
+        eventually(|| task.is_finished());
+    }
+}

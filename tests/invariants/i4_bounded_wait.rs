@@ -1,0 +1,255 @@
+//! I4: on a worker with K runnable tasks, each is polled within `4 * K * 61/60 + 61` ticks of its wake, whatever the others
+//! do (`scheduler/multi/lanes.rs`). A tick is a poll; the tests count them in the futures themselves.
+//!
+//! Mutations that these tests are for: no turn for the oldest task of the LIFO lane (two tasks that wake each other starve
+//! what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane; no turn for the injector, or one
+//! that takes the others' turns.
+
+use std::future::poll_fn;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+
+use rt::runtime::{Builder, Runtime};
+use rt::task::JoinHandle;
+
+use crate::common::*;
+
+/// The clock of these tests, and what was measured by it.
+#[derive(Default)]
+struct Ticks {
+    now: AtomicUsize,
+    stop: AtomicBool,
+    longest: AtomicUsize,
+}
+
+impl Ticks {
+    /// Begins a poll, of a task that was woken (or spawned) at a tick. Returns this poll's tick.
+    fn poll(&self, woken_at: usize) -> usize {
+        let now = self.now.fetch_add(1, SeqCst) + 1;
+        self.longest.fetch_max(now - woken_at, SeqCst);
+        now
+    }
+
+    fn now(&self) -> usize {
+        self.now.load(SeqCst)
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(SeqCst)
+    }
+}
+
+/// Yields for ever.
+async fn hog(ticks: Arc<Ticks>) {
+    let mut woken_at = ticks.now();
+    poll_fn(|cx| {
+        woken_at = ticks.poll(woken_at);
+        if ticks.stopped() {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// One of two tasks that wake each other for ever.
+#[derive(Default)]
+struct Partner {
+    waker: Mutex<Option<Waker>>,
+    woken_at: AtomicUsize,
+}
+
+impl Partner {
+    fn wake(&self, now: usize) {
+        self.woken_at.store(now, SeqCst);
+        if let Some(waker) = self.waker.lock().unwrap().as_ref() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+async fn player(ticks: Arc<Ticks>, me: Arc<Partner>, other: Arc<Partner>) {
+    me.woken_at.store(ticks.now(), SeqCst);
+    let stopped = poll_fn(|cx| {
+        me.waker.lock().unwrap().get_or_insert_with(|| cx.waker().clone());
+        let now = ticks.poll(me.woken_at.load(SeqCst));
+        other.wake(now);
+        if ticks.stopped() { Poll::Ready(()) } else { Poll::Pending }
+    });
+    stopped.await;
+}
+
+fn spawn_pair(ticks: &Arc<Ticks>) -> [JoinHandle<()>; 2] {
+    let (a, b) = (Arc::<Partner>::default(), Arc::<Partner>::default());
+    [rt::spawn(player(ticks.clone(), a.clone(), b.clone())), rt::spawn(player(ticks.clone(), b, a))]
+}
+
+/// Spawns a task at every poll, which waits for its first one.
+async fn spawner(ticks: Arc<Ticks>, every: usize) {
+    let mut children = Vec::new();
+    let mut polls = 0;
+    while !ticks.stopped() {
+        polls += 1;
+        if polls % every == 0 {
+            let (ticks, spawned_at) = (ticks.clone(), ticks.now());
+            children.push(rt::spawn(async move { _ = ticks.poll(spawned_at) }));
+        }
+        let woken_at = ticks.now();
+        yield_by_hand().await;
+        ticks.poll(woken_at);
+    }
+    for child in children {
+        child.await.unwrap();
+    }
+}
+
+/// Runs the crowd until `end` ticks have passed, and returns how many tasks were runnable at once, at most.
+async fn crowd(ticks: Arc<Ticks>, hogs: usize, pairs: usize, end: usize) -> usize {
+    let mut tasks = Vec::new();
+    // These lie at the bottom of the LIFO lane.
+    tasks.push(rt::spawn(spawner(ticks.clone(), 8)));
+    for _ in 0..hogs {
+        tasks.push(rt::spawn(hog(ticks.clone())));
+    }
+    for _ in 0..pairs {
+        tasks.extend(spawn_pair(&ticks));
+    }
+    // This one is a hog too, and sees to the end.
+    while ticks.now() < end {
+        let woken_at = ticks.now();
+        yield_by_hand().await;
+        ticks.poll(woken_at);
+    }
+    ticks.stop.store(true, SeqCst);
+    for task in tasks {
+        task.await.unwrap();
+    }
+    // The spawner, its children (at most one in each of its waits), the hogs, one of each pair (two at the beginning), this.
+    1 + 2 + hogs + 2 * pairs + 1
+}
+
+/// The bound that `lanes.rs` states.
+fn bound(runnable: usize, injector_interval: usize) -> usize {
+    4 * runnable * injector_interval / (injector_interval - 1) + injector_interval + 1
+}
+
+#[test]
+fn i4_each_runnable_task_of_a_worker_is_polled_within_the_bound() {
+    let _watchdog = watchdog();
+    for (hogs, pairs) in [(0, 1), (1, 1), (5, 1), (1, 4), (40, 10)] {
+        let runtime = multi(1);
+        let ticks = Arc::<Ticks>::default();
+        // Waited for by a thread that is not in `block_on`, so that there is one worker and no guest.
+        let task = runtime.spawn(crowd(ticks.clone(), hogs, pairs, 20_000));
+        eventually(|| task.is_finished());
+        let runnable = futures_lite_block(task);
+        let longest = ticks.longest.load(SeqCst);
+        assert!(longest <= bound(runnable, 61), "{longest} ticks, with {runnable} runnable tasks");
+    }
+}
+
+#[test]
+fn i4_each_runnable_task_of_a_current_thread_runtime_is_polled_within_the_bound() {
+    let _watchdog = watchdog();
+    for (hogs, pairs) in [(0, 1), (5, 1), (40, 10)] {
+        let ticks = Arc::<Ticks>::default();
+        let crowd = crowd(ticks.clone(), hogs, pairs, 20_000);
+        let runnable = current().block_on(async { rt::spawn(crowd).await.unwrap() });
+        let longest = ticks.longest.load(SeqCst);
+        // First in, first out: one round, and the injector's turn.
+        assert!(longest <= runnable * 61 / 60 + 2, "{longest} ticks, with {runnable} runnable tasks");
+    }
+}
+
+/// Takes the output of a task that is over.
+fn futures_lite_block<T>(task: JoinHandle<T>) -> T {
+    let mut task = std::pin::pin!(task);
+    let mut cx = std::task::Context::from_waker(Waker::noop());
+    match task.as_mut().poll(&mut cx) {
+        Poll::Ready(output) => output.unwrap(),
+        Poll::Pending => panic!("the task is not over"),
+    }
+}
+
+/// How long tasks in the injector, and tasks under an everlasting pair, wait on a single worker.
+struct Waits {
+    /// The ticks at which the injected tasks ran, from the beginning.
+    injected: Vec<usize>,
+    /// The ticks at which the local ones did.
+    local: Vec<usize>,
+}
+
+fn flood(runtime: &Runtime, injected: usize, local: usize) -> Waits {
+    let ticks = Arc::<Ticks>::default();
+    let ran = Arc::new([Mutex::new(Vec::new()), Mutex::new(Vec::new())]);
+    let gate = Gate::new();
+    let (held, clock, log) = (gate.clone(), ticks.clone(), ran.clone());
+    let root = runtime.spawn(async move {
+        let note = |which: usize| {
+            let (clock, log) = (clock.clone(), log.clone());
+            async move {
+                let now = clock.poll(0);
+                log[which].lock().unwrap().push(now);
+            }
+        };
+        held.pass();
+        let locals: Vec<_> = (0..local).map(|_| rt::spawn(note(1))).collect();
+        let others: Vec<_> = spawn_pair(&clock).into_iter().chain([rt::spawn(hog(clock.clone()))]).collect();
+        for local in locals {
+            local.await.unwrap();
+        }
+        others
+    });
+    // The worker is held, so all of these wait in the injector before it takes the first.
+    gate.wait_for(1);
+    let tasks: Vec<_> = (0..injected)
+        .map(|_| {
+            let (ticks, ran) = (ticks.clone(), ran.clone());
+            runtime.spawn(async move {
+                let now = ticks.poll(0);
+                ran[0].lock().unwrap().push(now);
+            })
+        })
+        .collect();
+    assert_eq!(runtime.handle().metrics().global_queue_depth(), injected);
+    gate.open();
+    eventually(|| tasks.iter().all(|task| task.is_finished()) && root.is_finished());
+    ticks.stop.store(true, SeqCst);
+    let others = futures_lite_block(root);
+    eventually(|| others.iter().all(|task| task.is_finished()));
+    let [injected, local] = [0, 1].map(|which| ran[which].lock().unwrap().clone());
+    Waits { injected, local }
+}
+
+#[test]
+fn i4_tasks_in_the_injector_have_their_turn_in_order() {
+    let _watchdog = watchdog();
+    let runtime = multi(1);
+    let waits = flood(&runtime, 100, 20);
+    assert_eq!(waits.injected.len(), 100);
+    for (place, tick) in waits.injected.iter().enumerate() {
+        // The worker's own tasks never run out, so it takes one task each 61 ticks.
+        assert!(*tick <= 61 * (place + 2), "number {place} of the injector ran at tick {tick}");
+    }
+    assert!(waits.injected.is_sorted());
+}
+
+#[test]
+fn i4_tasks_under_an_everlasting_pair_have_their_turn_while_the_injector_is_full() {
+    let _watchdog = watchdog();
+    // The root, the local tasks, the pair, the hog.
+    let (local, runnable) = (20, 1 + 20 + 2 + 1);
+    let mut too_long = Vec::new();
+    for interval in [61, 60, 7, 8, 4, 2] {
+        let runtime = Builder::new_multi_thread().worker_threads(1).global_queue_interval(interval).build().unwrap();
+        let waits = flood(&runtime, 5_000, local);
+        let (last, bound) = (*waits.local.iter().max().unwrap(), bound(runnable, interval as usize));
+        if last > bound {
+            too_long.push(format!("{last} ticks, not {bound}, with the injector's turn each {interval} ticks"));
+        }
+    }
+    assert!(too_long.is_empty(), "a task of {runnable} on the worker waited {too_long:#?}");
+}

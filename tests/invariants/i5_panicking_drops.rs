@@ -1,0 +1,232 @@
+//! I5 with futures and outputs that panic when they are dropped: each is dropped once all the same, the panic stays with
+//! its task, and the runtime goes on.
+//!
+//! Mutations that these tests are for: a drop outside of `catch_unwind` (the worker dies, or the shutdown stops half way);
+//! a stage that is not cleared before the panic is passed on (dropped again).
+
+use std::future::pending;
+
+use rt::runtime::Runtime;
+use rt::task::JoinHandle;
+
+use crate::common::*;
+
+/// Panics when it is dropped, after it was counted.
+struct Bomb(Option<Token>);
+
+impl Bomb {
+    fn new(drops: &Drops) -> Self {
+        Self(Some(drops.token()))
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        drop(self.0.take());
+        panic!("dropped a bomb");
+    }
+}
+
+/// The runtime still does all it should.
+fn assert_unhurt(runtime: &Runtime) {
+    let sum = runtime.block_on(async {
+        let tasks: Vec<_> = (0..50)
+            .map(|n| {
+                rt::spawn(async move {
+                    rt::task::yield_now().await;
+                    n
+                })
+            })
+            .collect();
+        let mut sum = 0;
+        for task in tasks {
+            sum += task.await.unwrap();
+        }
+        sum
+    });
+    assert_eq!(sum, 1225);
+}
+
+#[test]
+fn i5_a_future_that_panics_when_aborted_is_dropped_once_and_its_joiner_told() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drops = Drops::new();
+        let tasks: Vec<JoinHandle<()>> = (0..20)
+            .map(|_| {
+                let bomb = Bomb::new(&drops);
+                runtime.spawn(async move {
+                    let _bomb = bomb;
+                    pending().await
+                })
+            })
+            .collect();
+        runtime.block_on(async {
+            for task in tasks {
+                task.abort();
+                let error = task.await.unwrap_err();
+                assert!(error.is_panic());
+                assert_eq!(message_of(&*error.into_panic()), "dropped a bomb");
+            }
+        });
+        assert_eq!(drops.count(), 20);
+        assert_unhurt(&runtime);
+    });
+}
+
+/// Not dropped by its own poll: by the runtime, after the poll that gave the output.
+struct ReadyBomb(#[allow(dead_code)] Bomb);
+
+impl Future for ReadyBomb {
+    type Output = &'static str;
+
+    fn poll(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<&'static str> {
+        std::task::Poll::Ready("the output counts")
+    }
+}
+
+#[test]
+fn i5_a_future_that_panics_when_dropped_after_its_last_poll_still_gives_its_output() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drops = Drops::new();
+        for _ in 0..20 {
+            let task = runtime.spawn(ReadyBomb(Bomb::new(&drops)));
+            assert_eq!(runtime.block_on(task).unwrap(), "the output counts");
+        }
+        assert_eq!(drops.count(), 20);
+        assert_unhurt(&runtime);
+    });
+}
+
+#[test]
+fn i5_a_future_that_panics_in_its_poll_and_in_its_drop_is_dropped_once() {
+    let _watchdog = watchdog();
+    struct Both(#[allow(dead_code)] Bomb);
+    impl Future for Both {
+        type Output = ();
+        fn poll(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<()> {
+            panic!("polled a bomb");
+        }
+    }
+    on_each_runtime(|runtime| {
+        let drops = Drops::new();
+        for _ in 0..20 {
+            let error = runtime.block_on(runtime.spawn(Both(Bomb::new(&drops)))).unwrap_err();
+            assert_eq!(message_of(&*error.into_panic()), "polled a bomb", "the first panic is the one to know of");
+        }
+        assert_eq!(drops.count(), 20);
+        assert_unhurt(&runtime);
+    });
+}
+
+#[test]
+fn i5_an_output_that_panics_when_dropped_hurts_nobody() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drops = Drops::new();
+        // Detached: the runtime drops the output.
+        for _ in 0..20 {
+            let drops = drops.clone();
+            drop(runtime.spawn(async move { Bomb::new(&drops) }));
+        }
+        runtime.block_on(async {
+            while drops.count() < 20 {
+                rt::task::yield_now().await;
+            }
+        });
+        // Complete, and the handle dropped: that drops the output, in whoever's hands that is.
+        for _ in 0..20 {
+            let drops = drops.clone();
+            let task = runtime.spawn(async move { Bomb::new(&drops) });
+            runtime.block_on(async {
+                while !task.is_finished() {
+                    rt::task::yield_now().await;
+                }
+            });
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(task)));
+        }
+        assert_eq!(drops.count(), 40);
+        assert_unhurt(&runtime);
+    });
+}
+
+#[test]
+fn i5_panicking_drops_do_not_stop_the_shutdown() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drops = Drops::new();
+        let mut tasks: Vec<JoinHandle<()>> = Vec::new();
+        for n in 0..60 {
+            let (bomb, plain) = (Bomb::new(&drops), drops.token());
+            // Bombs and plain futures alternate, so that one left out after a bomb would be missed.
+            tasks.push(runtime.spawn(async move {
+                let _bomb = bomb;
+                if n % 2 == 0 { pending().await } else { rt::time::sleep(std::time::Duration::MAX).await }
+            }));
+            tasks.push(runtime.spawn(async move {
+                let _plain = plain;
+                pending().await
+            }));
+        }
+        runtime.block_on(async {
+            for _ in 0..10 {
+                rt::task::yield_now().await;
+            }
+        });
+        drop(runtime);
+        drops.assert_all();
+        for (n, task) in tasks.into_iter().enumerate() {
+            let error = current().block_on(task).unwrap_err();
+            assert_eq!(error.is_panic(), n % 2 == 0, "task {n}: {error}");
+        }
+    });
+}
+
+#[test]
+fn i5_a_payload_that_panics_when_dropped_hurts_nobody() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drops = Drops::new();
+        // Nobody takes the error, whose payload is a bomb: the runtime has to drop it.
+        let made = drops.clone();
+        drop(runtime.spawn(async move { std::panic::panic_any(Bomb::new(&made)) }));
+        runtime.block_on(async {
+            while drops.count() < 1 {
+                rt::task::yield_now().await;
+            }
+        });
+        assert_unhurt(&runtime);
+    });
+}
+
+#[test]
+fn i5_wakers_that_panic_hurt_nobody() {
+    let _watchdog = watchdog();
+    struct Panics;
+    impl std::task::Wake for Panics {
+        fn wake(self: std::sync::Arc<Self>) {
+            panic!("woke a bomb");
+        }
+    }
+    on_each_runtime(|runtime| {
+        let end = Signal::new();
+        let (inside, drops) = (end.clone(), Drops::new());
+        let token = drops.token();
+        let task = runtime.spawn(async move {
+            let _token = token;
+            inside.wait().await;
+        });
+        let waker = std::sync::Arc::new(Panics).into();
+        let mut task = std::pin::pin!(task);
+        assert!(task.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
+        end.set();
+        runtime.block_on(async {
+            while !task.is_finished() {
+                rt::task::yield_now().await;
+            }
+        });
+        drops.assert_all();
+        assert_unhurt(&runtime);
+    });
+}

@@ -1,0 +1,181 @@
+//! I5, the memory: nothing that a runtime allocates outlives what it was for. A counting allocator looks at the whole
+//! process, which is why this is a program of its own, and one test.
+//!
+//! Each case is run a few times to let caches fill (thread-local storage, the collector of the deques), then many times; in
+//! between the live bytes must not have grown by more than a slack that is far below what a leak of one small object a
+//! round would come to.
+//!
+//! Mutations that this is for: a cycle between runtime and tasks; a task cell that is not freed when its last reference goes
+//! on another thread, or after the end of the runtime; a drained queue whose entries are forgotten.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::future::pending;
+use std::sync::atomic::AtomicIsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use rt::runtime::Runtime;
+
+use common::*;
+
+static LIVE: AtomicIsize = AtomicIsize::new(0);
+
+struct Counting;
+
+// SAFETY: passes everything on to the system's allocator, and counts beside it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LIVE.fetch_add(layout.size() as isize, Relaxed);
+        // SAFETY: the caller's promises are the system allocator's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as isize, Relaxed);
+        // SAFETY: as in `alloc`.
+        unsafe { System.dealloc(memory, layout) };
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How much the live memory grows over so many rounds, after some to warm up. The smallest of a few looks: garbage that waits for
+/// a collector comes and goes, a leak only comes.
+fn growth(warm_up: usize, rounds: usize, mut round: impl FnMut()) -> isize {
+    (0..warm_up).for_each(|_| round());
+    let before = LIVE.load(Relaxed);
+    (0..rounds).for_each(|_| round());
+    let mut least = LIVE.load(Relaxed) - before;
+    for _ in 0..10 {
+        round();
+        least = least.min(LIVE.load(Relaxed) - before);
+    }
+    least
+}
+
+/// The slack: what the thread-local halves of the deques' collector (crossbeam-epoch) may hold back, some bags of up to 64
+/// entries each for a handful of threads, with the buffers that they refer to.
+const SLACK: isize = 256 << 10;
+
+/// A thousand tasks, of which some end, some are detached, aborted, or panic; from inside and from outside.
+fn thousand_tasks(runtime: &Runtime) {
+    runtime.block_on(async {
+        let tasks: Vec<_> = (0..700)
+            .map(|n| {
+                rt::spawn(async move {
+                    if n % 3 == 0 {
+                        rt::task::yield_now().await;
+                    }
+                    [n; 8]
+                })
+            })
+            .collect();
+        for (n, task) in tasks.into_iter().enumerate() {
+            match n % 7 {
+                0 => drop(task),
+                1 => {
+                    task.abort();
+                    let _ = task.await;
+                }
+                _ => drop(task.await.unwrap()),
+            }
+        }
+    });
+    let outside: Vec<_> = (0..300).map(|n| runtime.spawn(async move { vec![n; 8] })).collect();
+    // The last references go on this thread, which is not the tasks'.
+    runtime.block_on(async {
+        while !outside.iter().all(|task| task.is_finished()) {
+            rt::task::yield_now().await;
+        }
+        // Those that were detached above.
+        while runtime.handle().metrics().num_alive_tasks() > 0 {
+            rt::task::yield_now().await;
+        }
+    });
+    thread::scope(|scope| _ = scope.spawn(|| drop(outside)));
+}
+
+/// Uses a bit of everything, and leaves handles, wakers and sockets behind that go after the runtime.
+fn short_life(runtime: Runtime) {
+    let (wakers, handle) = (Channel::<Waker>::new(), runtime.handle().clone());
+    let mut left = Vec::new();
+    for n in 0..12 {
+        let wakers = wakers.clone();
+        left.push(runtime.spawn(async move {
+            match n % 4 {
+                0 => pending().await,
+                1 => rt::time::sleep(Duration::from_secs(3600)).await,
+                2 => {
+                    let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+                    let _ = listener.accept().await;
+                }
+                _ => {
+                    let mut told = false;
+                    std::future::poll_fn(|cx| {
+                        if !std::mem::replace(&mut told, true) {
+                            wakers.send(cx.waker().clone());
+                        }
+                        Poll::<()>::Pending
+                    })
+                    .await;
+                }
+            }
+        }));
+    }
+    let (kept, sleep) = runtime.block_on(async {
+        let mut kept = Vec::new();
+        for _ in 0..3 {
+            kept.push(wakers.receive().await);
+        }
+        rt::spawn_blocking(|| ()).await.unwrap();
+        let mut sleep = Box::pin(rt::time::sleep(Duration::from_secs(3600)));
+        assert!(poll_once(sleep.as_mut()).await.is_pending());
+        (kept, sleep)
+    });
+    let abort = left[0].abort_handle();
+    drop(runtime);
+    kept.into_iter().for_each(Waker::wake);
+    abort.abort();
+    drop((left, handle, sleep, abort));
+}
+
+#[test]
+fn i5_memory_returns() {
+    let _watchdog = watchdog();
+    // The harness allocates for its output beside this test; so small a thing is within the slack.
+    for (name, runtime) in [("one thread", current()), ("two workers", multi(2))] {
+        // With the warm-up 600,000 tasks each: a leak of one byte for each would be more than the slack.
+        let grown = growth(60, 540, || thousand_tasks(&runtime));
+        println!("{name}: {grown} bytes more after 540,000 tasks");
+        assert!(grown < SLACK, "{name}: {grown} bytes more after 540,000 tasks");
+    }
+    let flavors: [(&str, fn() -> Runtime); 2] = [("one thread", current), ("two workers", || multi(2))];
+    for (name, make) in flavors {
+        let grown = growth(30, 500, || short_life(make()));
+        println!("{name}: {grown} bytes more after 500 runtimes");
+        // A runtime's smallest parts have a few dozen bytes, it itself some thousands.
+        assert!(grown < SLACK / 16, "{name}: {grown} bytes more after 500 runtimes");
+    }
+    let runtime = multi(2);
+    let grown = growth(20, 200, || {
+        runtime.block_on(async {
+            for task in (0..100).map(|n| rt::spawn(rt::time::sleep(Duration::from_micros(n)))).collect::<Vec<_>>() {
+                task.await.unwrap();
+            }
+            let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            for _ in 0..5 {
+                let client = rt::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+                drop((listener.accept().await.unwrap(), client));
+            }
+            rt::spawn_blocking(|| ()).await.unwrap();
+            drop(rt::spawn(async { panic!("a payload to free") }).await.map(|(): ()| ()));
+        });
+    });
+    println!("timers, sockets, jobs, panics: {grown} bytes more");
+    assert!(grown < SLACK / 16, "timers, sockets, jobs, panics: {grown} bytes more");
+}

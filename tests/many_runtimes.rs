@@ -1,0 +1,91 @@
+//! I10, the process: a thousand runtimes, made and dropped, leave no thread and no descriptor behind; nor do many at once. It counts
+//! those of the whole process, which is why this is a program of its own, and one test.
+//!
+//! Mutations that this is for: a thread that is not joined, or not told to end; a poller or its waker that somebody keeps.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::fs;
+use std::time::Duration;
+
+use rt::runtime::{Builder, Runtime};
+
+use common::*;
+
+/// The names of all threads, in order.
+fn threads() -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir("/proc/self/task")
+        .unwrap()
+        .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("comm")).ok())
+        .map(|name| name.trim().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+fn descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+fn use_everything(runtime: &Runtime) {
+    runtime.block_on(async {
+        rt::spawn(rt::time::sleep(Duration::from_micros(1))).await.unwrap();
+        let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = rt::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        drop((listener.accept().await.unwrap(), client));
+        rt::spawn_blocking(|| ()).await.unwrap();
+        // Left behind.
+        rt::spawn(std::future::pending::<()>());
+        rt::spawn(async move { drop(listener.accept().await) });
+    });
+}
+
+#[test]
+fn i10_a_thousand_runtimes_leave_no_thread_and_no_descriptor_behind() {
+    let _watchdog = watchdog();
+    let before = (threads(), descriptors());
+    for n in 0..1000 {
+        let runtime = if n % 2 == 0 { current() } else { multi(1 + n % 3) };
+        match n % 4 {
+            0 | 1 => use_everything(&runtime),
+            2 => drop(runtime.spawn(async {})),
+            _ => {}
+        }
+        if n % 10 == 9 {
+            runtime.shutdown_timeout(Duration::from_secs(1000));
+        } else {
+            drop(runtime);
+        }
+        if n % 100 == 0 {
+            // A thread that was joined may still be listed for a moment: the kernel wakes the joiner first.
+            eventually(|| threads() == before.0);
+            assert_eq!(descriptors(), before.1, "descriptors after runtime {n}");
+        }
+    }
+
+    // Many at once share nothing, and go as they came.
+    let crowd: Vec<_> = (0..50).map(|_| multi(2)).collect();
+    crowd.iter().for_each(use_everything);
+    assert!(threads().len() >= before.0.len() + 50 * 2);
+    drop(crowd);
+    eventually(|| threads() == before.0);
+    assert_eq!(descriptors(), before.1);
+
+    // Those that nobody waits for end too.
+    for n in 0..50 {
+        let runtime = if n % 2 == 0 { current() } else { multi(2) };
+        use_everything(&runtime);
+        runtime.shutdown_background();
+    }
+    eventually(|| threads() == before.0 && descriptors() == before.1);
+
+    // And those that never came to be.
+    for _ in 0..20 {
+        let refused = Builder::new_multi_thread().worker_threads(2).thread_stack_size(1 << 46).enable_all().build();
+        assert!(refused.is_err());
+    }
+    eventually(|| threads() == before.0);
+    assert_eq!(descriptors(), before.1);
+}

@@ -1,0 +1,10 @@
+//! TCP and descriptors through the facade, many at once.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+#[cfg(unix)]
+mod async_fd;
+mod echo;
+mod listener;
+mod streams;

@@ -1,0 +1,237 @@
+//! `block_on`: from many threads, inside blocking jobs, with futures that are not `Send`.
+//!
+//! Mutations that these tests are for: a caller without a guest slot that is never woken; a current-thread core that is put
+//! down and not picked up by the next caller; a guest that leaves its tasks on lanes that nobody looks at.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
+use std::time::Duration;
+
+use rt::runtime::Handle;
+
+use crate::common::*;
+
+#[test]
+fn more_callers_than_guest_slots_all_come_to_their_end() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let all_in = Arc::new(AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for caller in 0..12 {
+                let (all_in, handle) = (all_in.clone(), runtime.handle());
+                scope.spawn(move || {
+                    handle.block_on(async {
+                        all_in.fetch_add(1, SeqCst);
+                        // All twelve are inside at once.
+                        while all_in.load(SeqCst) < 12 {
+                            rt::task::yield_now().await;
+                        }
+                        for n in 0..20 {
+                            let task = rt::spawn(async move {
+                                rt::task::yield_now().await;
+                                caller * n
+                            });
+                            assert_eq!(task.await.unwrap(), caller * n);
+                        }
+                        rt::time::sleep(Duration::from_millis(1)).await;
+                        assert_eq!(rt::spawn_blocking(move || caller).await.unwrap(), caller);
+                    });
+                });
+            }
+        });
+        let totals = runtime.handle().metrics().totals();
+        assert_eq!((totals.spawns, totals.completions), (240, 240));
+    });
+}
+
+#[test]
+fn callers_come_and_go_while_tasks_go_on() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let stop = Signal::new();
+        let stopped = stop.clone();
+        // On a current-thread runtime this runs on whichever caller has the core.
+        let lasting = runtime.spawn(async move {
+            let mut turns = 0u64;
+            while !stopped.is_set() {
+                turns += 1;
+                rt::task::yield_now().await;
+            }
+            turns
+        });
+        thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        runtime.block_on(async {
+                            rt::spawn(async { rt::task::yield_now().await }).await.unwrap();
+                        });
+                    }
+                });
+            }
+        });
+        stop.set();
+        assert!(runtime.block_on(lasting).unwrap() > 0);
+    });
+}
+
+#[test]
+fn a_caller_that_waits_takes_the_core_of_a_current_thread_runtime_over() {
+    let _watchdog = watchdog();
+    let runtime = current();
+    for _ in 0..50 {
+        let (leave, arrived) = (Signal::new(), Arc::new(AtomicUsize::new(0)));
+        thread::scope(|scope| {
+            // Has the core, until it is told to leave.
+            let (tell, first) = (arrived.clone(), leave.clone());
+            let first = scope.spawn({
+                let runtime = &runtime;
+                move || {
+                    runtime.block_on(async {
+                        tell.fetch_add(1, SeqCst);
+                        first.wait().await;
+                    });
+                }
+            });
+            eventually(|| arrived.load(SeqCst) == 1);
+            // Needs somebody to run its task after the first one has left.
+            let (tell, wait, runtime) = (arrived.clone(), leave.clone(), &runtime);
+            let second = scope.spawn(move || {
+                runtime.block_on(async {
+                    tell.fetch_add(1, SeqCst);
+                    rt::spawn(async move {
+                        wait.wait().await;
+                        for _ in 0..5 {
+                            rt::time::sleep(Duration::from_micros(100)).await;
+                        }
+                    })
+                    .await
+                    .unwrap();
+                });
+            });
+            eventually(|| arrived.load(SeqCst) == 2);
+            leave.set();
+            first.join().unwrap();
+            second.join().unwrap();
+        });
+    }
+}
+
+#[test]
+fn tasks_left_by_a_caller_go_on_when_it_has_gone() {
+    let _watchdog = watchdog();
+    let runtime = multi(1);
+    let done = Arc::new(AtomicUsize::new(0));
+    for round in 1..=100 {
+        let done_here = done.clone();
+        runtime.block_on(async move {
+            for _ in 0..3 {
+                let done = done_here.clone();
+                rt::spawn(async move {
+                    rt::task::yield_now().await;
+                    done.fetch_add(1, SeqCst);
+                });
+            }
+        });
+        // Nobody is in `block_on` now: the worker has to have them.
+        eventually(|| done.load(SeqCst) == 3 * round);
+    }
+}
+
+#[test]
+fn the_drivers_are_not_left_alone_by_a_caller_that_goes() {
+    let _watchdog = watchdog();
+    let runtime = multi(1);
+    for _ in 0..20 {
+        let sleeper = runtime.block_on(async {
+            // This thread waits in the drivers for the first sleep, as likely as not; nobody does for the second.
+            rt::time::sleep(Duration::from_millis(1)).await;
+            rt::spawn(rt::time::sleep(Duration::from_millis(2)))
+        });
+        eventually(|| sleeper.is_finished());
+    }
+}
+
+#[test]
+fn block_on_works_inside_a_blocking_job() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let sum = runtime.block_on(async {
+            rt::spawn_blocking(|| {
+                let handle = Handle::current();
+                let inner = handle.block_on(async { rt::spawn(async { 1 }).await.unwrap() });
+                // And once more, one level deeper.
+                let deeper = handle.block_on(async {
+                    rt::spawn_blocking(|| Handle::current().block_on(async { rt::spawn(async { 2 }).await.unwrap() }))
+                        .await
+                        .unwrap()
+                });
+                inner + deeper
+            })
+            .await
+            .unwrap()
+        });
+        assert_eq!(sum, 3);
+    });
+}
+
+#[test]
+fn a_main_future_need_not_be_send_and_can_borrow() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let (shared, mut local) = (Rc::new(RefCell::new(1)), 1);
+        let home = thread::current().id();
+        runtime.block_on(async {
+            for _ in 0..20 {
+                *shared.borrow_mut() += rt::spawn(async { 1 }).await.unwrap();
+                rt::task::yield_now().await;
+                local += 1;
+                assert_eq!(thread::current().id(), home);
+            }
+        });
+        assert_eq!((*shared.borrow(), local), (21, 21));
+    });
+}
+
+#[test]
+fn a_main_future_is_dropped_before_block_on_returns_or_unwinds() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drops = Drops::new();
+        struct Main(#[allow(dead_code)] Token, bool);
+        impl Future for Main {
+            type Output = ();
+            fn poll(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<()> {
+                assert!(!self.1, "panics");
+                std::task::Poll::Ready(())
+            }
+        }
+        runtime.block_on(Main(drops.token(), false));
+        assert_eq!(drops.count(), 1);
+        catch(|| runtime.block_on(Main(drops.token(), true)));
+        assert_eq!(drops.count(), 2);
+    });
+}
+
+#[test]
+fn a_caller_helps_with_the_tasks_that_its_future_spawned() {
+    let _watchdog = watchdog();
+    // The only worker is held; on the caller's thread its own tasks go on all the same.
+    let runtime = multi(1);
+    let gate = Gate::new();
+    let held = gate.clone();
+    runtime.spawn(async move { held.pass() });
+    gate.wait_for(1);
+    let here = thread::current().id();
+    runtime.block_on(async {
+        for _ in 0..100 {
+            assert_eq!(rt::spawn(async { thread::current().id() }).await.unwrap(), here);
+        }
+        rt::spawn(rt::time::sleep(Duration::from_millis(1))).await.unwrap();
+    });
+    gate.open();
+}

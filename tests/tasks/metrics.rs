@@ -1,0 +1,211 @@
+//! The counters add up.
+//!
+//! Mutations that these tests are for: a path that spawns, polls or completes without counting; a count made twice; a
+//! counter of a guest, of foreign threads or of a driver that is left out of the sum.
+
+use std::future::pending;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rt::io::{AsyncReadExt, AsyncWriteExt};
+use rt::net::{TcpListener, TcpStream};
+use rt::runtime::Builder;
+
+use crate::common::*;
+
+#[test]
+fn at_rest_as_many_tasks_are_complete_as_were_spawned() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let metrics = runtime.handle().metrics();
+        let pending_task = runtime.spawn(pending::<()>());
+        runtime.block_on(async {
+            let mut tasks = Vec::new();
+            for n in 0..200 {
+                // From the main future, from tasks, aborted, panicking, detached.
+                tasks.push(rt::spawn(async move {
+                    rt::spawn(async {}).await.unwrap();
+                    rt::task::yield_now().await;
+                    assert!(n % 20 > 0, "some panic");
+                }));
+                if n % 7 == 0 {
+                    tasks[n].abort();
+                }
+            }
+            for task in tasks {
+                let _ = task.await;
+            }
+        });
+        // Detached children of aborted tasks may still be on their way.
+        let settle = async {
+            while metrics.num_alive_tasks() > 1 {
+                rt::task::yield_now().await;
+            }
+        };
+        runtime.block_on(settle);
+        let totals = metrics.totals();
+        assert_eq!(totals.spawns, totals.completions + 1);
+        assert!(totals.spawns > 200 && totals.polls > totals.completions);
+        assert_eq!(totals.local_schedules + totals.injector_schedules >= totals.spawns - 1, true, "{totals:?}");
+        drop(runtime);
+        let totals = metrics.totals();
+        assert_eq!((totals.spawns, metrics.num_alive_tasks()), (totals.completions, 0));
+        assert!(pending_task.is_finished());
+        // Refused by a dead runtime: neither spawned nor completed.
+        assert!(totals.polls >= 200);
+    });
+}
+
+#[test]
+fn tasks_refused_by_a_dead_runtime_are_not_counted() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let handle = runtime.handle().clone();
+        drop(runtime);
+        let before = handle.metrics().totals();
+        (0..10).for_each(|_| assert!(handle.spawn(async {}).is_finished()));
+        let after = handle.metrics().totals();
+        assert_eq!((after.spawns, after.completions), (before.spawns, before.completions));
+    });
+}
+
+#[test]
+fn totals_are_the_sum_of_the_workers_and_of_those_outside() {
+    let _watchdog = watchdog();
+    let runtime = multi(3);
+    let metrics = runtime.handle().metrics();
+    let task = runtime.spawn(async {
+        for task in (0..100).map(|_| rt::spawn(async {})).collect::<Vec<_>>() {
+            task.await.unwrap();
+        }
+    });
+    eventually(|| task.is_finished());
+    assert_eq!(metrics.num_workers(), 3);
+    assert!(metrics.worker(3).is_none() && metrics.worker_queue_depth(3).is_none());
+    let workers: Vec<_> = (0..3).map(|worker| metrics.worker(worker).unwrap()).collect();
+    let totals = metrics.totals();
+    // The first came from outside; nobody was in `block_on`.
+    assert_eq!(workers.iter().map(|worker| worker.spawns).sum::<u64>() + 1, totals.spawns);
+    assert_eq!(workers.iter().map(|worker| worker.completions).sum::<u64>(), totals.completions);
+    assert_eq!(workers.iter().map(|worker| worker.polls).sum::<u64>(), totals.polls);
+    assert_eq!(totals.spawns, 101);
+}
+
+#[test]
+fn an_imbalance_between_two_workers_shows_as_steals() {
+    let _watchdog = watchdog();
+    let runtime = multi(2);
+    let task = runtime.spawn(async {
+        let (send, receive) = mpsc::channel();
+        for _ in 0..50 {
+            let send = send.clone();
+            rt::spawn(async move { send.send(()).unwrap() });
+        }
+        // Only the other worker can run them, and only by stealing them.
+        (0..50).for_each(|_| receive.recv().unwrap());
+    });
+    eventually(|| task.is_finished());
+    let totals = runtime.handle().metrics().totals();
+    assert!(totals.steals >= 1 && totals.steal_attempts >= totals.steals, "{totals:?}");
+    assert_eq!(totals.stolen_tasks, 50, "{totals:?}");
+}
+
+#[test]
+fn queue_depths_count_what_waits() {
+    let _watchdog = watchdog();
+    let runtime = multi(1);
+    let metrics = runtime.handle().metrics();
+    let gate = Gate::new();
+    let held = gate.clone();
+    runtime.spawn(async move {
+        (0..7).for_each(|_| drop(rt::spawn(async {})));
+        held.pass();
+    });
+    gate.wait_for(1);
+    (0..5).for_each(|_| drop(runtime.spawn(async {})));
+    assert_eq!((metrics.worker_queue_depth(0), metrics.global_queue_depth()), (Some(7), 5));
+    assert_eq!(metrics.num_alive_tasks(), 13);
+    gate.open();
+    eventually(|| metrics.num_alive_tasks() == 0);
+    assert_eq!((metrics.worker_queue_depth(0), metrics.global_queue_depth()), (Some(0), 0));
+}
+
+#[test]
+fn a_spent_budget_is_counted() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            rt::spawn(async {
+                for _ in 0..128 * 10 + 1 {
+                    rt::task::consume_budget().await;
+                }
+            })
+            .await
+            .unwrap();
+        });
+        assert_eq!(runtime.handle().metrics().totals().budget_yields, 10);
+    });
+}
+
+#[test]
+fn timers_are_counted_as_set_fired_and_cancelled() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drivers = || runtime.handle().metrics().drivers();
+        runtime.block_on(async {
+            for _ in 0..10 {
+                rt::time::sleep(Duration::from_millis(1)).await;
+            }
+            // Never polled, or ready at once: no timer.
+            drop(rt::time::sleep(Duration::from_secs(1)));
+            rt::time::sleep(Duration::ZERO).await;
+            assert!(rt::time::timeout(Duration::from_secs(1), async {}).await.is_ok());
+        });
+        assert_eq!((drivers().timers_set, drivers().timers_fired, drivers().timers_cancelled), (10, 10, 0));
+        runtime.block_on(async {
+            for _ in 0..5 {
+                let mut sleep = Box::pin(rt::time::sleep(Duration::from_secs(3600)));
+                assert!(poll_once(sleep.as_mut()).await.is_pending());
+            }
+        });
+        assert_eq!((drivers().timers_set, drivers().timers_fired, drivers().timers_cancelled), (15, 10, 5));
+    });
+}
+
+#[test]
+fn descriptors_and_their_events_are_counted() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drivers = || runtime.handle().metrics().drivers();
+        assert_eq!(drivers().io_registered, 0);
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let (mut server, _) = listener.accept().await.unwrap();
+            assert_eq!(drivers().io_registered, 3);
+            client.write_all(b"x").await.unwrap();
+            server.read_exact(&mut [0]).await.unwrap();
+            assert!(drivers().io_events > 0);
+            drop(client);
+            assert_eq!(drivers().io_registered, 2);
+        });
+        assert_eq!(drivers().io_registered, 0);
+    });
+}
+
+#[test]
+fn an_idle_runtime_counts_nothing_more() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
+    runtime.block_on(async { rt::spawn(rt::time::sleep(Duration::from_millis(1))).await.unwrap() });
+    let metrics = runtime.handle().metrics();
+    let mut before = metrics.totals();
+    eventually(|| {
+        // Until all lie down, and two looks 50 ms apart are the same.
+        std::thread::sleep(Duration::from_millis(50));
+        let now = metrics.totals();
+        std::mem::replace(&mut before, now) == now
+    });
+    // A scheduler in which somebody is always searching, or parks over and over, does not get here.
+    assert_eq!(metrics.totals().spawns, 1);
+}

@@ -1,0 +1,223 @@
+//! Spawning: from inside and outside, from many threads at once, in chains and trees, a million of them.
+//!
+//! Mutations that these tests are for: a task spawned and never queued, or queued and never run (a hang, or a count that is
+//! off); identifiers given twice; a recursion on the stack where a queue should be.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
+
+use rt::runtime::RuntimeFlavor;
+use rt::task::JoinHandle;
+
+use crate::common::*;
+
+#[test]
+fn a_million_tasks_are_spawned_and_joined() {
+    let _watchdog = watchdog();
+    const BATCH: u64 = 10_000;
+    // In equal parts: from a task, from the main future, from outside, all at once on the same runtime.
+    let runtime = multi(2);
+    let count = |batches: u64| async move {
+        let mut sum = 0;
+        for batch in 0..batches {
+            let tasks: Vec<_> = (0..BATCH).map(|n| rt::spawn(async move { batch * BATCH + n })).collect();
+            for task in tasks {
+                sum += task.await.unwrap();
+            }
+        }
+        sum
+    };
+    let expected = |batches: u64| (0..batches * BATCH).sum::<u64>();
+    let inside = runtime.spawn(count(40));
+    let outside = thread::scope(|scope| {
+        let outside = scope.spawn(|| {
+            let mut sum = 0;
+            for n in 0..20 {
+                let tasks: Vec<_> = (0..BATCH).map(|m| runtime.spawn(async move { n * BATCH + m })).collect();
+                sum += runtime.block_on(async {
+                    let mut sum = 0;
+                    for task in tasks {
+                        sum += task.await.unwrap();
+                    }
+                    sum
+                });
+            }
+            sum
+        });
+        assert_eq!(runtime.block_on(count(40)), expected(40));
+        outside.join().unwrap()
+    });
+    assert_eq!(outside, expected(20));
+    assert_eq!(runtime.block_on(inside).unwrap(), expected(40));
+    let totals = runtime.handle().metrics().totals();
+    assert_eq!((totals.spawns, totals.completions), (1_000_001, 1_000_001));
+}
+
+#[test]
+fn tasks_spawned_from_many_foreign_threads_all_run_and_have_ids_of_their_own() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let handle = runtime.handle();
+        let ids = thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|_| {
+                    let ran = ran.clone();
+                    scope.spawn(move || -> Vec<_> {
+                        (0..500)
+                            .map(|_| {
+                                let ran = ran.clone();
+                                handle.spawn(async move { ran.fetch_add(1, SeqCst) }).id()
+                            })
+                            .collect()
+                    })
+                })
+                .collect();
+            let own: Vec<_> =
+                runtime.block_on(async { (0..500).map(|_| rt::spawn(async { rt::task::id() })).collect() });
+            let mut ids: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+            runtime.block_on(async {
+                for task in own {
+                    let id = task.id();
+                    assert_eq!(task.await.unwrap(), id);
+                    ids.push(id);
+                }
+                while ran.load(SeqCst) < 4000 {
+                    rt::task::yield_now().await;
+                }
+            });
+            ids
+        });
+        assert_eq!(ids.len(), 4500);
+        assert_eq!(ids.into_iter().collect::<HashSet<_>>().len(), 4500);
+    });
+}
+
+/// Each task spawns the next, and does not wait for it.
+fn chain(left: u32, done: Signal) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        if left == 0 {
+            done.set();
+        } else {
+            rt::spawn(chain(left - 1, done));
+        }
+    })
+}
+
+/// Each task waits for the one it spawned.
+fn nest(left: u32) -> Pin<Box<dyn Future<Output = u32> + Send>> {
+    Box::pin(async move { if left == 0 { 0 } else { rt::spawn(nest(left - 1)).await.unwrap() + 1 } })
+}
+
+fn tree(depth: u32) -> Pin<Box<dyn Future<Output = u64> + Send>> {
+    Box::pin(async move {
+        if depth == 0 {
+            return 1;
+        }
+        let (left, right) = (rt::spawn(tree(depth - 1)), rt::spawn(tree(depth - 1)));
+        left.await.unwrap() + right.await.unwrap() + 1
+    })
+}
+
+#[test]
+fn chains_nests_and_trees_of_tasks_come_to_their_end() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            let done = Signal::new();
+            rt::spawn(chain(50_000, done.clone()));
+            done.wait().await;
+            // As deep as a stack would never be: waking and dropping must not recurse from task to task.
+            assert_eq!(rt::spawn(nest(50_000)).await.unwrap(), 50_000);
+            assert_eq!(tree(11).await, (1 << 12) - 1);
+        });
+    });
+}
+
+/// A task that holds the handle of a task that holds ... : dropping the first must not drop them all on one stack.
+#[test]
+fn a_long_chain_of_tasks_that_hold_each_other_is_shut_down() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drops = Drops::new();
+        let mut last: JoinHandle<()> = runtime.spawn(std::future::pending());
+        for _ in 0..50_000 {
+            let token = drops.token();
+            let held = last;
+            last = runtime.spawn(async move {
+                let _token = token;
+                drop(held.await);
+            });
+        }
+        drop(last);
+        if runtime.handle().flavor() == RuntimeFlavor::CurrentThread {
+            runtime.block_on(rt::task::yield_now());
+        }
+        drop(runtime);
+        drops.assert_all();
+    });
+}
+
+#[test]
+fn a_task_that_was_spawned_first_runs_first_on_one_thread() {
+    let _watchdog = watchdog();
+    let runtime = current();
+    let log = Arc::new(std::sync::Mutex::new(Vec::new()));
+    runtime.block_on(async {
+        let tasks: Vec<_> = (0..100)
+            .map(|n| {
+                let log = log.clone();
+                rt::spawn(async move { log.lock().unwrap().push(n) })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+    assert!(log.lock().unwrap().iter().copied().eq(0..100));
+}
+
+#[test]
+fn a_spawned_future_is_not_polled_by_the_spawner() {
+    let _watchdog = watchdog();
+    let runtime = current();
+    let polled = Arc::new(AtomicUsize::new(0));
+    let count = polled.clone();
+    let task = runtime.spawn(async move { count.fetch_add(1, SeqCst) });
+    // Nobody drives the runtime.
+    assert_eq!(polled.load(SeqCst), 0);
+    runtime.block_on(task).unwrap();
+    assert_eq!(polled.load(SeqCst), 1);
+}
+
+#[test]
+fn inside_of_a_task_the_runtime_is_the_current_one() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let spawns = || rt::runtime::Handle::current().metrics().totals().spawns;
+        runtime.block_on(async {
+            assert_eq!(spawns(), 0);
+            assert_eq!(rt::spawn(async move { spawns() }).await.unwrap(), 1);
+            assert_eq!(rt::spawn_blocking(spawns).await.unwrap(), 1);
+            assert!(rt::task::try_id().is_none(), "the main future is no task");
+        });
+        assert!(rt::runtime::Handle::try_current().is_err());
+    });
+}
+
+#[test]
+fn named_tasks_are_like_any_other() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let sum = runtime.block_on(async {
+            let builder = rt::task::Builder::new().name("a task");
+            builder.spawn(async { 1 }).await.unwrap() + builder.spawn_blocking(|| 2).await.unwrap()
+        });
+        assert_eq!(sum, 3);
+    });
+}
