@@ -102,7 +102,7 @@ impl Painter {
 }
 
 fn bars(progress: &Progress) -> Vec<ProgressBar> {
-    let style = ProgressStyle::with_template("{prefix:>10}  {bar:50.cyan/blue}  {human_pos} of {human_len}")
+    let style = ProgressStyle::with_template("{prefix:>10}  {bar:40.cyan/blue}  {human_pos} of {human_len}")
         .expect("the template is well-formed");
     let lines = MultiProgress::new();
     progress

@@ -115,7 +115,7 @@ impl Driver {
         delivered
     }
 
-    /// Fires what is due, after the inner driver has had its turn.
+    /// Fires what is due.
     fn end_turn(&mut self) {
         self.handle.fire_due(&mut self.batch);
         let shared = self.handle.shared();
@@ -134,9 +134,9 @@ impl driver::Driver for Driver {
     }
 
     fn poll(&mut self) -> bool {
-        let delivered = self.inner.poll();
+        // Timers first: whoever they wake is to be queued before those whom a busy network wakes by the hundred.
         self.end_turn();
-        delivered
+        self.inner.poll()
     }
 
     /// Closes the timers, then the inner driver. Who waits for a timer is woken, and panics when it polls that again.

@@ -69,7 +69,7 @@ pub(crate) fn on_each_runtime(test: impl Fn(Runtime)) {
     test(multi(1));
     test(multi(2));
     test(multi(4));
-    test(Builder::new_multi_thread().enable_all().build().unwrap());
+    test(Runtime::new().unwrap());
 }
 
 /// Counts the drops of its tokens.

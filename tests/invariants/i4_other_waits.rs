@@ -178,6 +178,48 @@ fn i4_a_main_future_that_yields_for_ever_starves_no_task() {
 }
 
 #[test]
+fn i4_many_short_calls_of_block_on_starve_no_task_that_came_from_outside() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let task = runtime.spawn(async {});
+        let short = || runtime.block_on(async { rt::spawn(yield_by_hand()).await.unwrap() });
+        let mut calls = 0;
+        while !task.is_finished() {
+            short();
+            calls += 1;
+            // Each is two ticks at least, and every 61st tick of the thread that drives is the injector's: also if they are
+            // those of many calls. (With several workers the call may be over before a worker has got up.)
+            let exact = runtime.handle().flavor() == rt::runtime::RuntimeFlavor::CurrentThread;
+            assert!(!exact || calls <= 61, "a task waits in the injector for {calls} calls of block_on");
+        }
+    });
+}
+
+#[test]
+fn i4_many_short_calls_of_block_on_starve_no_timer_and_no_socket() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let task = runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let task = rt::spawn(async move {
+                rt::time::sleep(Duration::from_millis(2)).await;
+                let accepted = rt::spawn(async move { listener.accept().await.unwrap() });
+                rt::task::yield_now().await;
+                let _client = TcpStream::connect(address).await.unwrap();
+                accepted.await.unwrap();
+            });
+            rt::task::yield_now().await;
+            task
+        });
+        // No call ever waits for anything but its own task, so none of them gets to sleep in the drivers.
+        while !task.is_finished() {
+            runtime.block_on(async { rt::spawn(yield_by_hand()).await.unwrap() });
+        }
+    });
+}
+
+#[test]
 fn i4_timers_fire_while_tasks_yield_for_ever() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {

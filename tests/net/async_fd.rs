@@ -116,7 +116,8 @@ fn both_directions_of_a_socket_pair_are_waited_for_independently() {
             let (one, mut two) = UnixStream::pair().unwrap();
             one.set_nonblocking(true).unwrap();
             let one = AsyncFd::new(one).unwrap();
-            // Full in one direction, empty in the other.
+            // Full in one direction, empty in the other. (A try before the first event would be refused without trying.)
+            one.writable().await.unwrap().retain_ready();
             let piece = [0; 4096];
             let mut held = 0;
             loop {
@@ -125,6 +126,7 @@ fn both_directions_of_a_socket_pair_are_waited_for_independently() {
                     Err(error) => break assert_eq!(error.kind(), ErrorKind::WouldBlock),
                 }
             }
+            assert!(held > 0);
             let mut readable = std::pin::pin!(one.readable());
             assert!(poll_once(readable.as_mut()).await.is_pending());
             let mut writable = std::pin::pin!(one.writable());

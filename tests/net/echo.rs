@@ -97,7 +97,8 @@ fn more_than_the_sockets_buffers_hold_goes_through() {
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            rt::spawn(serve(listener, Arc::default()));
+            // (The number decides how large the server's buffer is.)
+            rt::spawn(serve(listener, Arc::new(AtomicUsize::new(1000))));
             // Both sides have to wait to write, and to read, over and over.
             converse(address, 1, 12 << 20).await.unwrap();
         });

@@ -218,20 +218,28 @@ fn a_main_future_is_dropped_before_block_on_returns_or_unwinds() {
 }
 
 #[test]
-fn a_caller_helps_with_the_tasks_that_its_future_spawned() {
+fn a_caller_of_a_multi_thread_runtime_runs_no_task_itself() {
     let _watchdog = watchdog();
-    // The only worker is held; on the caller's thread its own tasks go on all the same.
-    let runtime = multi(1);
-    let gate = Gate::new();
-    let held = gate.clone();
-    runtime.spawn(async move { held.pass() });
-    gate.wait_for(1);
-    let here = thread::current().id();
+    let (runtime, here) = (multi(1), thread::current().id());
     runtime.block_on(async {
         for _ in 0..100 {
-            assert_eq!(rt::spawn(async { thread::current().id() }).await.unwrap(), here);
+            assert_ne!(rt::spawn(async { thread::current().id() }).await.unwrap(), here);
         }
-        rt::spawn(rt::time::sleep(Duration::from_millis(1))).await.unwrap();
     });
-    gate.open();
+}
+
+#[test]
+fn a_task_may_block_until_the_main_future_has_gone_on() {
+    let _watchdog = watchdog();
+    // Were it run on the caller's thread, it would wait for itself.
+    let runtime = multi(1);
+    for _ in 0..50 {
+        runtime.block_on(async {
+            let (send, receive) = std::sync::mpsc::channel();
+            let task = rt::spawn(async move { receive.recv().unwrap() });
+            rt::task::yield_now().await;
+            send.send(7).unwrap();
+            assert_eq!(task.await.unwrap(), 7);
+        });
+    }
 }

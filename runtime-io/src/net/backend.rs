@@ -19,8 +19,14 @@ use crate::interest::Interest;
 use crate::ready::Ready;
 use crate::registration::{Evented, Registration};
 
+use super::platform;
+
 /// Urgent data is of interest although hardly anybody sends it: see `Registration::poll_transfer`.
 const STREAM_INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE).add(Interest::PRIORITY);
+
+/// How many connections a listener keeps that are yet to be accepted. With fewer a burst of clients overflows it, and
+/// those that do not fit try again after a second.
+const BACKLOG: u32 = 1024;
 
 /// Asks the resolver.
 pub(super) async fn resolve(host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
@@ -154,7 +160,10 @@ impl Listener {
 
     /// Binds, with the address reusable at once where that is customary, and listens.
     pub(super) fn bind(driver: Arc<Handle>, addr: SocketAddr) -> io::Result<Self> {
-        Self::register(driver, mio::net::TcpListener::bind(addr)?)
+        let socket = Socket::new(if addr.is_ipv4() { Family::V4 } else { Family::V6 })?;
+        platform::prepare_listener(&socket)?;
+        socket.bind(addr)?;
+        socket.listen(driver, BACKLOG)
     }
 
     /// The listener must be in non-blocking mode already.

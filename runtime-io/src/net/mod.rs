@@ -7,11 +7,10 @@
 mod addr;
 mod backend;
 mod lookup;
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+mod platform;
 pub mod tcp;
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
 
 pub use addr::ToSocketAddrs;
 pub use lookup::lookup_host;

@@ -3,7 +3,13 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
+use super::backend::Socket;
 use super::tcp::{TcpListener, TcpSocket, TcpStream};
+
+/// Lets a server have its address back at once, although connections of its predecessor may linger.
+pub(super) fn prepare_listener(socket: &Socket) -> io::Result<()> {
+    socket.os().set_reuse_address(true)
+}
 
 macro_rules! is_a_descriptor {
     ($($socket:ty),*) => {$(

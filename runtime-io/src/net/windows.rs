@@ -1,8 +1,15 @@
 //! What sockets are to Windows: socket handles.
 
+use std::io;
 use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 
+use super::backend::Socket;
 use super::tcp::{TcpListener, TcpSocket, TcpStream};
+
+/// Nothing: an address is free at once here, and the option of that name would let others steal it.
+pub(super) fn prepare_listener(_: &Socket) -> io::Result<()> {
+    Ok(())
+}
 
 macro_rules! is_a_socket {
     ($($socket:ty),*) => {$(

@@ -3,7 +3,6 @@
 //! Between any two tasks the loop looks whether the main future was woken, so that neither a flood of tasks nor a main
 //! future that yields for ever starves the other. Tasks run first in, first out; every 61st tick takes from the injector.
 
-use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
 use std::ptr::NonNull;
@@ -20,7 +19,6 @@ use crate::rng::Stream;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
 use crate::scheduler::multi::take_one;
-use crate::scheduler::pacing::Pacing;
 use crate::task::owner::Owner;
 use crate::task::{self, Birth, JoinHandle, Notified};
 use std::sync::atomic::AtomicBool;
@@ -123,7 +121,7 @@ impl Driving {
                     return polled;
                 }
             }
-            if worker.pacing.tick() {
+            if worker.core.pacing.tick() {
                 worker.maintain();
             }
             if let Some(task) = worker.next_task() {
@@ -149,15 +147,11 @@ impl Drop for Driving {
 pub(crate) struct Worker {
     runtime: Arc<Inner>,
     core: Box<Core>,
-    pacing: Pacing,
-    injector_in: Cell<u32>,
 }
 
 impl Worker {
     pub(super) fn new(runtime: Arc<Inner>, core: Box<Core>) -> Self {
-        let pacing = Pacing::new(runtime.event_interval);
-        let injector_in = Cell::new(runtime.global_queue_interval);
-        Self { runtime, core, pacing, injector_in }
+        Self { runtime, core }
     }
 
     pub(super) fn into_core(self) -> Box<Core> {
@@ -218,12 +212,12 @@ impl Worker {
 
     fn next_task(&self) -> Option<Notified> {
         let injector = &self.shared().injector;
-        let left = self.injector_in.get() - 1;
+        let left = self.core.injector_in.get() - 1;
         if left > 0 {
-            self.injector_in.set(left);
+            self.core.injector_in.set(left);
             return self.pop().or_else(|| take_one(injector));
         }
-        self.injector_in.set(self.runtime.global_queue_interval);
+        self.core.injector_in.set(self.runtime.global_queue_interval);
         take_one(injector).or_else(|| self.pop())
     }
 
@@ -236,7 +230,7 @@ impl Worker {
     fn maintain(&self) {
         // SAFETY: the list is this thread's.
         unsafe { self.shared().owner.drain_returned() };
-        if self.pacing.end_interval() && self.shared().driver.poll() {
+        if self.core.pacing.end_interval() && self.shared().driver.poll() {
             self.counters().driver_polls.add(1);
         }
     }
@@ -253,6 +247,6 @@ impl Worker {
             }
         }
         self.runtime.hooks.on_unpark();
-        self.pacing.restart();
+        self.core.pacing.restart();
     }
 }

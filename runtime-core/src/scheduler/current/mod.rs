@@ -9,7 +9,7 @@
 
 mod drive;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::NonNull;
@@ -26,6 +26,7 @@ use parking_lot::{Condvar, Mutex};
 pub(crate) use self::drive::{Worker, block_on};
 
 use super::multi::take_one;
+use super::pacing::Pacing;
 use super::park::{SharedDriver, Wakeup};
 use super::{IdBlock, Place, runtime_of};
 use crate::clock::Clock;
@@ -82,12 +83,24 @@ struct Core {
     parker: Parker,
     user_random: Stream,
     ids: IdBlock,
+    // These two count across callers: a caller that stays for a few ticks only must not begin anew and leave the injector
+    // and the drivers to the next, who does the same.
+    pacing: Pacing,
+    /// Ticks until the injector's turn.
+    injector_in: Cell<u32>,
 }
 
 impl Shared {
     pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: &Generator) -> Self {
         let (wakeup, parker) = Wakeup::new();
-        let core = Core { queue: RefCell::default(), parker, user_random: rng.split(), ids: IdBlock::default() };
+        let core = Core {
+            queue: RefCell::default(),
+            parker,
+            user_random: rng.split(),
+            ids: IdBlock::default(),
+            pacing: Pacing::new(config.event_interval),
+            injector_in: Cell::new(1),
+        };
         Self {
             slot: Mutex::new(CoreSlot { core: Some(Box::new(core)), waiting: Vec::new(), finished: false }),
             finished: Condvar::new(),

@@ -1,7 +1,7 @@
 //! A worker's lanes, and the order in which it serves them.
 //!
-//! Two lanes: a LIFO deque for what was woken or spawned (its newest task is the one whose data is in the cache), and a
-//! FIFO fair lane for tasks that yielded. Both can be stolen from.
+//! Two lanes: a LIFO deque for what a task has woken or spawned (its newest task is the one whose data is in the cache), and a
+//! FIFO fair lane for tasks that yielded and those woken by sockets and timers. Both can be stolen from.
 //!
 //! # The bound
 //!
@@ -63,7 +63,7 @@ impl Lanes {
         self.lifo.push(task);
     }
 
-    /// Queues a task that yielded.
+    /// Queues a task that yielded, or that the drivers woke.
     #[inline]
     pub(crate) fn push_fair(&self, task: Notified) {
         self.fair.push(task);

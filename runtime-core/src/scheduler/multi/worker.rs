@@ -9,8 +9,9 @@
 //! 4. Else lie down (`idle.rs`), look at everything once more, and sleep: in the drivers, if nobody else does.
 //!
 //! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it
-//! polls the drivers, the batch of tasks that these wake: those are queued together afterwards, in reverse, so that the
-//! LIFO lane gives them back in the order in which they were woken.
+//! polls the drivers, the batch of tasks that these wake. Those are queued together afterwards, with one notification, on
+//! the fair lane: in the order of their events, and behind those that an earlier poll of the drivers has woken. (On the LIFO
+//! lane each batch would bury the one before it, and under load the unlucky would wait for the bound.)
 //!
 //! The worker is reached through the thread's context while user code runs inside its calls, so every field is a cell,
 //! and none is borrowed across such a call.
@@ -241,9 +242,7 @@ impl Worker {
         // SAFETY: with `collecting` off nobody else touches the batch.
         let batch = unsafe { &mut *self.batch.get() };
         if !batch.is_empty() {
-            for task in batch.drain(..).rev() {
-                self.core.lanes.push(task);
-            }
+            batch.drain(..).for_each(|task| self.core.lanes.push_fair(task));
             self.offer_surplus();
         }
     }
@@ -270,7 +269,6 @@ impl Worker {
 
     /// Sleeps until the guest's future is woken, or it has tasks to free.
     pub(super) fn park_guest(&self) {
-        self.counters().parks.add(1);
         self.slot().wakeup.park_thread(&self.core.parker);
     }
 
