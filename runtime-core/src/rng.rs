@@ -76,7 +76,7 @@ impl Stream {
     /// A number below `n`, which is not zero.
     pub(crate) fn below(&self, n: u32) -> u32 {
         // Lemire's multiplication in place of a division; the bias is far below what scheduling could notice.
-        ((self.next_u64() >> 32) * u64::from(n) >> 32) as u32
+        (((self.next_u64() >> 32) * u64::from(n)) >> 32) as u32
     }
 }
 

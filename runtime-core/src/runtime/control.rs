@@ -60,10 +60,10 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    if let Scheduler::Current(shared) = &handle.inner.scheduler {
-        if let Ok(handle) = shared.spawn_local(&handle.inner, future, Handle::birth(None)) {
-            return handle;
-        }
+    if let Scheduler::Current(shared) = &handle.inner.scheduler
+        && let Ok(handle) = shared.spawn_local(&handle.inner, future, Handle::birth(None))
+    {
+        return handle;
     }
     panic!("a local task can be spawned only onto a living runtime that is bound to this thread");
 }

@@ -194,10 +194,10 @@ where
     F::Output: 'static,
 {
     let Some(inner) = context::current() else { panic!("{}", Missing::Runtime) };
-    if let Scheduler::Current(shared) = &inner.scheduler {
-        if let Ok(handle) = shared.spawn_local(&inner, future, Handle::birth(name)) {
-            return handle;
-        }
+    if let Scheduler::Current(shared) = &inner.scheduler
+        && let Ok(handle) = shared.spawn_local(&inner, future, Handle::birth(name))
+    {
+        return handle;
     }
     panic!(
         "`spawn_local` needs a runtime that is bound to this thread: build one with `Builder::build_local`, or use \

@@ -95,19 +95,16 @@ impl Wakeup {
 
     /// Sleeps until woken: in the driver if it is free, else on the thread. Returns whether it was in the driver.
     pub(crate) fn park(&self, parker: &Parker, shared: &SharedDriver, timeout: Option<Duration>) -> bool {
-        match shared.driver.try_lock() {
-            Some(mut driver) => {
-                if let Some(driver) = driver.as_mut() {
-                    if self.fall_asleep(IN_DRIVER) {
-                        shared.attended.store(true, SeqCst);
-                        or_abort(|| driver.park(timeout));
-                        shared.attended.store(false, SeqCst);
-                        self.state.swap(AWAKE, SeqCst);
-                    }
-                    return true;
-                }
+        if let Some(mut driver) = shared.driver.try_lock()
+            && let Some(driver) = driver.as_mut()
+        {
+            if self.fall_asleep(IN_DRIVER) {
+                shared.attended.store(true, SeqCst);
+                or_abort(|| driver.park(timeout));
+                shared.attended.store(false, SeqCst);
+                self.state.swap(AWAKE, SeqCst);
             }
-            None => {}
+            return true;
         }
         self.park_thread(parker);
         false

@@ -79,9 +79,10 @@ impl<F: Future> TaskCell<F> {
     #[inline]
     pub(crate) unsafe fn poll(&self, cx: &mut Context<'_>) -> Poll<F::Output> {
         self.stage.with_mut(|stage| {
-            // SAFETY: RUNNING gives this thread the stage. The future is pinned: it lies in an allocation that does not
-            // move, and leaves the stage only by being dropped in place (`set_stage`).
+            // SAFETY: RUNNING gives this thread the stage.
             match unsafe { &mut *stage } {
+                // SAFETY: the future lies in an allocation that does not move, and leaves the stage only by being dropped
+                // in place (`set_stage`).
                 Stage::Future(future) => unsafe { Pin::new_unchecked(future) }.poll(cx),
                 _ => unreachable!("a task is polled only while it has its future"),
             }
@@ -95,9 +96,9 @@ impl<F: Future> TaskCell<F> {
     /// The stage is the caller's: under `RUNNING`, or as the join handle after `COMPLETE`.
     pub(crate) unsafe fn set_stage(&self, next: Stage<F>) -> Result<(), Box<dyn std::any::Any + Send>> {
         self.stage.with_mut(|stage| {
-            // SAFETY: the stage is the caller's. Whether the drop returns or unwinds, what it dropped is dead, and `write`
-            // puts a live value in its place without looking at it.
+            // SAFETY: the stage is the caller's, and holds a live value.
             let dropped = contain(|| unsafe { std::ptr::drop_in_place(stage) });
+            // SAFETY: whether the drop returned or unwound, what it dropped is dead, and is not looked at.
             unsafe { stage.write(next) };
             dropped
         })

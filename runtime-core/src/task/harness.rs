@@ -41,9 +41,9 @@ pub(super) unsafe fn poll<F: Future + 'static, S: Schedule>(header: NonNull<Head
     // SAFETY: the queue's reference, which is not given back by this one.
     let task = ManuallyDrop::new(unsafe { TaskRef::from_raw(header) });
     S::event(&task, TaskEventKind::Polled);
-    // SAFETY: `start_poll` set RUNNING; until now the task was never complete, so the stage holds the future.
     let polled = waker::with_borrowed(header, |waker| {
         let mut cx = Context::from_waker(waker);
+        // SAFETY: `start_poll` set RUNNING; until now the task was never complete, so the stage holds the future.
         panic::catch_unwind(AssertUnwindSafe(|| unsafe { cell.poll(&mut cx) }))
     });
     match polled {
@@ -179,7 +179,8 @@ pub(super) unsafe fn take_output<F: Future + 'static>(header: NonNull<Header>, i
 ///
 /// The task is of this type and complete, and the caller is its join handle.
 pub(super) unsafe fn drop_output<F: Future + 'static>(header: NonNull<Header>) {
-    // SAFETY: as the caller promises; after COMPLETE the stage is the join handle's.
+    // SAFETY: as the caller promises.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
+    // SAFETY: after COMPLETE the stage is the join handle's.
     discard(unsafe { cell.set_stage(Stage::Gone) });
 }

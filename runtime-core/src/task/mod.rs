@@ -115,10 +115,10 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>
 /// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn; what that throws
 /// is leaked, because there must be an end to it somewhere.
 pub(crate) fn discard(contained: Result<(), Box<dyn Any + Send>>) {
-    if let Err(payload) = contained {
-        if let Err(again) = contain(|| drop(payload)) {
-            std::mem::forget(again);
-        }
+    if let Err(payload) = contained
+        && let Err(again) = contain(|| drop(payload))
+    {
+        std::mem::forget(again);
     }
 }
 

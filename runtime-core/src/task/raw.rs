@@ -126,8 +126,8 @@ impl TaskRef {
 
     /// Asks for cancellation.
     pub(crate) fn abort(&self) {
-        // SAFETY: the reference keeps the task; `Submit` comes with a reference for the queue.
         match self.header().state.abort() {
+            // SAFETY: the reference keeps the task, and `Submit` comes with one for the queue.
             Wake::Submit => unsafe { (self.header().vtable.schedule)(self.0) },
             Wake::Nothing | Wake::Dealloc => {}
         }

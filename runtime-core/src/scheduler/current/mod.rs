@@ -146,10 +146,10 @@ impl Shared {
             return None;
         }
         let core = slot.core.take();
-        if let (None, Some(waiter)) = (&core, waiter) {
-            if !waiter.listed.swap(true, Relaxed) {
-                slot.waiting.push(Arc::clone(waiter));
-            }
+        if let (None, Some(waiter)) = (&core, waiter)
+            && !waiter.listed.swap(true, Relaxed)
+        {
+            slot.waiting.push(Arc::clone(waiter));
         }
         core
     }

@@ -99,7 +99,7 @@ impl Shared {
                 counters: WorkerCounters::default(),
                 owner: Owner::local(index),
             }));
-            cores.push(Box::new(Core { index, lanes, parker, victims, user_random, ids }));
+            cores.push(Core { index, lanes, parker, victims, user_random, ids });
         }
         Self {
             slots: slots.into(),

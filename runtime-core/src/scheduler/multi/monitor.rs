@@ -127,10 +127,8 @@ pub(super) fn run(runtime: &Arc<Inner>) {
         }
         let driver_polls = shared.worker_slots().iter().map(|slot| slot.counters.driver_polls.get()).sum();
         stuck |= driver.update(driver_polls, !shared.driver.is_attended(), interval);
-        if stuck {
-            if let Some(worker) = shared.idle.wake_any() {
-                shared.unpark(runtime, worker);
-            }
+        if stuck && let Some(worker) = shared.idle.wake_any() {
+            shared.unpark(runtime, worker);
         }
         if stuck {
             quiet = Duration::ZERO;

@@ -42,7 +42,7 @@ pub(super) struct Lifecycle {
 
 struct State {
     /// Cores without a thread: at first all, then the guests', at the end all again.
-    vacant: Vec<Box<Core>>,
+    vacant: Vec<Core>,
     /// Cores with a thread.
     active: usize,
     closing: bool,
@@ -51,13 +51,13 @@ struct State {
 }
 
 impl Lifecycle {
-    pub(super) fn new(vacant: Vec<Box<Core>>, workers: usize) -> Self {
+    pub(super) fn new(vacant: Vec<Core>, workers: usize) -> Self {
         let state = State { vacant, active: 0, closing: false, finished: false, threads: Vec::new() };
         Self { state: Mutex::new(state), finished: Condvar::new(), workers }
     }
 
     /// A core for a guest.
-    pub(super) fn take_vacant(&self) -> Option<Box<Core>> {
+    pub(super) fn take_vacant(&self) -> Option<Core> {
         let mut state = self.state.lock();
         if state.closing {
             return None;
@@ -118,7 +118,7 @@ pub(super) fn start_threads(runtime: &Arc<Inner>, config: &Config) -> std::io::R
 }
 
 /// A worker's thread.
-fn run_worker(runtime: &Arc<Inner>, core: Box<Core>) {
+fn run_worker(runtime: &Arc<Inner>, core: Core) {
     let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
     let _entered = context::try_enter().expect("a new thread has entered nothing");
     runtime.hooks.on_thread_start();
@@ -138,7 +138,7 @@ fn run_worker(runtime: &Arc<Inner>, core: Box<Core>) {
 
 impl Shared {
     /// A thread puts its core down. The last one at shutdown performs the finale.
-    pub(super) fn leave(&self, runtime: &Arc<Inner>, core: Box<Core>) {
+    pub(super) fn leave(&self, runtime: &Arc<Inner>, core: Core) {
         let cores = {
             let mut state = self.lifecycle.state.lock();
             state.vacant.push(core);
@@ -192,7 +192,7 @@ impl Shared {
     }
 
     /// See the module.
-    fn finale(&self, runtime: &Arc<Inner>, cores: Vec<Box<Core>>) {
+    fn finale(&self, runtime: &Arc<Inner>, cores: Vec<Core>) {
         // What runs here of the user's finds the runtime around it, as on a worker, even if this thread is not one.
         let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
         let _entered = context::try_enter();

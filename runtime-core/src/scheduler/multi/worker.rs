@@ -33,7 +33,7 @@ use crate::task::{self, Birth, JoinHandle, Notified};
 /// See the module.
 pub(crate) struct Worker {
     runtime: Arc<Inner>,
-    core: Box<Core>,
+    core: Core,
     searching: Cell<bool>,
     pacing: Pacing,
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
@@ -42,7 +42,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(runtime: Arc<Inner>, core: Box<Core>) -> Self {
+    pub(super) fn new(runtime: Arc<Inner>, core: Core) -> Self {
         let pacing = Pacing::new(runtime.event_interval);
         Self {
             runtime,
@@ -64,7 +64,7 @@ impl Worker {
         Arc::clone(&self.runtime)
     }
 
-    pub(super) fn into_core(self) -> Box<Core> {
+    pub(super) fn into_core(self) -> Core {
         self.core
     }
 
