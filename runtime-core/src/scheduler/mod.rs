@@ -8,6 +8,7 @@ pub(crate) mod current;
 pub(crate) mod multi;
 mod pacing;
 mod park;
+mod patience;
 
 use std::ptr::NonNull;
 

@@ -8,13 +8,12 @@
 //! worker a blocking task harms only itself, and so it must be here.
 //!
 //! A guest is not woken for work and does not attend the drivers, for the same reason: it may be busy with its own future.
-//! Before it sleeps it waits a little for its wake ([`Patience`]): what it waits for is often done in less time than it takes
-//! to fall asleep and be woken.
+//! Before it sleeps it looks out for its wake a little ([`Patience`]): what it waits for is often done in less time than it
+//! takes to fall asleep and be woken.
 //!
 //! A caller that finds no spare core, or whose runtime is shut down meanwhile, spawns like any foreign thread.
 
 use std::future::Future;
-use std::hint::spin_loop;
 use std::pin::pin;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -27,6 +26,7 @@ use crate::primitive::atomic::Ordering::{AcqRel, Acquire};
 use crate::primitive::{Parker, Unparker};
 use crate::runtime::Inner;
 use crate::scheduler::Place;
+use crate::scheduler::patience::Patience;
 
 /// Wakes the future of a `block_on`.
 struct MainWaker {
@@ -59,56 +59,6 @@ impl Wake for MainWaker {
         }
         // Also with a slot: should the runtime close, the caller goes on without one.
         self.unparker.unpark();
-    }
-}
-
-/// How long a guest looks out for its wake before it goes to sleep: as long as that pays.
-///
-/// Falling asleep and being woken costs several microseconds on both sides. If wakes tend to come sooner, looking out for
-/// them is cheaper; if they do not, it is a waste, and the guest stops doing it, and tries again now and then. On a machine with one
-/// processor it never pays: nobody can wake the guest while it looks.
-struct Patience {
-    /// Rises with each wake that came in time, falls with each that did not.
-    confidence: u32,
-    sleeps: u32,
-    alone: bool,
-}
-
-impl Patience {
-    /// Looks at the flag so often at most. Some 10 to 20 microseconds.
-    const LOOKS: u32 = 400;
-    const FULL: u32 = 4;
-    /// After so many sleeps without looking out it is tried again.
-    const RETRY: u32 = 32;
-
-    fn new(alone: bool) -> Self {
-        Self { confidence: Self::FULL, sleeps: 0, alone }
-    }
-
-    /// Whether the wake came.
-    fn wait_for(&mut self, woken: &AtomicBool) -> bool {
-        if woken.load(Acquire) {
-            return true;
-        }
-        if self.alone {
-            return false;
-        }
-        if self.confidence == 0 {
-            self.sleeps += 1;
-            if self.sleeps < Self::RETRY {
-                return false;
-            }
-            self.sleeps = 0;
-        }
-        for _ in 0..Self::LOOKS {
-            spin_loop();
-            if woken.load(Acquire) {
-                self.confidence = (self.confidence + 1).min(Self::FULL);
-                return true;
-            }
-        }
-        self.confidence = self.confidence.saturating_sub(1);
-        false
     }
 }
 
@@ -161,7 +111,7 @@ impl Guest {
     fn run<T>(&self, main: &MainWaker, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker();
         let _place = context::take_place(Place::Multi(NonNull::from(worker)));
-        let mut patience = Patience::new(worker.shared().single_cpu);
+        let patience = Patience::new(worker.shared().single_cpu);
         while !worker.shared().is_closing() {
             if main.take() {
                 let polled = poll();
@@ -170,7 +120,7 @@ impl Guest {
                 }
             }
             worker.free_returned();
-            if !patience.wait_for(&main.woken) {
+            if !patience.look_out(|| main.woken.load(Acquire)) {
                 worker.park_guest();
             }
         }

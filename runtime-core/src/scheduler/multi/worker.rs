@@ -27,6 +27,7 @@ use crate::metrics::WorkerCounters;
 use crate::rng::Stream;
 use crate::runtime::Inner;
 use crate::scheduler::pacing::Pacing;
+use crate::scheduler::patience::Patience;
 use crate::task::owner::Owner;
 use crate::task::{self, Birth, JoinHandle, Notified};
 
@@ -36,6 +37,7 @@ pub(crate) struct Worker {
     core: Core,
     searching: Cell<bool>,
     pacing: Pacing,
+    patience: Patience,
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
     collecting: Cell<bool>,
     batch: UnsafeCell<Vec<Notified>>,
@@ -44,11 +46,13 @@ pub(crate) struct Worker {
 impl Worker {
     pub(super) fn new(runtime: Arc<Inner>, core: Core) -> Self {
         let pacing = Pacing::new(runtime.event_interval);
+        let patience = Patience::new(Multi::shared(&runtime).single_cpu);
         Self {
             runtime,
             core,
             searching: Cell::new(false),
             pacing,
+            patience,
             collecting: Cell::new(false),
             batch: UnsafeCell::new(Vec::new()),
         }
@@ -156,7 +160,7 @@ impl Worker {
             }
             match self.next_task() {
                 Some(task) => self.execute(task),
-                None => self.sleep(),
+                None => self.idle(),
             }
         }
         if self.searching.replace(false) {
@@ -247,8 +251,34 @@ impl Worker {
         }
     }
 
-    /// Lies down, unless there is work after all.
+    /// Has found no work: looks out for some a little, and lies down if none comes.
     #[cold]
+    fn idle(&self) {
+        // Only a searcher does, because the others rely on somebody who searches.
+        if self.searching.get() && self.patience.look_out(|| self.has_work_come()) {
+            return;
+        }
+        self.sleep();
+    }
+
+    /// A look at the queues and, if nobody waits in them, the drivers.
+    fn has_work_come(&self) -> bool {
+        let shared = self.shared();
+        if shared.has_surplus() || shared.is_closing() {
+            return true;
+        }
+        if shared.driver.is_attended() {
+            return false;
+        }
+        self.collect(|| {
+            if shared.driver.poll() {
+                self.counters().driver_polls.add(1);
+            }
+        });
+        !self.core.lanes.is_empty()
+    }
+
+    /// Lies down, unless there is work after all.
     fn sleep(&self) {
         let shared = self.shared();
         let index = self.core.index;
