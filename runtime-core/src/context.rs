@@ -130,7 +130,7 @@ pub fn now() -> Instant {
 /// [`slots`](crate::runtime::Config::slots) of the runtime's configuration.
 #[inline]
 pub fn worker_index() -> Option<usize> {
-    on_own_runtime(|_| place().index()).flatten()
+    own_place().index()
 }
 
 /// Which kind of runtime the current one is.
@@ -141,7 +141,7 @@ pub fn flavor() -> Option<Flavor> {
 /// A random number below `n`, from the current runtime's seeded generator. Outside a runtime's threads, where there
 /// is no such generator, numbers are just taken in turn.
 pub fn random_below(n: u32) -> u32 {
-    place().random_below(n).unwrap_or_else(|| {
+    own_place().random_below(n).unwrap_or_else(|| {
         CONTEXT.with(|context| {
             let turn = context.turn.get();
             context.turn.set(turn.wrapping_add(1));
@@ -205,11 +205,17 @@ pub(crate) fn task_id() -> Option<Id> {
     (task != 0).then_some(Id(task))
 }
 
-/// Calls the closure with the current runtime if this thread is one of its workers, or drives it: then it is kept alive by
-/// the thread's work, and not only by the context.
+/// The thread's place, if it is one at the current runtime, which is not so while another runtime has been entered.
 #[inline]
-pub(crate) fn on_own_runtime<R>(f: impl FnOnce(&Inner) -> R) -> Option<R> {
-    with_runtime(|runtime| place().is_of(runtime).then(|| f(runtime))).ok().flatten()
+pub(crate) fn own_place() -> Place {
+    CONTEXT.with(|context| {
+        let place = context.place.get();
+        // SAFETY: the pointer owns a count, and nothing here gives it up.
+        match unsafe { context.runtime.get().as_ref() } {
+            Some(runtime) if place.is_of(runtime) => place,
+            _ => Place::Outside,
+        }
+    })
 }
 
 /// Makes a runtime the current one until it is dropped.

@@ -10,7 +10,7 @@ use super::config::Flavor;
 use super::{Inner, Scheduler};
 use crate::context::{self, Missing, RuntimeGuard};
 use crate::metrics::RuntimeMetrics;
-use crate::scheduler::{current, multi};
+use crate::scheduler::{Place, current, multi};
 use crate::task::{Birth, Id, JoinHandle};
 
 /// A reference to a runtime, for spawning onto it and for waiting on futures in its context. Cheap to clone.
@@ -174,12 +174,13 @@ where
     F::Output: Send + 'static,
 {
     let birth = Handle::birth(name);
-    // A refused future is dropped here, which is user code: the runtime must be kept by more than the context.
-    // On a worker of that runtime it is.
-    match context::on_own_runtime(|inner| inner as *const Inner) {
-        // SAFETY: this thread is a worker of the runtime, and thereby keeps it.
-        Some(inner) => spawn_on(unsafe { &*inner }, future, birth),
-        None => match context::current() {
+    match context::own_place() {
+        // SAFETY: a place in the context is good while it stands there.
+        Place::Multi(worker) => unsafe { worker.as_ref() }.spawn(future, birth),
+        // SAFETY: as above.
+        Place::Current(worker) => unsafe { worker.as_ref() }.spawn(future, birth),
+        // A copy of the current runtime: a refused future is dropped in the call, which may make another one current.
+        Place::Outside | Place::Blocking(_) => match context::current() {
             Some(inner) => spawn_on(&inner, future, birth),
             None => panic!("{}", Missing::Runtime),
         },

@@ -180,7 +180,7 @@ impl Worker {
     }
 
     /// Spawns a task. A future that is `!Send` must be at home on this thread.
-    pub(super) fn spawn<F>(&self, future: F, mut birth: Birth) -> JoinHandle<F::Output>
+    pub(crate) fn spawn<F>(&self, future: F, mut birth: Birth) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,

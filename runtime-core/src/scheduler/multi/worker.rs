@@ -34,6 +34,9 @@ use crate::task::{self, Birth, JoinHandle, Notified};
 /// See the module.
 pub(crate) struct Worker {
     runtime: Arc<Inner>,
+    /// The scheduler and this worker's slot of it, both inside the runtime: looked up once, used all the time.
+    shared: NonNull<Shared>,
+    slot: NonNull<Slot>,
     core: Core,
     searching: Cell<bool>,
     pacing: Pacing,
@@ -46,9 +49,13 @@ pub(crate) struct Worker {
 impl Worker {
     pub(super) fn new(runtime: Arc<Inner>, core: Core) -> Self {
         let pacing = Pacing::new(runtime.event_interval);
-        let patience = Patience::new(Multi::shared(&runtime).single_cpu);
+        let shared = Multi::shared(&runtime);
+        let patience = Patience::new(shared.single_cpu);
+        let (shared, slot) = (NonNull::from(shared), NonNull::from(&*shared.slots[core.index]));
         Self {
             runtime,
+            shared,
+            slot,
             core,
             searching: Cell::new(false),
             pacing,
@@ -76,12 +83,16 @@ impl Worker {
         self.core.index
     }
 
+    #[inline]
     pub(super) fn shared(&self) -> &Shared {
-        Multi::shared(&self.runtime)
+        // SAFETY: it lies in the runtime, which `runtime` counts and which does not move.
+        unsafe { self.shared.as_ref() }
     }
 
+    #[inline]
     fn slot(&self) -> &Slot {
-        &self.shared().slots[self.core.index]
+        // SAFETY: as in `shared`.
+        unsafe { self.slot.as_ref() }
     }
 
     #[inline]
@@ -104,7 +115,8 @@ impl Worker {
     }
 
     /// Spawns a task onto this worker.
-    pub(super) fn spawn<F>(&self, future: F, mut birth: Birth) -> JoinHandle<F::Output>
+    #[inline]
+    pub(crate) fn spawn<F>(&self, future: F, mut birth: Birth) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
