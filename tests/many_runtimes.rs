@@ -14,15 +14,8 @@ use rt::runtime::{Builder, Runtime};
 
 use common::*;
 
-/// The names of all threads, in order.
-fn threads() -> Vec<String> {
-    let mut names: Vec<_> = fs::read_dir("/proc/self/task")
-        .unwrap()
-        .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("comm")).ok())
-        .map(|name| name.trim().to_owned())
-        .collect();
-    names.sort();
-    names
+fn threads() -> usize {
+    fs::read_dir("/proc/self/task").unwrap().count()
 }
 
 fn descriptors() -> usize {
@@ -68,7 +61,7 @@ fn i10_a_thousand_runtimes_leave_no_thread_and_no_descriptor_behind() {
     // Many at once share nothing, and go as they came.
     let crowd: Vec<_> = (0..50).map(|_| multi(2)).collect();
     crowd.iter().for_each(use_everything);
-    assert!(threads().len() >= before.0.len() + 50 * 2);
+    assert!(threads() >= before.0 + 50 * 2);
     drop(crowd);
     eventually(|| threads() == before.0);
     assert_eq!(descriptors(), before.1);

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::AtomicUsize;
@@ -32,7 +33,8 @@ pub(crate) fn watchdog() -> Watchdog {
         .name("watchdog".into())
         .spawn(move || {
             if dropped.recv_timeout(LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
-                eprintln!("HANG: {test} ({at}) has not ended after {LIMIT:?}");
+                // Not `eprintln!`, which the test harness would keep to itself.
+                let _ = writeln!(std::io::stderr(), "HANG: {test} ({at}) has not ended after {LIMIT:?}");
                 std::process::abort();
             }
         })

@@ -37,7 +37,8 @@ fn storm(threads: usize, rounds: usize, run: impl FnOnce(Boxed)) {
                             if (thread + round) % 2 == 0 {
                                 waker.wake_by_ref()
                             } else {
-                                waker.clone().wake()
+                                let copy = waker.clone();
+                                copy.wake()
                             }
                             eventually(|| seen.load(Relaxed) >= ticket);
                         }
@@ -249,7 +250,7 @@ fn i1_waking_a_complete_task_does_nothing() {
         let before = runtime.handle().metrics().totals();
         thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| (0..50).for_each(|_| waker.clone().wake()));
+                scope.spawn(|| (0..50).map(|_| waker.clone()).for_each(Waker::wake));
             }
         });
         runtime.block_on(async { rt::spawn(async {}).await.unwrap() });

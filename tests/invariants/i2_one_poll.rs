@@ -88,7 +88,7 @@ fn wake_and_abort(runtime: &Runtime) {
                     if let Some(waker) = waker {
                         waker.wake();
                     }
-                    if round > 200 && one % 2 == 0 {
+                    if round > 200 && one.is_multiple_of(2) {
                         tasks[one].abort();
                     }
                 }

@@ -164,6 +164,43 @@ fn i4_each_runnable_task_of_a_current_thread_runtime_is_polled_within_the_bound(
     }
 }
 
+#[test]
+fn i4_whoever_yields_lets_all_that_wait_go_first() {
+    let _watchdog = watchdog();
+    for runtime in [multi(1), current()] {
+        for (by_hand, shift) in [false, true].into_iter().flat_map(|by_hand| (0..4).map(move |shift| (by_hand, shift)))
+        {
+            // The order of the lanes goes in fours: begin at each of them.
+            for task in (0..shift).map(|_| runtime.spawn(async {})).collect::<Vec<_>>() {
+                runtime.block_on(task).unwrap();
+            }
+            let log = Arc::new(Mutex::new(Vec::new()));
+            let note = log.clone();
+            let root = runtime.spawn(async move {
+                for n in 0..3 {
+                    let note = note.clone();
+                    rt::spawn(async move { note.lock().unwrap().push(n) });
+                }
+                if by_hand {
+                    yield_by_hand().await
+                } else {
+                    rt::task::yield_now().await
+                }
+                // On a worker the fair lane has every fourth turn, so some of the three may still wait on the LIFO lane;
+                // but whoever yielded does not go on at once.
+                note.lock().unwrap().push(9);
+            });
+            if runtime.handle().flavor() == rt::runtime::RuntimeFlavor::CurrentThread {
+                runtime.block_on(root).unwrap();
+                assert_eq!(*log.lock().unwrap(), [0, 1, 2, 9]);
+            } else {
+                eventually(|| root.is_finished());
+                assert_ne!(log.lock().unwrap()[0], 9, "it went on at once");
+            }
+        }
+    }
+}
+
 /// Takes the output of a task that is over.
 fn futures_lite_block<T>(task: JoinHandle<T>) -> T {
     let mut task = std::pin::pin!(task);

@@ -199,7 +199,7 @@ fn i4_many_short_calls_of_block_on_starve_no_task_that_came_from_outside() {
 fn i4_many_short_calls_of_block_on_starve_no_timer_and_no_socket() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
-        let task = runtime.block_on(async {
+        let [task] = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
             let task = rt::spawn(async move {
@@ -210,7 +210,7 @@ fn i4_many_short_calls_of_block_on_starve_no_timer_and_no_socket() {
                 accepted.await.unwrap();
             });
             rt::task::yield_now().await;
-            task
+            [task]
         });
         // No call ever waits for anything but its own task, so none of them gets to sleep in the drivers.
         while !task.is_finished() {

@@ -102,6 +102,8 @@ fn i5_a_handle_dropped_while_its_task_completes_leaves_one_drop() {
             let _ = task.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop()));
         }
     }
+    // Shutdown would cancel those that have not run yet, and they would have no output to drop.
+    eventually(|| runtime.handle().metrics().num_alive_tasks() == 0);
     drop(runtime);
     assert_eq!(outputs.count(), 3000);
 }

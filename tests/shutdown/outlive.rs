@@ -238,7 +238,7 @@ fn a_sleep_that_outlives_its_runtime_panics_when_polled_and_can_be_dropped() {
         let dropped_later = runtime.block_on(async {
             let mut set = Box::pin(rt::time::sleep(Duration::from_secs(3600)));
             assert!(poll_once(set.as_mut()).await.is_pending());
-            set
+            vec![set]
         });
         drop(runtime);
         let other = current();

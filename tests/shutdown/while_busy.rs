@@ -83,7 +83,7 @@ fn wakes_during_the_shutdown_do_no_harm() {
                     let (stop, wakers) = (&stop, &wakers);
                     scope.spawn(move || {
                         while !stop.load(SeqCst) {
-                            wakers.iter().skip(thread).step_by(3).for_each(|waker| waker.clone().wake());
+                            wakers.iter().skip(thread).step_by(3).for_each(Waker::wake_by_ref);
                         }
                     });
                 }

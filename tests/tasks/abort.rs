@@ -70,6 +70,38 @@ fn aborting_a_running_task_lets_that_poll_end_and_no_other_begin() {
 }
 
 #[test]
+fn aborting_a_running_task_that_nobody_wakes_again_cancels_it_when_its_poll_ends() {
+    let _watchdog = watchdog();
+    // Unlike the task above it is not woken during the poll: only the end of the poll can see that it was aborted.
+    let runtime = multi(1);
+    let (gate, drops) = (Gate::new(), Drops::new());
+    let (inside, token) = (gate.clone(), drops.token());
+    let task: JoinHandle<()> = runtime.spawn(async move {
+        let _token = token;
+        inside.pass();
+        pending().await
+    });
+    gate.wait_for(1);
+    task.abort();
+    gate.open();
+    assert!(runtime.block_on(task).unwrap_err().is_cancelled());
+    assert_eq!(drops.count(), 1);
+
+    // And by itself, on one thread.
+    let error = current().block_on(async {
+        let handle = Channel::<rt::task::AbortHandle>::new();
+        let own = handle.clone();
+        let task: JoinHandle<()> = rt::spawn(async move {
+            own.receive().await.abort();
+            pending().await
+        });
+        handle.send(task.abort_handle());
+        task.await.unwrap_err()
+    });
+    assert!(error.is_cancelled());
+}
+
+#[test]
 fn aborting_an_idle_task_drops_its_future_on_the_runtime() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {

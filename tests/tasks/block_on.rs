@@ -147,12 +147,12 @@ fn the_drivers_are_not_left_alone_by_a_caller_that_goes() {
     let _watchdog = watchdog();
     let runtime = multi(1);
     for _ in 0..20 {
-        let sleeper = runtime.block_on(async {
+        let sleepers = runtime.block_on(async {
             // This thread waits in the drivers for the first sleep, as likely as not; nobody does for the second.
             rt::time::sleep(Duration::from_millis(1)).await;
-            rt::spawn(rt::time::sleep(Duration::from_millis(2)))
+            [rt::spawn(rt::time::sleep(Duration::from_millis(2)))]
         });
-        eventually(|| sleeper.is_finished());
+        eventually(|| sleepers[0].is_finished());
     }
 }
 

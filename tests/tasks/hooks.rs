@@ -168,8 +168,11 @@ fn threads_have_the_names_that_they_were_given() {
 
 /// Needs about a kilobyte of stack a level (more in debug).
 fn dive(depth: usize) -> usize {
-    let ballast = std::hint::black_box([depth as u8; 1024]);
-    if depth == 0 { 0 } else { dive(depth - 1) + 1 + (ballast[depth % 1024] as usize) * 0 }
+    let ballast = [depth as u8; 1024];
+    let depth_below = if depth == 0 { 0 } else { dive(depth - 1) + 1 };
+    // Still in use here, so that the call above is not a jump.
+    std::hint::black_box(&ballast);
+    depth_below
 }
 
 #[test]

@@ -218,7 +218,7 @@ fn outputs_that_are_not_send_are_dropped_at_home() {
 fn spawn_local_elsewhere_panics_at_the_caller() {
     let _watchdog = watchdog();
     for runtime in [current(), multi(1)] {
-        let caught = catch(|| runtime.block_on(async { rt::spawn_local(async {}) }));
+        let caught = catch(|| runtime.block_on(async { drop(rt::spawn_local(async {})) }));
         assert!(caught.message.contains("build_local") && caught.file.ends_with("local.rs"), "{caught:?}");
     }
     let caught = catch(|| rt::spawn_local(async {}));
@@ -226,6 +226,6 @@ fn spawn_local_elsewhere_panics_at_the_caller() {
     // In the context of a local runtime, but not at its home.
     let runtime = local();
     let handle = runtime.handle().clone();
-    let message = thread::spawn(move || catch(|| handle.block_on(async { rt::spawn_local(async {}) })).message);
+    let message = thread::spawn(move || catch(|| handle.block_on(async { drop(rt::spawn_local(async {})) })).message);
     assert!(message.join().unwrap().contains("build_local"));
 }

@@ -123,10 +123,10 @@ fn a_timer_moved_to_another_task_wakes_that_one() {
     for runtime in [current(), multi(2)] {
         runtime.block_on(async {
             for _ in 0..20 {
-                let sleep = rt::spawn(async {
+                let [sleep] = rt::spawn(async {
                     let mut sleep = Box::pin(sleep(ms(3)));
                     let _ = poll_once(sleep.as_mut()).await;
-                    sleep
+                    [sleep]
                 })
                 .await
                 .unwrap();

@@ -71,6 +71,13 @@ impl<F: Future> TaskCell<F> {
         }
     }
 
+    /// Tells a model that the task is freed here: all that others did to it must have happened before. Nothing else.
+    #[inline(always)]
+    pub(crate) fn assert_unshared(&self) {
+        self.stage.with_mut(|_| ());
+        self.trailer.join_waker.with_mut(|_| ());
+    }
+
     /// Polls the future.
     ///
     /// # Safety

@@ -60,7 +60,8 @@ unsafe fn release<S: Schedule>(header: NonNull<Header>) {
 
 unsafe fn dealloc<F: Future>(header: NonNull<Header>) {
     // SAFETY: nobody has a reference any more; `allocate` boxed it as this type.
-    drop(unsafe { Box::from_raw(header.cast::<TaskCell<F>>().as_ptr()) });
+    let cell = unsafe { Box::from_raw(header.cast::<TaskCell<F>>().as_ptr()) };
+    cell.assert_unshared();
 }
 
 /// What a new task is told about itself.

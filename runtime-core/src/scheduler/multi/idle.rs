@@ -21,9 +21,9 @@
 //! sleeper sees the work. If the sleeper's comes first, the pusher sees the sleeper.
 //!
 //! A pusher that wakes nobody because somebody searches relies on that searcher. It either finds this work; or finds
-//! other work, and then, as the last searcher, looks at all queues when it stops; or finds nothing, goes to sleep, and looks at
-//! all queues then. Between the pusher's fence and that look lies the searcher's change of the word, which the
-//! pusher did not see: so the look sees the work.
+//! other work, and then, as the last searcher, looks at all queues when it stops; or finds nothing, goes to sleep, and
+//! looks at all queues then. Either way it changes the word, passes a fence, and looks. The pusher did not see that
+//! change, so the pusher's fence comes first, and the look sees the work.
 //!
 //! # Which work counts
 //!
@@ -125,7 +125,12 @@ impl Idle {
     /// A searching worker found work. True if it was the last: then it must look whether there is more.
     #[must_use]
     pub(crate) fn stop_search(&self) -> bool {
-        Counts(self.counts.fetch_sub(SEARCHING, SeqCst)).searching() == 1
+        let last = Counts(self.counts.fetch_sub(SEARCHING, SeqCst)).searching() == 1;
+        if last {
+            // Pairs with the fence in `wake_one`: the look that follows sees what a pusher left to this searcher.
+            fence(SeqCst);
+        }
+        last
     }
 
     /// A worker without work lies down. It must then look at everything once more before it closes its eyes.
@@ -205,7 +210,7 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use loom::sync::{Arc, Notify};
+    use loom::sync::{Arc, Condvar, Mutex as LoomMutex, Notify};
     use loom::thread;
 
     use super::*;
@@ -219,6 +224,9 @@ mod loom_tests {
         queue: AtomicUsize,
         left: AtomicUsize,
         beds: Vec<Notify>,
+        /// How many tasks were begun. A task ends when so many others run beside it as there are workers.
+        begun: LoomMutex<usize>,
+        all_begun: Condvar,
     }
 
     impl Model {
@@ -228,6 +236,8 @@ mod loom_tests {
                 queue: AtomicUsize::new(0),
                 left: AtomicUsize::new(tasks),
                 beds: (0..workers).map(|_| Notify::new()).collect(),
+                begun: LoomMutex::new(0),
+                all_begun: Condvar::new(),
             })
         }
 
@@ -247,6 +257,16 @@ mod loom_tests {
             self.queue.fetch_update(AcqRel, Acquire, |queued| queued.checked_sub(1)).is_ok()
         }
 
+        /// A task that needs all workers at once.
+        fn run_task(&self) {
+            let mut begun = self.begun.lock().unwrap();
+            *begun += 1;
+            self.all_begun.notify_all();
+            while *begun < self.beds.len() {
+                begun = self.all_begun.wait(begun).unwrap();
+            }
+        }
+
         /// A worker until all tasks are done. The one that does the last wakes the others, as shutdown does.
         fn work(&self, me: usize) {
             let mut searching = false;
@@ -259,6 +279,7 @@ mod loom_tests {
                     if self.idle.stop_search() && self.queue.load(Acquire) > 0 {
                         self.notify();
                     }
+                    self.run_task();
                     if self.left.fetch_sub(1, SeqCst) == 1 {
                         self.beds.iter().for_each(Notify::notify);
                     }
@@ -278,16 +299,16 @@ mod loom_tests {
         }
     }
 
-    /// Three threads have too many interleavings to go through all; three preemptions find every mutation we tried.
-    fn bounded(model: impl Fn() + Send + Sync + 'static) {
+    /// Three threads have too many interleavings to go through all; so many preemptions find every mutation we tried.
+    fn bounded(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
         let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
+        builder.preemption_bound = Some(preemptions);
         builder.check(model);
     }
 
     #[test]
     fn loom_a_push_beside_a_worker_that_lies_down_is_not_overlooked() {
-        bounded(|| {
+        bounded(3, || {
             let model = Model::new(1, 2);
             let pushers: Vec<_> = (0..2)
                 .map(|_| {
@@ -301,8 +322,8 @@ mod loom_tests {
     }
 
     #[test]
-    fn loom_what_is_left_to_a_searcher_is_not_overlooked() {
-        bounded(|| {
+    fn loom_two_tasks_get_two_workers() {
+        bounded(2, || {
             let model = Model::new(2, 2);
             let other = {
                 let model = model.clone();

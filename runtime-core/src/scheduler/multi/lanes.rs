@@ -8,7 +8,7 @@
 //! LIFO order alone lets two tasks that wake each other starve everything below them. So of every four ticks one takes
 //! the deque's oldest task and one takes the fair lane's; the other two serve the deque's newest. If one of the two lanes is empty its
 //! tick goes to the other. And every 61st tick (`global_queue_interval`) takes from the injector. A task with `n` others
-//! in front of it on its lane is therefore polled within `4 * (n + 1)` ticks, and one more in 61 for the injector's: with K
+//! in front of it on its lane is therefore polled within `4 * (n + 1)` ticks (and one, if it had just yielded), and one more in 61 for the injector's: with K
 //! runnable tasks on the worker, within `4 * K * 61/60 + 61` whatever the others do. Steals only shorten the line; a task
 //! that is stolen begins again at the thief, behind at most a batch of others that came with it.
 
@@ -28,6 +28,10 @@ pub(crate) struct Lanes {
     /// The cold end of the own deque.
     oldest: Stealer<Notified>,
     tick: Cell<u32>,
+    /// The fair lane's turn has come, and was not taken yet.
+    fair_is_due: Cell<bool>,
+    /// The last poll ended with a yield.
+    just_yielded: Cell<bool>,
     /// Ticks until the injector's turn.
     injector_in: Cell<u32>,
     injector_interval: u32,
@@ -51,6 +55,8 @@ impl Lanes {
             fair,
             oldest,
             tick: Cell::new(0),
+            fair_is_due: Cell::new(false),
+            just_yielded: Cell::new(false),
             injector_in: Cell::new(injector_interval),
             injector_interval,
         };
@@ -63,9 +69,15 @@ impl Lanes {
         self.lifo.push(task);
     }
 
-    /// Queues a task that yielded, or that the drivers woke.
+    /// Queues a task that yielded.
     #[inline]
-    pub(crate) fn push_fair(&self, task: Notified) {
+    pub(crate) fn push_yielded(&self, task: Notified) {
+        self.just_yielded.set(true);
+        self.fair.push(task);
+    }
+
+    /// Queues a task that the drivers woke.
+    pub(crate) fn push_event(&self, task: Notified) {
         self.fair.push(task);
     }
 
@@ -100,12 +112,16 @@ impl Lanes {
                     return Some(task);
                 }
             }
-            2 => {
-                if let Some(task) = self.fair.pop() {
-                    return Some(task);
-                }
-            }
+            2 => self.fair_is_due.set(true),
             _ => {}
+        }
+        let just_yielded = self.just_yielded.replace(false);
+        // The task that has just yielded is not to run again at once: alone on its lane, it lets one of the others go first.
+        if self.fair_is_due.get() && !(just_yielded && self.fair.len() == 1 && !self.lifo.is_empty()) {
+            self.fair_is_due.set(false);
+            if let Some(task) = self.fair.pop() {
+                return Some(task);
+            }
         }
         self.lifo.pop().or_else(|| self.fair.pop())
     }

@@ -279,7 +279,7 @@ impl Schedule for Multi {
         let runtime = runtime_of(task.header()).expect("a task that was refused is complete");
         let worker = Shared::worker_here(runtime).expect("only workers poll");
         // SAFETY: as in `worker_here`.
-        unsafe { worker.as_ref() }.push_fair(task);
+        unsafe { worker.as_ref() }.push_yielded(task);
     }
 
     #[inline]

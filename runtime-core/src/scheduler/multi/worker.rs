@@ -151,9 +151,9 @@ impl Worker {
 
     /// Queues a task that was woken during its own poll.
     #[inline]
-    pub(super) fn push_fair(&self, task: Notified) {
+    pub(super) fn push_yielded(&self, task: Notified) {
         self.counters().local_schedules.add(1);
-        self.core.lanes.push_fair(task);
+        self.core.lanes.push_yielded(task);
         self.offer_surplus();
     }
 
@@ -258,7 +258,7 @@ impl Worker {
         // SAFETY: with `collecting` off nobody else touches the batch.
         let batch = unsafe { &mut *self.batch.get() };
         if !batch.is_empty() {
-            batch.drain(..).for_each(|task| self.core.lanes.push_fair(task));
+            batch.drain(..).for_each(|task| self.core.lanes.push_event(task));
             self.offer_surplus();
         }
     }
