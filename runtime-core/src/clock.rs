@@ -43,7 +43,8 @@ impl Lag {
         match self {
             // The clock was a real `Instant` once and has not gone back since, so this cannot underflow.
             Lag::Behind(by) => real - by,
-            Lag::Ahead(by) => real + by,
+            // Only a clock that was moved to the very end of time can run over it; it stops there.
+            Lag::Ahead(by) => real.checked_add(by).unwrap_or(real),
         }
     }
 

@@ -29,6 +29,14 @@ pub trait Driver: Send + 'static {
     fn shutdown(&mut self);
 }
 
+/// Calls wakers, from within [`Driver::park`] or [`Driver::poll`], whose tasks are to run before all that wait already.
+///
+/// For timers: a task that asked to run at a certain time should not stand in line behind a thousand sockets. If one turn
+/// of the driver wakes very many this way, only the first of them go in front.
+pub fn deliver_first(wake: impl FnOnce()) {
+    crate::context::place().deliver_first(wake);
+}
+
 /// Ends the wait of the thread in [`Driver::park`], or makes the next one return at once.
 pub trait Unpark: Send + Sync + 'static {
     /// See the trait.

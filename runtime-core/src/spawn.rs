@@ -10,6 +10,9 @@ use crate::task::JoinHandle;
 /// The task starts to run at once, whether or not the returned [`JoinHandle`] is awaited; dropping the handle detaches it.
 /// On a runtime that has shut down, the future is dropped and the handle says that the task was cancelled.
 ///
+/// Tasks spawned by a task of a multi-thread runtime tend to start in reverse: the newest, whose data is still in the
+/// processor's caches, first. Any order is possible, because other workers take the oldest.
+///
 /// # Panics
 ///
 /// If there is no current runtime: outside of a task, of `block_on`, and of `Handle::enter`.

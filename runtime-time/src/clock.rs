@@ -51,6 +51,8 @@ pub fn pause() {
     if let Some(whole) = shared.ticks.time_of(tick) {
         shared.clock.advance_to(whole);
     }
+    // A driver may be waiting for real, on another thread that drives this runtime.
+    shared.clock_changed();
 }
 
 /// Lets the clock of the current runtime run on from where it stands.

@@ -117,7 +117,7 @@ impl Driver {
 
     /// Fires what is due.
     fn end_turn(&mut self) {
-        self.handle.fire_due(&mut self.batch);
+        driver::deliver_first(|| self.handle.fire_due(&mut self.batch));
         let shared = self.handle.shared();
         if shared.clock.is_paused() {
             shared.next_turn.end(&mut self.batch);

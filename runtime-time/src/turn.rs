@@ -6,6 +6,7 @@
 //!
 //! This is for paused clocks only: a driver whose clock runs never looks here.
 
+use std::collections::VecDeque;
 use std::task::Waker;
 
 use runtime_core::primitive::Mutex;
@@ -15,17 +16,17 @@ use crate::batch::WakeBatch;
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct NextTurn {
-    waiting: Mutex<Vec<Waker>>,
+    waiting: Mutex<VecDeque<Waker>>,
 }
 
 impl NextTurn {
     pub(crate) fn new() -> Self {
-        Self { waiting: Mutex::new(Vec::new()) }
+        Self { waiting: Mutex::new(VecDeque::new()) }
     }
 
     /// Wakes the task when the driver has had its next turn.
     pub(crate) fn wait(&self, waker: Waker) {
-        self.waiting.lock().push(waker);
+        self.waiting.lock().push_back(waker);
     }
 
     pub(crate) fn is_awaited(&self) -> bool {
@@ -37,7 +38,7 @@ impl NextTurn {
         loop {
             let mut waiting = self.waiting.lock();
             while !batch.is_full()
-                && let Some(waker) = waiting.pop()
+                && let Some(waker) = waiting.pop_front()
             {
                 batch.push(waker);
             }

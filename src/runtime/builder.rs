@@ -82,7 +82,7 @@ impl Builder {
     /// The number of worker threads. Without this call it is what the environment variable `RT_WORKER_THREADS` says, or
     /// else one for each processor that the process may use. A current-thread runtime has none, and ignores it.
     ///
-    /// Beside the workers, a thread in `block_on` runs tasks that its own future spawned or woke.
+    /// A thread in `block_on` is not one of them: it polls its own future, and no tasks.
     ///
     /// # Panics
     ///
@@ -154,7 +154,7 @@ impl Builder {
 
     /// Calls the hook on a worker that has nothing to do, before it goes to sleep.
     ///
-    /// It may spawn tasks: the worker, or another one, then finds them instead of sleeping on.
+    /// It may spawn tasks: the worker then runs them instead of sleeping. It should not block.
     pub fn on_thread_park(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
         self.config.on_thread_park = Some(Arc::new(hook));
         self

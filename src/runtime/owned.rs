@@ -11,6 +11,7 @@ use std::time::Duration;
 use runtime_core::JoinHandle;
 use runtime_core::clock::Clock;
 use runtime_core::driver::DriverStack;
+use runtime_core::metrics::RuntimeMetrics;
 use runtime_core::runtime::{Config, EnterGuard, Handle, control};
 
 use super::Builder;
@@ -19,7 +20,7 @@ use super::Builder;
 ///
 /// # The end
 ///
-/// Dropping it shuts it down: the workers finish the polls at hand, every task that is left is dropped, sockets and timers
+/// Dropping it shuts it down: the workers, and other threads in `block_on`, finish the polls at hand, every task that is left is dropped, sockets and timers
 /// that outlive it give errors, and the blocking pool finishes what it has begun; jobs that have not begun are
 /// cancelled. The drop waits for all that. [`shutdown_timeout`](Self::shutdown_timeout) waits for a limited time,
 /// [`shutdown_background`](Self::shutdown_background) not at all.
@@ -63,8 +64,8 @@ impl Runtime {
 
     /// Runs a future on the calling thread until it is done, and returns its output.
     ///
-    /// On a multi-thread runtime the calling thread lends a hand meanwhile: it runs tasks that the future spawned and
-    /// woke, which the workers can steal. On a current-thread runtime it drives the whole runtime.
+    /// On a multi-thread runtime the calling thread polls this future and nothing else; tasks run on the workers. On a
+    /// current-thread runtime it drives the whole runtime.
     ///
     /// # Panics
     ///
@@ -72,6 +73,11 @@ impl Runtime {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.handle.block_on(future)
+    }
+
+    /// A view of what the runtime counts.
+    pub fn metrics(&self) -> RuntimeMetrics {
+        self.handle.metrics()
     }
 
     /// Spawns a task. See [`spawn`](crate::spawn).
@@ -150,7 +156,7 @@ fn assert_may_wait(what: &str) {
 
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Runtime").field("flavor", &self.handle.flavor()).finish_non_exhaustive()
+        f.debug_struct("Runtime").field("flavor", &self.handle.runtime_flavor()).finish_non_exhaustive()
     }
 }
 

@@ -98,7 +98,7 @@ fn wake_and_abort(runtime: &Runtime) {
             eventually(|| watched.iter().all(|watched| watched.polls.load(SeqCst) > 0 || watched.gone.load(SeqCst)));
         };
         // A current-thread runtime needs somebody to drive it meanwhile.
-        if runtime.handle().flavor() == rt::runtime::RuntimeFlavor::CurrentThread {
+        if runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::CurrentThread {
             runtime.block_on(async {
                 while watched.iter().any(|w| w.polls.load(SeqCst) == 0 && !w.gone.load(SeqCst)) {
                     yield_by_hand().await;

@@ -190,7 +190,7 @@ fn i4_whoever_yields_lets_all_that_wait_go_first() {
                 // but whoever yielded does not go on at once.
                 note.lock().unwrap().push(9);
             });
-            if runtime.handle().flavor() == rt::runtime::RuntimeFlavor::CurrentThread {
+            if runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::CurrentThread {
                 runtime.block_on(root).unwrap();
                 assert_eq!(*log.lock().unwrap(), [0, 1, 2, 9]);
             } else {

@@ -189,7 +189,7 @@ fn i4_many_short_calls_of_block_on_starve_no_task_that_came_from_outside() {
             calls += 1;
             // Each is two ticks at least, and every 61st tick of the thread that drives is the injector's: also if they are
             // those of many calls. (With several workers the call may be over before a worker has got up.)
-            let exact = runtime.handle().flavor() == rt::runtime::RuntimeFlavor::CurrentThread;
+            let exact = runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::CurrentThread;
             assert!(!exact || calls <= 61, "a task waits in the injector for {calls} calls of block_on");
         }
     });

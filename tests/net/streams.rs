@@ -230,3 +230,24 @@ fn a_write_to_a_closed_connection_is_an_error_and_not_a_signal() {
         });
     });
 }
+
+/// One call moves 1024 buffers at most. That is not a short write, and not a short read: more can follow at once. (Mutation:
+/// count all the buffers as expected, and wait for an edge that never comes.)
+#[test]
+fn more_buffers_than_one_call_can_move_do_not_stop_a_stream() {
+    let _watchdog = watchdog();
+    multi(2).block_on(async {
+        let (mut ours, mut theirs) = pair().await;
+        let bytes: Vec<u8> = (0..2000).map(|n| n as u8).collect();
+        let slices: Vec<_> = bytes.chunks(1).map(IoSlice::new).collect();
+        let written = ours.write_vectored(&slices).await.unwrap();
+        assert!(written > 0);
+        ours.write_all(&bytes[written..]).await.unwrap();
+
+        let mut read = vec![0; 2000];
+        let mut room: Vec<_> = read.chunks_mut(1).map(std::io::IoSliceMut::new).collect();
+        let n = theirs.read_vectored(&mut room).await.unwrap();
+        theirs.read_exact(&mut read[n..]).await.unwrap();
+        assert_eq!(read, bytes);
+    });
+}

@@ -155,7 +155,7 @@ fn a_long_chain_of_tasks_that_hold_each_other_is_shut_down() {
             });
         }
         drop(last);
-        if runtime.handle().flavor() == RuntimeFlavor::CurrentThread {
+        if runtime.handle().runtime_flavor() == RuntimeFlavor::CurrentThread {
             runtime.block_on(rt::task::yield_now());
         }
         drop(runtime);

@@ -96,7 +96,7 @@ fn i6_timers_fire_on_a_foreign_executor() {
     on_each_runtime(|runtime| {
         if runtime.handle().metrics().num_workers() == 1 && runtime.handle().metrics().worker(1).is_none() {
             // Somebody has to drive a current-thread runtime; the multi-thread one of one worker does by itself.
-            if runtime.handle().flavor() == rt::runtime::RuntimeFlavor::CurrentThread {
+            if runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::CurrentThread {
                 return;
             }
         }

@@ -110,7 +110,7 @@ impl Handle {
     }
 
     /// Which kind of runtime this is.
-    pub fn flavor(&self) -> Flavor {
+    pub fn runtime_flavor(&self) -> Flavor {
         self.inner.flavor()
     }
 
@@ -128,7 +128,7 @@ impl Handle {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("flavor", &self.flavor()).finish_non_exhaustive()
+        f.debug_struct("Handle").field("flavor", &self.runtime_flavor()).finish_non_exhaustive()
     }
 }
 

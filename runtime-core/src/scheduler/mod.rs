@@ -29,7 +29,7 @@ pub(crate) enum Scheduler {
 pub(crate) enum Place {
     /// Nothing.
     Outside,
-    /// A worker, or a caller of `block_on` that lends a hand.
+    /// A worker, or a caller of `block_on` that has a guest's slot.
     Multi(NonNull<multi::Worker>),
     /// The thread that drives a current-thread runtime.
     Current(NonNull<current::Worker>),
@@ -56,6 +56,15 @@ impl Place {
             Place::Multi(worker) => unsafe { worker.as_ref() }.is_of(runtime),
             // SAFETY: as in `index`.
             Place::Current(worker) => unsafe { worker.as_ref() }.is_of(runtime),
+        }
+    }
+
+    /// See [`driver::deliver_first`](crate::driver::deliver_first). On one thread, first in is first out for everybody.
+    pub(crate) fn deliver_first(self, wake: impl FnOnce()) {
+        match self {
+            // SAFETY: as in `index`.
+            Place::Multi(worker) => unsafe { worker.as_ref() }.deliver_first(wake),
+            _ => wake(),
         }
     }
 

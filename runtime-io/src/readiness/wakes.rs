@@ -3,6 +3,7 @@
 //! The driver fills one batch from all the events of a poll and empties it in one go, so that the scheduler sees the
 //! woken tasks together, oldest first.
 
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
@@ -25,7 +26,12 @@ impl WakeBatch {
     /// or the worker that happens to hold the driver, with it.
     pub(crate) fn wake_all(&mut self) {
         let mut left = self.0.drain(..);
-        while catch_unwind(AssertUnwindSafe(|| left.by_ref().for_each(Waker::wake))).is_err() {}
+        while let Err(payload) = catch_unwind(AssertUnwindSafe(|| left.by_ref().for_each(Waker::wake))) {
+            // What was thrown may panic in turn when it is dropped; there must be an end to it somewhere.
+            if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+                mem::forget(again);
+            }
+        }
     }
 
     #[cfg(test)]

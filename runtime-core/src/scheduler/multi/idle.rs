@@ -29,7 +29,7 @@
 //!
 //! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on its
 //! lanes beyond the one task that it is going to run itself when the current poll returns. That one task
-//! can be stolen by any worker that searches anyway; should the poll not return, the monitor sends somebody for it
+//! can be stolen by any worker that searches anyway (and counts as surplus for a searcher that is about to begin a poll); should the poll not return, the monitor sends somebody for it
 //! (`monitor.rs`). Work in the injector is always surplus.
 
 use crate::primitive::Mutex;

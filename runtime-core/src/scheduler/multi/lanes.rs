@@ -1,7 +1,7 @@
 //! A worker's lanes, and the order in which it serves them.
 //!
 //! Two lanes: a LIFO deque for what a task has woken or spawned (its newest task is the one whose data is in the cache), and a
-//! FIFO fair lane for tasks that yielded and those woken by sockets and timers. Both can be stolen from.
+//! FIFO fair lane for tasks that yielded and those woken by sockets. Both can be stolen from.
 //!
 //! # The bound
 //!

@@ -9,9 +9,10 @@
 //! 4. Else lie down (`idle.rs`), look at everything once more, and sleep: in the drivers, if nobody else does.
 //!
 //! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it
-//! polls the drivers, the batch of tasks that these wake. Those are queued together afterwards, with one notification, on
+//! polls the drivers, the batch of tasks that these wake. Those are queued together, with one notification, on
 //! the fair lane: in the order of their events, and behind those that an earlier poll of the drivers has woken. (On the LIFO
-//! lane each batch would bury the one before it, and under load the unlucky would wait for the bound.)
+//! lane each batch would bury the one before it, and under load the unlucky would wait for the bound.) Timers go in
+//! front of everything, on the LIFO lane, oldest on top.
 //!
 //! The worker is reached through the thread's context while user code runs inside its calls, so every field is a cell,
 //! and none is borrowed across such a call.
@@ -31,6 +32,9 @@ use crate::scheduler::patience::Patience;
 use crate::task::owner::Owner;
 use crate::task::{self, Birth, JoinHandle, Notified};
 
+/// What the drivers wake is queued in parts of so many.
+const BATCH: usize = 128;
+
 /// See the module.
 pub(crate) struct Worker {
     runtime: Arc<Inner>,
@@ -44,6 +48,9 @@ pub(crate) struct Worker {
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
     collecting: Cell<bool>,
     batch: UnsafeCell<Vec<Notified>>,
+    /// While they deliver what is to run first, it is collected here.
+    first: UnsafeCell<Vec<Notified>>,
+    delivering_first: Cell<bool>,
 }
 
 impl Worker {
@@ -62,6 +69,8 @@ impl Worker {
             patience,
             collecting: Cell::new(false),
             batch: UnsafeCell::new(Vec::new()),
+            first: UnsafeCell::new(Vec::new()),
+            delivering_first: Cell::new(false),
         }
     }
 
@@ -141,8 +150,7 @@ impl Worker {
             return;
         }
         if self.collecting.get() {
-            // SAFETY: only this thread gets here, and nothing else borrows the batch while it is collected.
-            unsafe { &mut *self.batch.get() }.push(task);
+            self.collect_one(task);
             return;
         }
         self.core.lanes.push(task);
@@ -226,7 +234,8 @@ impl Worker {
         self.searching.set(false);
         let shared = self.shared();
         // The last one out sees to it that what pushers left to the searchers is not left lying.
-        if shared.idle.stop_search() && shared.has_surplus() {
+        // That includes its own lanes: what came with the task it is about to run has nobody else yet.
+        if shared.idle.stop_search() && (!self.core.lanes.is_empty() || shared.has_surplus()) {
             shared.notify(&self.runtime);
         }
     }
@@ -236,11 +245,7 @@ impl Worker {
     fn maintain(&self) {
         self.free_returned();
         if self.pacing.end_interval() {
-            self.collect(|| {
-                if self.shared().driver.poll() {
-                    self.counters().driver_polls.add(1);
-                }
-            });
+            self.poll_drivers();
         }
     }
 
@@ -250,17 +255,47 @@ impl Worker {
         unsafe { self.slot().owner.drain_returned() };
     }
 
-    /// Runs something that may wake many tasks, and queues them as one batch.
-    fn collect(&self, f: impl FnOnce()) {
+    /// Looks after the drivers, unless another thread does, and queues what they wake.
+    fn poll_drivers(&self) {
         self.collecting.set(true);
-        f();
+        if self.shared().driver.poll() {
+            self.counters().driver_polls.add(1);
+        }
         self.collecting.set(false);
-        // SAFETY: with `collecting` off nobody else touches the batch.
-        let batch = unsafe { &mut *self.batch.get() };
-        if !batch.is_empty() {
+        self.queue_batch();
+    }
+
+    /// Takes up a task that the drivers woke. A batch that grows long is queued in parts, so that others can begin with it.
+    fn collect_one(&self, task: Notified) {
+        // SAFETY: only this thread gets here, and nothing else borrows the batches meanwhile.
+        let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
+        if self.delivering_first.get() && first.len() < BATCH {
+            first.push(task);
+            return;
+        }
+        batch.push(task);
+        if batch.len() == BATCH {
+            self.queue_batch();
+        }
+    }
+
+    fn queue_batch(&self) {
+        // SAFETY: as in `collect_one`.
+        let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
+        if !batch.is_empty() || !first.is_empty() {
             batch.drain(..).for_each(|task| self.core.lanes.push_event(task));
+            // In reverse, so that the LIFO lane gives the oldest back first.
+            first.drain(..).rev().for_each(|task| self.core.lanes.push(task));
             self.offer_surplus();
         }
+    }
+
+    /// Runs something that wakes tasks which are to run before all others here.
+    pub(crate) fn deliver_first(&self, wake: impl FnOnce()) {
+        self.delivering_first.set(true);
+        // The drivers contain the panics of wakers.
+        wake();
+        self.delivering_first.set(false);
     }
 
     /// Has found no work: looks out for some a little, and lies down if none comes.
@@ -282,16 +317,25 @@ impl Worker {
         if shared.driver.is_attended() {
             return false;
         }
-        self.collect(|| {
-            if shared.driver.poll() {
-                self.counters().driver_polls.add(1);
-            }
-        });
+        self.poll_drivers();
         !self.core.lanes.is_empty()
     }
 
-    /// Lies down, unless there is work after all.
+    /// Goes to sleep, unless there is work after all.
     fn sleep(&self) {
+        self.free_returned();
+        self.counters().parks.add(1);
+        self.runtime.hooks.on_park();
+        // The hook may have spawned or woken something.
+        if self.core.lanes.is_empty() {
+            self.lie_down();
+        }
+        self.shared().monitor.wake_if_asleep();
+        self.runtime.hooks.on_unpark();
+        self.pacing.restart();
+    }
+
+    fn lie_down(&self) {
         let shared = self.shared();
         let index = self.core.index;
         shared.idle.start_sleep(index, self.searching.replace(false));
@@ -302,32 +346,18 @@ impl Worker {
             self.searching.set(true);
             return;
         }
-        if !shared.is_closing() {
-            self.park();
+        self.collecting.set(true);
+        if !shared.is_closing() && self.slot().wakeup.park(&self.core.parker, &shared.driver, None) {
+            self.counters().driver_polls.add(1);
         }
+        self.collecting.set(false);
+        // Up first, and only then queue what the drivers woke: the worker to be notified of it must not be this one.
         self.searching.set(shared.idle.end_sleep(index));
-        shared.monitor.wake_if_asleep();
+        self.queue_batch();
     }
 
     /// Sleeps until the guest's future is woken, or it has tasks to free.
     pub(super) fn park_guest(&self) {
         self.slot().wakeup.park_thread(&self.core.parker);
-    }
-
-    /// Sleeps until somebody unparks this worker or, if it waits in the drivers, something happens there.
-    fn park(&self) {
-        self.free_returned();
-        self.runtime.hooks.on_park();
-        // The hook may have spawned or woken something.
-        if self.core.lanes.is_empty() {
-            self.counters().parks.add(1);
-            self.collect(|| {
-                if self.slot().wakeup.park(&self.core.parker, &self.shared().driver, None) {
-                    self.counters().driver_polls.add(1);
-                }
-            });
-        }
-        self.runtime.hooks.on_unpark();
-        self.pacing.restart();
     }
 }
