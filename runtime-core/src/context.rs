@@ -4,7 +4,7 @@
 //! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn), wakers, coop and the sibling crates'
 //! types read it.
 //!
-//! The pointer to the current runtime owns a count of it (as [`Arc::into_raw`] gives); [`EnterGuard`]s hand that
+//! The pointer to the current runtime owns a count of it (as [`Arc::into_raw`] gives); `EnterGuard`s hand that
 //! ownership to and fro, so an early or late drop of a guard can change which runtime is current, but never leaves a
 //! dangling pointer.
 

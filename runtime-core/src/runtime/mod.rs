@@ -1,4 +1,4 @@
-//! A runtime as a whole: what its parts share ([`Inner`]), what users hold of it ([`Handle`]), and what its owner, a type of
+//! A runtime as a whole: what its parts share (`Inner`), what users hold of it ([`Handle`]), and what its owner, a type of
 //! the facade, does with it ([`control`]).
 
 mod config;

@@ -1,7 +1,7 @@
 //! Tasks: a future, its state, its output, and everything that refers to it.
 //!
 //! A task is one allocation (`cell.rs`), steered by one atomic word (`state.rs`: read its table first), and found by its
-//! runtime through a list (`owner.rs`). What refers to it are a queue entry ([`Notified`]), wakers (`waker.rs`), a
+//! runtime through a list (`owner.rs`). What refers to it are a queue entry (`Notified`), wakers (`waker.rs`), a
 //! [`JoinHandle`] and [`AbortHandle`]s (`join.rs`); all of them are the same pointer with a count.
 //!
 //! # Who may touch what
@@ -25,7 +25,7 @@
 //! A task whose handles and wakers are all gone can never be polled again, but it stays as it is until the runtime shuts
 //! down: a future that guards something while `pending()` keeps its promise. (The owner list's reference does that.)
 //!
-//! Schedulers are behind [`Schedule`]; nothing here knows which one a task is on.
+//! Schedulers are behind `Schedule`; nothing here knows which one a task is on.
 
 mod cell;
 mod error;
