@@ -115,6 +115,19 @@ pub fn with_time<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missi
     with_service(Missing::Time, |runtime| runtime.drivers.time.as_deref(), f)
 }
 
+/// As [`with_time`], and tells which [worker](worker_index) this thread is. For what is done too often to look twice.
+#[inline]
+pub fn with_time_here<T: Service, R>(f: impl FnOnce(&Arc<T>, Option<usize>) -> R) -> Result<R, Missing> {
+    CONTEXT.with(|context| {
+        // SAFETY: the pointer owns a count, and while the closure runs nobody changes it.
+        let runtime = unsafe { context.runtime.get().as_ref() }.ok_or(Missing::Runtime)?;
+        let place = context.place.get();
+        let worker = if place.is_of(runtime) { place.index() } else { None };
+        let service: &dyn std::any::Any = runtime.drivers.time.as_deref().ok_or(Missing::Time)?;
+        service.downcast_ref::<Arc<T>>().map(|service| f(service, worker)).ok_or(Missing::Time)
+    })
+}
+
 /// Calls the closure with the current runtime's clock.
 pub fn with_clock<R>(f: impl FnOnce(&Arc<Clock>) -> R) -> Result<R, Missing> {
     with_runtime(|runtime| f(&runtime.clock))

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use runtime_core::clock::Clock;
-use runtime_core::context;
 use runtime_core::driver::{DriverCounters, Service, Unpark};
 
 use crate::batch::WakeBatch;
@@ -46,11 +45,11 @@ impl Handle {
         self.shared.clock.now()
     }
 
-    /// The shard for timers that the current thread makes.
+    /// The shard for timers that a thread makes: this worker's, or a foreign one's.
     #[inline]
-    pub(crate) fn shard(&self) -> &ShardRef {
+    pub(crate) fn shard(&self, worker: Option<usize>) -> &ShardRef {
         let workers = self.shards.len() - FOREIGN;
-        match context::worker_index() {
+        match worker {
             Some(index) if index < workers => &self.shards[index],
             _ => &self.shards[workers + foreign_index()],
         }

@@ -52,10 +52,10 @@ use crate::shard::ShardRef;
 /// ```
 #[track_caller]
 pub fn sleep(duration: Duration) -> Sleep {
-    with_handle(|handle| {
+    with_handle_here(|handle, worker| {
         let deadline = Instant::from_std(handle.now()).saturating_add(duration);
         let state = if duration.is_zero() { State::Fired } else { State::Ahead };
-        Sleep::new(handle.shard().clone(), deadline, state)
+        Sleep::new(handle.shard(worker).clone(), deadline, state)
     })
 }
 
@@ -84,7 +84,17 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// ```
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    with_handle(|handle| Sleep::new(handle.shard().clone(), deadline, State::New))
+    with_handle_here(|handle, worker| Sleep::new(handle.shard(worker).clone(), deadline, State::New))
+}
+
+/// As [`with_handle`], and tells which worker this thread is.
+#[track_caller]
+#[inline]
+fn with_handle_here<R>(f: impl FnOnce(&Arc<Handle>, Option<usize>) -> R) -> R {
+    match context::with_time_here::<Handle, R>(f) {
+        Ok(result) => result,
+        Err(missing) => panic!("{missing}"),
+    }
 }
 
 /// Calls the closure, which must not run foreign code, with the current runtime's timers. Panics if there are none.

@@ -5,11 +5,18 @@
 //!
 //! # Exact accounting
 //!
-//! Everything is decided under one lock. `idle` counts the threads that wait and have not been promised a job; whoever
-//! queues a job while `idle > 0` takes one off, makes it a promise (`promised`), and signals. A thread that
-//! wakes with a promise outstanding redeems it and takes a job; one that wakes without (its time is up, or for no cause)
-//! is still counted in `idle`, and takes itself off before it ends. So a job never relies on a thread that is leaving.
-//! Threads are started outside of the lock, counted before they are, and uncounted if that fails.
+//! Everything is decided under one lock. `idle` counts the threads that wait and have not been summoned; whoever summons one
+//! takes it off, notes it in `summoned`, and signals. A thread that wakes and finds somebody summoned is that one; one that
+//! wakes otherwise (its time is up, or for no cause) is still counted in `idle`, and takes itself off before it ends. So a
+//! job never relies on a thread that is leaving. Threads are started outside of the lock, counted before they are, and
+//! uncounted if that fails.
+//!
+//! # One at a time
+//!
+//! Waking a thread for every job is a waste when jobs are short: the first few threads would do them all. So while a thread is
+//! `coming` (summoned, or starting, and not there yet), nobody summons another; the one that comes takes a job and, if
+//! more are queued, summons the next before it begins. A queue that is not empty therefore always has a thread coming,
+//! unless all are busy and no more are allowed; then the next to finish takes from it.
 //!
 //! # A paused clock
 //!
@@ -49,7 +56,9 @@ struct State {
     queue: VecDeque<Notified>,
     threads: usize,
     idle: usize,
-    promised: usize,
+    summoned: usize,
+    /// Threads that are on their way: summoned, or starting.
+    coming: usize,
     started: u64,
     closed: bool,
     /// Handles of threads that have ended or are about to, and of those that run, by number.
@@ -90,19 +99,36 @@ impl Pool {
                 return;
             }
             state.queue.push_back(job);
-            if state.idle > 0 {
-                state.idle -= 1;
-                state.promised += 1;
-                self.work.notify_one();
-                return;
-            }
-            if state.threads == self.limit {
-                return;
-            }
-            state.threads += 1;
-            state.started += 1;
-            state.started
+            self.summon(&mut state)
         };
+        if let Some(number) = number {
+            self.add_thread(runtime, number);
+        }
+    }
+
+    /// Sees to it that a thread is coming, if there is work for one. Returns the number of a thread that is to be started,
+    /// and counted already.
+    fn summon(&self, state: &mut State) -> Option<u64> {
+        if state.queue.is_empty() || state.coming > 0 {
+            return None;
+        }
+        if state.idle > 0 {
+            state.idle -= 1;
+            state.summoned += 1;
+            state.coming += 1;
+            self.work.notify_one();
+            return None;
+        }
+        if state.threads == self.limit {
+            return None;
+        }
+        state.threads += 1;
+        state.coming += 1;
+        state.started += 1;
+        Some(state.started)
+    }
+
+    fn add_thread(&self, runtime: &Arc<Inner>, number: u64) {
         match self.start_thread(runtime, number) {
             Ok(thread) => {
                 // Threads that ended in the meantime are let go of here, so that the list stays as long as the pool.
@@ -131,6 +157,7 @@ impl Pool {
     fn thread_failed(&self, runtime: &Inner, error: &io::Error) {
         let stranded = {
             let mut state = self.state.lock();
+            state.coming -= 1;
             self.uncount_thread(&mut state);
             if state.threads > 0 { VecDeque::new() } else { std::mem::take(&mut state.queue) }
         };
@@ -141,10 +168,15 @@ impl Pool {
     }
 
     /// What a thread of the pool does.
-    fn work(&self, runtime: &Inner) {
+    fn work(&self, runtime: &Arc<Inner>) {
         let mut state = self.state.lock();
         loop {
+            // Here as one that was started or summoned.
+            state.coming -= 1;
             while let Some(job) = state.queue.pop_front() {
+                if let Some(number) = self.summon(&mut state) {
+                    MutexGuard::unlocked(&mut state, || self.add_thread(runtime, number));
+                }
                 MutexGuard::unlocked(&mut state, || run(runtime, job));
             }
             if state.closed || !self.wait_for_work(&mut state) {
@@ -174,8 +206,8 @@ impl Pool {
                     false
                 }
             };
-            if state.promised > 0 {
-                state.promised -= 1;
+            if state.summoned > 0 {
+                state.summoned -= 1;
                 return true;
             }
             if state.closed || timed_out {

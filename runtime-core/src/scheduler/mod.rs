@@ -38,6 +38,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
+    #[inline]
     pub(crate) fn index(self) -> Option<usize> {
         match self {
             Place::Outside | Place::Blocking(_) => None,

@@ -1,6 +1,6 @@
 //! The memory of a task: one allocation of header, stage and trailer.
 //!
-//! - [`Header`]: the same for every task, one cache line: what spawning, waking and queueing touch.
+//! - [`Header`]: the same for every task, within one cache line: what spawning, waking and queueing touch.
 //! - the stage: the future, later its output. Touched only under `RUNNING`, and by the join handle after `COMPLETE`.
 //! - [`Trailer`]: the join waker and what is only for people to read.
 //!
@@ -14,8 +14,8 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 use super::error::JoinError;
-use super::owner::{Links, Owner};
-use super::raw::Vtable;
+use super::owner::{Birthplace, Links, Owner};
+use super::raw::{Birth, Vtable};
 use super::state::State;
 use super::{Id, contain};
 use crate::primitive::UnsafeCell;
@@ -31,7 +31,30 @@ pub(crate) struct Header {
     /// The places in the owner's lists. Whose they are is said in `owner.rs`.
     pub(crate) links: Links,
     pub(crate) id: Id,
-    pub(crate) location: &'static Location<'static>,
+    birthplace: Birthplace,
+}
+
+impl Header {
+    pub(crate) fn new(birth: Birth, vtable: &'static Vtable) -> Self {
+        Self {
+            state: State::new(),
+            vtable,
+            owner: birth.owner,
+            links: Links::new(),
+            id: birth.id,
+            birthplace: Birthplace::new(birth.location),
+        }
+    }
+
+    /// Where the task was spawned.
+    pub(crate) fn location(&self) -> &'static Location<'static> {
+        self.birthplace.location()
+    }
+
+    /// The word that links dead tasks.
+    pub(super) fn birthplace(&self) -> &Birthplace {
+        &self.birthplace
+    }
 }
 
 /// What most operations never touch.
@@ -133,8 +156,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_header_is_one_cache_line() {
-        assert_eq!(mem::size_of::<Header>(), 64);
+    fn the_header_fits_a_cache_line() {
+        assert_eq!(mem::size_of::<Header>(), 56);
     }
 
     #[test]

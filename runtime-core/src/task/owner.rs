@@ -10,7 +10,7 @@
 //! The links `prev` and `next` of a task on a local list belong to the thread that owns the list: the worker, then,
 //! after the workers are gone, the thread that shuts the runtime down. When the last reference goes on that very
 //! thread, it unlinks and frees the task. On any other thread it pushes the task onto the list's *return stack*
-//! (linked through `returned`), and the owner frees it when it comes by: at its maintenance ticks and before it parks.
+//! (linked through [`Birthplace`]), and the owner frees it when it comes by: at its maintenance ticks and before it parks.
 //! Pushing is a compare-exchange in a loop; the owner takes the whole stack with one swap, so no node is popped while
 //! another thread looks at it, and there is no ABA. A push releases and the swap acquires: the owner frees what the
 //! pusher has seen the last of. Every 256th return nudges the owner, so that a sleeping one does not sit on a heap of dead tasks.
@@ -23,6 +23,7 @@
 //! [`Orphans`](super::orphans::Orphans)); the last one lets go of the runtime's memory, in which the lists lie.
 
 use std::cell::Cell;
+use std::panic::Location;
 use std::ptr::{self, NonNull};
 
 use super::cell::Header;
@@ -40,14 +41,38 @@ const NUDGE_EVERY: usize = 256;
 pub(crate) struct Links {
     prev: Cell<*mut Header>,
     next: Cell<*mut Header>,
-    /// The next task on the return stack. Written by the thread that pushes, read by the one that took the stack.
-    returned: Cell<*mut Header>,
 }
 
 impl Links {
     pub(super) fn new() -> Self {
         let null = ptr::null_mut();
-        Self { prev: Cell::new(null), next: Cell::new(null), returned: Cell::new(null) }
+        Self { prev: Cell::new(null), next: Cell::new(null) }
+    }
+}
+
+/// Where a task was spawned; once the last reference to it is gone and nobody can ask for that any more, the next task on the
+/// return stack. One word for two uses that never meet.
+pub(crate) struct Birthplace(Cell<*const ()>);
+
+impl Birthplace {
+    pub(super) fn new(location: &'static Location<'static>) -> Self {
+        Self(Cell::new(ptr::from_ref(location).cast()))
+    }
+
+    /// Only while there is a reference to the task.
+    pub(super) fn location(&self) -> &'static Location<'static> {
+        // SAFETY: until the last reference is gone the word is what `new` made it: a reference that is valid for ever.
+        unsafe { &*self.0.get().cast() }
+    }
+
+    /// For the thread that dropped the last reference and pushes the task.
+    fn set_next_returned(&self, next: *mut Header) {
+        self.0.set(next.cast_const().cast());
+    }
+
+    /// For the thread that took the stack.
+    fn next_returned(&self) -> *mut Header {
+        self.0.get().cast_mut().cast()
     }
 }
 
@@ -283,7 +308,7 @@ impl Owner {
                 return;
             }
             // SAFETY: nobody else has the task.
-            unsafe { task.as_ref() }.links.returned.set(head);
+            unsafe { task.as_ref() }.birthplace().set_next_returned(head);
             match local.returned.compare_exchange_weak(head, task.as_ptr(), AcqRel, Acquire) {
                 Ok(_) => break,
                 Err(actual) => head = actual,
@@ -315,7 +340,7 @@ impl Owner {
         while let Some(dead) = NonNull::new(task) {
             // SAFETY: the stack came whole to this thread; each task on it is dead and on this list.
             unsafe {
-                task = dead.as_ref().links.returned.get();
+                task = dead.as_ref().birthplace().next_returned();
                 local.list.with_mut(|list| (*list).unlink(dead));
                 free(dead);
             }

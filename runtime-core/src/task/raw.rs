@@ -8,8 +8,8 @@ use std::task::Waker;
 
 use super::cell::{Header, TaskCell, Trailer};
 use super::harness;
-use super::owner::{Links, Owner};
-use super::state::{State, Wake};
+use super::owner::Owner;
+use super::state::Wake;
 use super::{Id, Schedule};
 
 /// What can be done to a task only by code that knows its type. Every function takes a pointer that is valid for the call.
@@ -75,14 +75,7 @@ pub(crate) struct Birth {
 
 /// Allocates a task. It has three references: the owner list's, the queue's and the join handle's.
 pub(crate) fn allocate<F: Future + 'static, S: Schedule>(future: F, birth: Birth) -> NonNull<Header> {
-    let header = Header {
-        state: State::new(),
-        vtable: VtableOf::<F, S>::VTABLE,
-        owner: birth.owner,
-        links: Links::new(),
-        id: birth.id,
-        location: birth.location,
-    };
+    let header = Header::new(birth, VtableOf::<F, S>::VTABLE);
     debug_assert!(Layout::new::<TaskCell<F>>().size() > 0);
     let cell = Box::into_raw(Box::new(TaskCell::new(header, future, birth.name)));
     // SAFETY: a box is not null.

@@ -180,10 +180,10 @@ fn what_is_due_by_a_paused_clock_fires_without_moving_it() {
 #[test]
 fn foreign_threads_have_a_shard_too() {
     let rig = Rig::still();
-    let shard = rig.handle.shard().clone();
+    let shard = rig.handle.shard(None).clone();
     let of_thread = |_| {
         let handle = rig.handle.clone();
-        std::thread::spawn(move || Arc::as_ptr(handle.shard()).addr()).join().unwrap()
+        std::thread::spawn(move || Arc::as_ptr(handle.shard(None)).addr()).join().unwrap()
     };
     let foreign = [2, 3].map(|i| Arc::as_ptr(rig.handle.shard_at(i)).addr());
     assert!(foreign.contains(&Arc::as_ptr(&shard).addr()));

@@ -88,6 +88,7 @@ impl Worker {
         self.core
     }
 
+    #[inline]
     pub(crate) fn index(&self) -> usize {
         self.core.index
     }
