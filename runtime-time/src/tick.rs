@@ -2,8 +2,8 @@
 //!
 //! A tick is a millisecond since the runtime's timers started. A deadline is rounded **up** to a tick and the present is
 //! rounded **down**, so that "the deadline's tick has passed" implies that the deadline has: no timer fires early. The
-//! price is that a timer may be up to a millisecond late. (A poller that counts in milliseconds, as mio's does, adds up to
-//! another, when the thread slept until then.)
+//! price is that a timer may be up to a millisecond late. (A poller that counts in milliseconds adds up to another, when the
+//! thread slept until then.)
 
 use std::time::{Duration, Instant};
 

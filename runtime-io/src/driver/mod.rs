@@ -10,6 +10,7 @@
 mod table;
 mod token;
 mod unpark;
+mod wait;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -87,7 +88,7 @@ impl Driver {
 
     /// One look at the poller, at most so long, and everything that follows from it. Returns whether there was an event.
     fn turn(&mut self, timeout: Option<Duration>) -> bool {
-        match self.poll.poll(&mut self.events, timeout) {
+        match wait::wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
             // A signal: no events came. The caller looks around and comes back.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return false,
