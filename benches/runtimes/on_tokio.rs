@@ -1,0 +1,137 @@
+//! Tokio: the multi-thread runtime with sockets and timers. Of its features, `parking_lot` is on, as it is in "full".
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{self, JoinHandle};
+use tokio::time;
+
+use super::Joined;
+use crate::runtime;
+
+/// A multi-thread runtime of Tokio, built as `tokio::main` builds it but for the number of workers.
+#[derive(Debug)]
+pub struct Tokio {
+    runtime: tokio::runtime::Runtime,
+}
+
+/// Stands for the runtime of the thread.
+#[derive(Clone, Copy, Debug)]
+pub struct TokioHandle(());
+
+impl runtime::Runtime for Tokio {
+    const NAME: &'static str = "tokio";
+
+    type Handle = TokioHandle;
+
+    fn start(workers: usize) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(workers)
+            .enable_all()
+            .build()
+            .expect("cannot start a runtime");
+        Self { runtime }
+    }
+
+    fn handle(&self) -> TokioHandle {
+        TokioHandle(())
+    }
+
+    fn spawn<F>(&self, future: F) -> Joined<JoinHandle<F::Output>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        Joined(self.runtime.spawn(future))
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
+    }
+}
+
+impl runtime::Handle for TokioHandle {
+    type Task<T: Send + 'static> = Joined<JoinHandle<T>>;
+    type Listener = TcpListener;
+    type Stream = TcpStream;
+
+    fn spawn<F>(self, future: F) -> Joined<JoinHandle<F::Output>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        Joined(tokio::spawn(future))
+    }
+
+    fn spawn_detached<F>(self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        drop(tokio::spawn(future));
+    }
+
+    fn spawn_blocking<F, T>(self, f: F) -> Joined<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        Joined(task::spawn_blocking(f))
+    }
+
+    fn yield_now() -> impl Future<Output = ()> + Send {
+        task::yield_now()
+    }
+
+    fn sleep(duration: Duration) -> impl Future<Output = ()> + Send {
+        time::sleep(duration)
+    }
+
+    async fn timeout<F: Future + Send>(limit: Duration, future: F) -> Option<F::Output>
+    where
+        F::Output: Send,
+    {
+        time::timeout(limit, future).await.ok()
+    }
+
+    fn listen() -> impl Future<Output = io::Result<TcpListener>> + Send {
+        TcpListener::bind("127.0.0.1:0")
+    }
+
+    async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+}
+
+impl runtime::Listener for TcpListener {
+    type Stream = TcpStream;
+
+    fn address(&self) -> io::Result<SocketAddr> {
+        self.local_addr()
+    }
+
+    async fn accept(&self) -> io::Result<TcpStream> {
+        let (stream, _) = self.accept().await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+}
+
+impl runtime::Stream for TcpStream {
+    async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        AsyncReadExt::read(self, buffer).await
+    }
+
+    async fn read_exact(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        AsyncReadExt::read_exact(self, buffer).await.map(drop)
+    }
+
+    async fn write_all(&mut self, buffer: &[u8]) -> io::Result<()> {
+        AsyncWriteExt::write_all(self, buffer).await
+    }
+}
