@@ -4,8 +4,8 @@
 //! cargo run --example echo [address]
 //! ```
 //!
-//! The address is 127.0.0.1:7777 unless another is given. Then try it with `nc 127.0.0.1 7777`, in as many terminals as you
-//! like: whatever you type comes back. Ctrl-C ends the server.
+//! The address is 127.0.0.1:7777 unless another is given. Then try it with `nc 127.0.0.1 7777`, in as many terminals as
+//! you like: whatever you type comes back. Ctrl-C ends the server.
 
 use std::env;
 

@@ -4,8 +4,8 @@
 //! cargo run --example trace
 //! ```
 //!
-//! What tasks say about themselves is printed by them; what happens to them, by the runtime's observer, which is told of
-//! every step; and that a timer fires, by a waker of our own, which the timer is given in place of the task's.
+//! What tasks say about themselves is printed by them; what happens to them, by the runtime's observer, which is told
+//! of every step; and that a timer fires, by a waker of our own, which the timer is given in place of the task's.
 
 use std::future::Future;
 use std::io;

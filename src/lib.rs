@@ -1,8 +1,8 @@
 //! A multi-threaded, work-stealing async runtime.
 //!
-//! rt runs futures: it spreads tasks over worker threads that steal from each other, waits for sockets through one shared
-//! poller, and for time in a hierarchical wheel. Names, signatures and semantics follow Tokio's where it has them, so a program
-//! moves over by changing `tokio::` to `rt::`.
+//! rt runs futures: it spreads tasks over worker threads that steal from each other, waits for sockets through one
+//! shared poller, and for time in a hierarchical wheel. Names, signatures and semantics follow Tokio's where it has
+//! them, so a program moves over by changing `tokio::` to `rt::`.
 //!
 //! # A first program
 //!
@@ -32,8 +32,8 @@
 //!
 //! # What is where
 //!
-//! - [`spawn`], [`spawn_local`], [`spawn_blocking`] and [`task`]: tasks, their handles, yielding, and the cooperative budget
-//!   ([`task::coop`]);
+//! - [`spawn`], [`spawn_local`], [`spawn_blocking`] and [`task`]: tasks, their handles, yielding, and the cooperative
+//!   budget ([`task::coop`]);
 //! - [`runtime`]: building a runtime, holding it, entering it, and reading its counters;
 //! - [`net`] and [`io`]: TCP, and the traits and extension methods for streams; on Unix [`io::unix::AsyncFd`];
 //! - [`time`]: sleeping, intervals, timeouts, and a clock that can be paused;

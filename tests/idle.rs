@@ -1,10 +1,11 @@
-//! I8: an idle runtime uses no CPU and makes no system calls. What the kernel counts for each of its threads must stand still.
+//! I8: an idle runtime uses no CPU and makes no system calls. What the kernel counts for each of its threads must stand
+//! still.
 //!
-//! A thread that wakes up, for whatever reason, gives its processor up again when it goes back to sleep, which counts as a
-//! voluntary context switch. The program is one test, so that it knows whose threads there are.
+//! A thread that wakes up, for whatever reason, gives its processor up again when it goes back to sleep, which counts
+//! as a voluntary context switch. The program is one test, so that it knows whose threads there are.
 //!
-//! Mutations that this is for: a monitor that samples for ever; a parker with a timeout; a driver that polls; a worker that
-//! searches while there is nothing to find.
+//! Mutations that this is for: a monitor that samples for ever; a parker with a timeout; a driver that polls; a worker
+//! that searches while there is nothing to find.
 
 #![cfg(target_os = "linux")]
 

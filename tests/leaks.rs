@@ -1,12 +1,12 @@
 //! I5, the memory: nothing that a runtime allocates outlives what it was for. A counting allocator looks at the whole
 //! process, which is why this is a program of its own, and one test.
 //!
-//! Each case is run a few times to let caches fill (thread-local storage, the collector of the deques), then many times; in
-//! between the live bytes must not have grown by more than a slack that is far below what a leak of one small object a
-//! round would come to, or in the case of tasks, for every sixtieth.
+//! Each case is run a few times to let caches fill (thread-local storage, the collector of the deques), then many
+//! times; in between the live bytes must not have grown by more than a slack that is far below what a leak of one small
+//! object a round would come to, or in the case of tasks, for every sixtieth.
 //!
-//! Mutations that this is for: a cycle between runtime and tasks; a task cell that is not freed when its last reference goes
-//! on another thread, or after the end of the runtime; a drained queue whose entries are forgotten.
+//! Mutations that this is for: a cycle between runtime and tasks; a task cell that is not freed when its last reference
+//! goes on another thread, or after the end of the runtime; a drained queue whose entries are forgotten.
 
 mod common;
 
@@ -44,8 +44,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How much the live memory grows over so many rounds: the least of three times, after as many to warm up. Buffers grow at
-/// some time or other, and garbage waits for its collector; a leak shows each time.
+/// How much the live memory grows over so many rounds: the least of three times, after as many to warm up. Buffers grow
+/// at some time or other, and garbage waits for its collector; a leak shows each time.
 fn growth(rounds: usize, mut round: impl FnMut()) -> isize {
     (0..rounds).for_each(|_| round());
     let mut least = isize::MAX;
@@ -146,8 +146,9 @@ fn short_life(runtime: Runtime) {
 fn i5_memory_returns() {
     let _watchdog = watchdog();
     for (name, runtime) in [("one thread", current()), ("two workers", multi(2))] {
-        // 250,000 tasks each time, a million for both: one that is not freed in sixty is too many. The workers' unsteady
-        // share in each round (crossbeam-epoch keeps bags of up to 64 buffers for each thread) needs more room here.
+        // 250,000 tasks each time, a million for both: one that is not freed in sixty is too many. The workers'
+        // unsteady share in each round (crossbeam-epoch keeps bags of up to 64 buffers for each thread) needs more room
+        // here.
         let grown = growth(125, || thousand_tasks(&runtime));
         println!("{name}: {grown} bytes more after 125,000 tasks");
         assert!(grown < 64 * SLACK, "{name}: {grown} bytes more after 125,000 tasks");

@@ -207,7 +207,8 @@ mod test_attribute {
         panic!("as it should");
     }
 
-    /// Attributes that are not the macro's business stay: this one takes the test away before anybody looks for the macro in it.
+    /// Attributes that are not the macro's business stay: this one takes the test away before anybody looks for the
+    /// macro in it.
     #[rt::test]
     #[cfg(any())]
     async fn may_have_other_attributes() {

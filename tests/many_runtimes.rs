@@ -1,7 +1,8 @@
-//! I10, the process: a thousand runtimes, made and dropped, leave no thread and no descriptor behind; nor do many at once. It counts
-//! those of the whole process, which is why this is a program of its own, and one test.
+//! I10, the process: a thousand runtimes, made and dropped, leave no thread and no descriptor behind; nor do many at
+//! once. It counts those of the whole process, which is why this is a program of its own, and one test.
 //!
-//! Mutations that this is for: a thread that is not joined, or not told to end; a poller or its waker that somebody keeps.
+//! Mutations that this is for: a thread that is not joined, or not told to end; a poller or its waker that somebody
+//! keeps.
 
 #![cfg(target_os = "linux")]
 

@@ -48,7 +48,8 @@ struct Source {
     sum: Sum,
 }
 
-/// Reads and digests all files, a job each. Then digests them again, one by one on one thread: the sums must be the same.
+/// Reads and digests all files, a job each. Then digests them again, one by one on one thread: the sums must be the
+/// same.
 pub(crate) async fn run(progress: Arc<Progress>) -> Result<Digested, Failure> {
     let root: Arc<Path> = root().context("finding the repository")?.into();
     let walk_root = Arc::clone(&root);

@@ -11,8 +11,8 @@
 //! - every file of the repository is digested, twice, on the blocking pool (`digest`);
 //! - and how far all this has come is shown (`progress`).
 //!
-//! It takes a few seconds and ends with a table of what the runtime did (`report`). If anything is wrong, it says what, and
-//! exits with a failure. `RT_WORKER_THREADS=1` or any other number shows the same on fewer or more threads.
+//! It takes a few seconds and ends with a table of what the runtime did (`report`). If anything is wrong, it says what,
+//! and exits with a failure. `RT_WORKER_THREADS=1` or any other number shows the same on fewer or more threads.
 
 mod digest;
 mod distribution;

@@ -5,7 +5,8 @@
 //! is what makes timers testable and, later, whole programs replayable.
 //!
 //! The timer driver is the caller that moves a paused clock on its own ([`Clock::advance_to`]): it does so when nothing
-//! else can run, and not while [`Clock::inhibit_auto_advance`] is in force (a blocking task is running, whose time is real).
+//! else can run, and not while [`Clock::inhibit_auto_advance`] is in force (a blocking task is running, whose time is
+//! real).
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

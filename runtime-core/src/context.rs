@@ -1,8 +1,8 @@
 //! What the current thread is doing for which runtime: the thread-local part of the runtime.
 //!
 //! One small structure of plain cells, so that reading it is one access to thread-local storage with no check for
-//! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn), wakers, coop and the sibling crates'
-//! types read it.
+//! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn), wakers, coop and the sibling
+//! crates' types read it.
 //!
 //! The pointer to the current runtime owns a count of it (as [`Arc::into_raw`] gives); `EnterGuard`s hand that
 //! ownership to and fro, so an early or late drop of a guard can change which runtime is current, but never leaves a

@@ -159,8 +159,8 @@ impl<F: Future> Future for Unconstrained<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: `inner` is pinned whenever `self` is: it is never moved out, `Unconstrained` has no Drop and its Unpin
-        // is the derived, structural one.
+        // SAFETY: `inner` is pinned whenever `self` is: it is never moved out, `Unconstrained` has no Drop and its
+        // Unpin is the derived, structural one.
         let inner = unsafe { self.map_unchecked_mut(|this| &mut this.inner) };
         let _restore = context::replace_budget(Budget::UNCONSTRAINED);
         inner.poll(cx)

@@ -4,8 +4,8 @@
 //! stacks the timers on the I/O driver and hands the runtime one object, so this crate knows neither. Calls go through
 //! a vtable: they are made once per park or once per several dozen polls, never per wake.
 //!
-//! A driver must never block in [`Driver::poll`]. It contains the panics of the wakers it calls; a panic of its own means
-//! that the runtime can wait for nothing any more, and ends the process.
+//! A driver must never block in [`Driver::poll`]. It contains the panics of the wakers it calls; a panic of its own
+//! means that the runtime can wait for nothing any more, and ends the process.
 
 use std::any::Any;
 use std::fmt;
@@ -31,8 +31,8 @@ pub trait Driver: Send + 'static {
 
 /// Calls wakers, from within [`Driver::park`] or [`Driver::poll`], whose tasks are to run before all that wait already.
 ///
-/// For timers: a task that asked to run at a certain time should not stand in line behind a thousand sockets. If one turn
-/// of the driver wakes very many this way, only the first of them go in front.
+/// For timers: a task that asked to run at a certain time should not stand in line behind a thousand sockets. If one
+/// turn of the driver wakes very many this way, only the first of them go in front.
 pub fn deliver_first(wake: impl FnOnce()) {
     crate::context::place().deliver_first(wake);
 }

@@ -1,7 +1,8 @@
 //! What happens to tasks, told to whoever asked: the hook behind `Builder::on_task_event`.
 //!
 //! A runtime without an observer pays one predictable branch for each event. The observer is called on whatever thread
-//! the thing happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the runtime.
+//! the thing happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the
+//! runtime.
 
 use std::fmt;
 use std::panic::Location;

@@ -1,11 +1,12 @@
-//! The core of the [rt](https://docs.rs/rt) async runtime: tasks, schedulers, parking, the blocking pool, context, counters.
+//! The core of the [rt](https://docs.rs/rt) async runtime: tasks, schedulers, parking, the blocking pool, context,
+//! counters.
 //!
 //! This crate knows nothing of sockets or timers. It is put together with `runtime-io` and `runtime-time` by the facade
 //! crate `rt`, which is what programs use. What is public here is for these siblings; the facade decides what of it
 //! is the users'.
 //!
-//! Where to begin reading: `task/mod.rs` and `task/state.rs` (what a task is), `scheduler/multi/worker.rs` (what a worker
-//! does), `scheduler/multi/idle.rs` (how workers sleep and wake each other).
+//! Where to begin reading: `task/mod.rs` and `task/state.rs` (what a task is), `scheduler/multi/worker.rs` (what a
+//! worker does), `scheduler/multi/idle.rs` (how workers sleep and wake each other).
 
 mod blocking;
 pub mod clock;

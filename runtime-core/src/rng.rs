@@ -1,8 +1,8 @@
 //! Random numbers: one seeded generator a runtime, split into streams.
 //!
 //! A stream decides one kind of thing: which victim a worker tries to steal from, which branch `select!` polls first.
-//! Streams are split off in a fixed order when the runtime is built, so that the same seed gives the same streams. Nothing
-//! here is fit for secrets.
+//! Streams are split off in a fixed order when the runtime is built, so that the same seed gives the same streams.
+//! Nothing here is fit for secrets.
 //!
 //! The algorithm is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 

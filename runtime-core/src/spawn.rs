@@ -7,8 +7,8 @@ use crate::task::JoinHandle;
 
 /// Spawns a task onto the current runtime.
 ///
-/// The task starts to run at once, whether or not the returned [`JoinHandle`] is awaited; dropping the handle detaches it.
-/// On a runtime that has shut down, the future is dropped and the handle says that the task was cancelled.
+/// The task starts to run at once, whether or not the returned [`JoinHandle`] is awaited; dropping the handle detaches
+/// it. On a runtime that has shut down, the future is dropped and the handle says that the task was cancelled.
 ///
 /// Tasks spawned by a task of a multi-thread runtime tend to start in reverse: the newest, whose data is still in the
 /// processor's caches, first. Any order is possible, because other workers take the oldest.
@@ -65,8 +65,8 @@ where
 
 /// Runs a closure that blocks, on a thread of its own.
 ///
-/// The runtime keeps a pool of such threads, up to `Builder::max_blocking_threads` (512) at once; more closures wait their turn.
-/// A closure that has begun cannot be aborted, and the runtime's shutdown waits for it.
+/// The runtime keeps a pool of such threads, up to `Builder::max_blocking_threads` (512) at once; more closures wait
+/// their turn. A closure that has begun cannot be aborted, and the runtime's shutdown waits for it.
 ///
 /// Should the operating system refuse the pool's first thread, the handle says that the task was cancelled; refused
 /// further threads just leave the closure in the queue of those that run.

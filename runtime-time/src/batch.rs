@@ -1,7 +1,7 @@
 //! Wakers on their way from a shard's wheel to their tasks.
 //!
-//! The firing thread takes a batch of them out under the lock and calls them after releasing it. A waker is foreign code:
-//! it may take long, set timers, or panic. None of that may reach the shard, the driver, or the wakers behind it.
+//! The firing thread takes a batch of them out under the lock and calls them after releasing it. A waker is foreign
+//! code: it may take long, set timers, or panic. None of that may reach the shard, the driver, or the wakers behind it.
 
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};

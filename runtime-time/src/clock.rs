@@ -3,8 +3,8 @@
 //! The clock itself is in runtime-core; here is who may move it and what has to happen then. Only a runtime with one
 //! thread may: with several, it would be nobody's to say at which point of the others' work time moved.
 //!
-//! While the clock is paused and the runtime has nothing else to do, the timer driver moves the clock to the next deadline
-//! on its own, so that a test that sleeps an hour takes no time.
+//! While the clock is paused and the runtime has nothing else to do, the timer driver moves the clock to the next
+//! deadline on its own, so that a test that sleeps an hour takes no time.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::sleep::with_handle;
 
 /// Stops the clock of the current runtime, which must be a current-thread one.
 ///
-/// [`Instant::now`](crate::Instant::now) then stands still, and moves on by [`advance`], or to the next timer when nothing
-/// else can run. Time as the operating system sees it goes on: sockets and blocking calls are not affected.
+/// [`Instant::now`](crate::Instant::now) then stands still, and moves on by [`advance`], or to the next timer when
+/// nothing else can run. Time as the operating system sees it goes on: sockets and blocking calls are not affected.
 ///
 /// The clock stops at a whole tick of the timers, up to a millisecond ahead. From there, timers are exact: a sleep of a
 /// whole number of milliseconds ends after just so many.
@@ -83,13 +83,14 @@ pub fn resume() {
     handle.shared().clock_changed();
 }
 
-/// Moves the paused clock of the current runtime on, fires the timers that are due by then, and lets the other tasks run.
+/// Moves the paused clock of the current runtime on, fires the timers that are due by then, and lets the other tasks
+/// run.
 ///
-/// It goes on when the tasks whose timers fired, and all others that can, have run until they wait; or, if they never all
-/// do, after some dozens of polls.
+/// It goes on when the tasks whose timers fired, and all others that can, have run until they wait; or, if they never
+/// all do, after some dozens of polls.
 ///
-/// Time moves in one step: a task that sleeps in a loop finds that several of its deadlines have passed. To stop at each
-/// timer on the way, sleep instead.
+/// Time moves in one step: a task that sleeps in a loop finds that several of its deadlines have passed. To stop at
+/// each timer on the way, sleep instead.
 ///
 /// # Panics
 ///

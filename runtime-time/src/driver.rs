@@ -1,17 +1,18 @@
-//! The timer driver: what a worker waits in, stacked on whatever else it waits for. For the facade that builds runtimes.
+//! The timer driver: what a worker waits in, stacked on whatever else it waits for. For the facade that builds
+//! runtimes.
 //!
 //! It turns the earliest deadline into a limit on the inner driver's wait, and fires what is due after every wait and
 //! poll. Which thread does that does not matter to the timers; there is one at a time, which the `&mut` sees to.
 //!
-//! It must never cut a wait short without a deadline (an idle runtime uses no CPU), never read the clock while no timer is
-//! set, and never sleep past a deadline that it could have known of: the agreement with those who set timers while it
-//! sleeps is in `shared.rs`.
+//! It must never cut a wait short without a deadline (an idle runtime uses no CPU), never read the clock while no timer
+//! is set, and never sleep past a deadline that it could have known of: the agreement with those who set timers while
+//! it sleeps is in `shared.rs`.
 //!
 //! # With a paused clock
 //!
 //! Time then does not pass by waiting. When the runtime has nothing to do, and nobody forbids it
-//! ([`Clock::can_auto_advance`]), the driver looks once whether something happens without waiting, and if not moves the clock
-//! to the earliest deadline. If it is forbidden, it waits without a limit: whoever moves the clock or lifts the
+//! ([`Clock::can_auto_advance`]), the driver looks once whether something happens without waiting, and if not moves the
+//! clock to the earliest deadline. If it is forbidden, it waits without a limit: whoever moves the clock or lifts the
 //! ban has to unpark it.
 
 use std::fmt;
@@ -39,9 +40,9 @@ pub struct Driver {
 impl Driver {
     /// Stacks the timers of a runtime on its other drivers.
     ///
-    /// `unpark` ends the wait of `inner`. The runtime should use [`Handle::unpark_handle`] of the result instead. `slots`
-    /// is how many worker slots the runtime has at most: `context::worker_index()` is below it. The clock's present is where
-    /// ticks are counted from.
+    /// `unpark` ends the wait of `inner`. The runtime should use [`Handle::unpark_handle`] of the result instead.
+    /// `slots` is how many worker slots the runtime has at most: `context::worker_index()` is below it. The clock's
+    /// present is where ticks are counted from.
     ///
     /// # Example
     ///
@@ -97,8 +98,8 @@ impl Driver {
             self.inner.park(Some(Duration::ZERO))
         } else if next != NEVER && idle && shared.clock.can_auto_advance() {
             let delivered = self.inner.park(Some(Duration::ZERO));
-            // Whatever woke somebody comes first. `next` may be the deadline of a timer that was cancelled: nobody waits
-            // for that one.
+            // Whatever woke somebody comes first. `next` may be the deadline of a timer that was cancelled: nobody
+            // waits for that one.
             if !delivered && !shared.take_was_woken() && shared.clock.can_auto_advance() {
                 let exact = self.handle.exact_earliest();
                 if exact != NEVER

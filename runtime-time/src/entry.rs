@@ -1,8 +1,8 @@
 //! A timer's entry: the part of a `Sleep` that the wheel and the firing thread touch.
 //!
 //! The entry lies inside the pinned `Sleep`, so that setting a timer allocates nothing. Two parties work on it: its
-//! **owner**, who has the `Pin<&mut Entry>` (whoever polls, resets or drops the `Sleep`), and whoever holds the **lock**
-//! of the entry's shard (the driver that fires; the owner itself, while it sets or cancels).
+//! **owner**, who has the `Pin<&mut Entry>` (whoever polls, resets or drops the `Sleep`), and whoever holds the
+//! **lock** of the entry's shard (the driver that fires; the owner itself, while it sets or cancels).
 //!
 //! # States
 //!
@@ -19,27 +19,29 @@
 //! # Who moves it
 //!
 //! - Into `WAITING`: the owner, under the lock, after filling the waker cell and linking the node.
-//! - `WAITING` to `FIRED` or `CLOSED`: whoever holds the lock (the driver, mostly), after unlinking the node and emptying
-//!   the waker cell. Storing the state is the last thing done to the entry: from that moment the owner may free it without
-//!   ever taking the lock.
+//! - `WAITING` to `FIRED` or `CLOSED`: whoever holds the lock (the driver, mostly), after unlinking the node and
+//!   emptying the waker cell. Storing the state is the last thing done to the entry: from that moment the owner may
+//!   free it without ever taking the lock.
 //! - `WAITING` to idle: the owner, under the lock (cancelling).
-//! - Among the other states: the owner, without the lock. Nobody else is interested in an entry that is not in the wheel.
+//! - Among the other states: the owner, without the lock. Nobody else is interested in an entry that is not in the
+//!   wheel.
 //!
 //! # Who touches what
 //!
 //! - `node`: in `WAITING`, the holder of the lock. Otherwise nobody.
 //! - `waker`: it is **written** by the owner only: without the lock when not `WAITING`, under the lock when `WAITING`.
-//!   The driver, under the lock, moves the waker *out by reading*, and leaves the bytes. So the owner may **read** those bytes in
-//!   `WAITING` without the lock, to see whether it is being polled with the same waker as before: at worst the driver reads
-//!   at the same time. It only compares the two pointers that make up the waker; if the driver has moved the waker out meanwhile,
-//!   they may be stale but are still the ones the driver took, and the task that they name is being woken.
+//!   The driver, under the lock, moves the waker *out by reading*, and leaves the bytes. So the owner may **read**
+//!   those bytes in `WAITING` without the lock, to see whether it is being polled with the same waker as before: at
+//!   worst the driver reads at the same time. It only compares the two pointers that make up the waker; if the driver
+//!   has moved the waker out meanwhile, they may be stale but are still the ones the driver took, and the task that
+//!   they name is being woken.
 //!
 //! # Orderings
 //!
-//! The store of `FIRED` or `CLOSED` is `Release` and pairs with the `Acquire` load with which the owner looks at the state
-//! before it does anything: what the firing thread did to the entry is over when the owner reuses or frees it.
-//! All other stores are `Relaxed`: they are made either under the lock, which orders them for the next holder, or by the
-//! owner for itself.
+//! The store of `FIRED` or `CLOSED` is `Release` and pairs with the `Acquire` load with which the owner looks at the
+//! state before it does anything: what the firing thread did to the entry is over when the owner reuses or frees it.
+//! All other stores are `Relaxed`: they are made either under the lock, which orders them for the next holder, or by
+//! the owner for itself.
 //!
 //! Wakers are never called, cloned or dropped under the lock: they are foreign code.
 
@@ -89,8 +91,8 @@ pub(crate) struct Entry {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the cells are touched as the module says: by one owner, who holds the entry exclusively, and under the shard's
-// lock; everything in them (wakers, links) may be used from any thread.
+// SAFETY: the cells are touched as the module says: by one owner, who holds the entry exclusively, and under the
+// shard's lock; everything in them (wakers, links) may be used from any thread.
 unsafe impl Send for Entry {}
 // SAFETY: a shared reference gives access to the state, which is atomic, and to the shard, which is `Sync`.
 unsafe impl Sync for Entry {}
@@ -149,7 +151,8 @@ impl Entry {
         State::Waiting
     }
 
-    /// Owner: in `Waiting`, sees to it that this waker is the one to be woken. Returns the state, which may have changed.
+    /// Owner: in `Waiting`, sees to it that this waker is the one to be woken. Returns the state, which may have
+    /// changed.
     #[inline]
     pub(crate) fn refresh(self: Pin<&mut Self>, waker: &Waker) -> State {
         let this = self.into_ref().get_ref();
@@ -252,8 +255,8 @@ impl Entry {
     ///
     /// # Safety
     ///
-    /// The caller holds the shard's lock. The entry was `Waiting`, and its node has just been taken out of the wheel. The
-    /// caller does not use the pointer again.
+    /// The caller holds the shard's lock. The entry was `Waiting`, and its node has just been taken out of the wheel.
+    /// The caller does not use the pointer again.
     pub(crate) unsafe fn expire(entry: NonNull<Self>, to: State) -> Waker {
         // SAFETY: an entry in `WAITING` is alive: its `drop` would have to take the lock, which the caller holds.
         let entry = unsafe { entry.as_ref() };

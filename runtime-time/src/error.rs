@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// The deadline came before the result: the error of [`timeout`](crate::timeout()) and [`timeout_at`](crate::timeout_at).
+/// The deadline came before the result: the error of [`timeout`](crate::timeout()) and
+/// [`timeout_at`](crate::timeout_at).
 ///
 /// # Example
 ///

@@ -1,7 +1,7 @@
 //! A runtime's timers as its threads see them: which shard to use, and what has been counted.
 //!
-//! The handle is the service that the facade puts into the runtime's context; [`Sleep`](crate::Sleep) finds it there. It
-//! outlives the driver in the hands of whoever kept a `Sleep`, and must then still be safe to use.
+//! The handle is the service that the facade puts into the runtime's context; [`Sleep`](crate::Sleep) finds it there.
+//! It outlives the driver in the hands of whoever kept a `Sleep`, and must then still be safe to use.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,8 +31,8 @@ impl Handle {
         Self { shared, shards }
     }
 
-    /// What ends a wait of the runtime's drivers: to be used in place of the inner driver's own, so that the timers know
-    /// of it. (A paused clock moves only while nothing else happens.)
+    /// What ends a wait of the runtime's drivers: to be used in place of the inner driver's own, so that the timers
+    /// know of it. (A paused clock moves only while nothing else happens.)
     pub fn unpark_handle(&self) -> Arc<dyn Unpark> {
         Arc::new(NotedUnpark(self.shared.clone()))
     }
@@ -70,7 +70,8 @@ impl Handle {
         self.shards.iter().map(|shard| shard.exact_next()).min().unwrap_or(NEVER)
     }
 
-    /// Fires what is due. Looks at the clock only if any timer may be set, and locks only the shards that may have one due.
+    /// Fires what is due. Looks at the clock only if any timer may be set, and locks only the shards that may have one
+    /// due.
     pub(crate) fn fire_due(&self, batch: &mut WakeBatch) {
         if self.earliest() == NEVER {
             return;

@@ -1,7 +1,7 @@
 //! A point in time by the runtime's clock.
 //!
-//! A type of our own in place of the standard library's, so that [`Instant::now`] can show a clock that is paused, advanced,
-//! or simulated. It adds no state: converting to and from the standard type costs nothing.
+//! A type of our own in place of the standard library's, so that [`Instant::now`] can show a clock that is paused,
+//! advanced, or simulated. It adds no state: converting to and from the standard type costs nothing.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
@@ -81,7 +81,8 @@ impl Instant {
         self.std.checked_sub(duration).map(Self::from_std)
     }
 
-    /// This instant plus a duration, or one about thirty years ahead if the operating system's clock cannot express that.
+    /// This instant plus a duration, or one about thirty years ahead if the operating system's clock cannot express
+    /// that.
     ///
     /// Thirty years are as good as never, and leave room to add more.
     pub(crate) fn saturating_add(self, duration: Duration) -> Self {

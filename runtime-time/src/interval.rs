@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crate::{Instant, Sleep, sleep_until};
 
-/// A tick that is taken no later than this after its time counts as taken in time: timers and schedulers are never exact, and an
-/// interval should not skip or shift because of that.
+/// A tick that is taken no later than this after its time counts as taken in time: timers and schedulers are never
+/// exact, and an interval should not skip or shift because of that.
 const IN_TIME: Duration = Duration::from_millis(5);
 
 /// Ticks now, and then once every period.
@@ -86,8 +86,8 @@ fn assert_period(period: Duration) {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissedTickBehavior {
-    /// The missed ticks come at once, one after the other, until the interval has caught up. The number of ticks is right in
-    /// the long run. This is the default.
+    /// The missed ticks come at once, one after the other, until the interval has caught up. The number of ticks is
+    /// right in the long run. This is the default.
     #[default]
     Burst,
     /// The next tick comes one period after the late one was taken: ticks are never closer together than a period.

@@ -18,10 +18,10 @@
 //! | `turn`     | how `advance` lets the others go first                                                         |
 //! | the others | the public types                                                                              |
 //!
-//! Setting a timer takes the lock of the current worker's shard, links an entry that is part of the `Sleep`, and unlocks;
-//! cancelling likewise. Neither allocates, writes memory that other workers write, nor makes a system call, unless the
-//! deadline is earlier than all others and the driver sleeps. Firing visits all shards from whichever thread drives, so no
-//! worker, busy or stuck, keeps its timers from firing.
+//! Setting a timer takes the lock of the current worker's shard, links an entry that is part of the `Sleep`, and
+//! unlocks; cancelling likewise. Neither allocates, writes memory that other workers write, nor makes a system call,
+//! unless the deadline is earlier than all others and the driver sleeps. Firing visits all shards from whichever thread
+//! drives, so no worker, busy or stuck, keeps its timers from firing.
 
 mod batch;
 mod clock;

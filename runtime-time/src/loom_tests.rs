@@ -72,7 +72,8 @@ fn loom_set_against_fire() {
         let mut entry = Box::pin(Entry::new(shard.clone(), State::New));
         let mut state = State::New;
         against_fire(&shard, || state = entry.as_mut().set(10, &waker));
-        // Set before or after the firing turn; in the second case the wheel is past the tick, or the next turn fires it.
+        // Set before or after the firing turn; in the second case the wheel is past the tick, or the next turn fires
+        // it.
         if state == State::Waiting && entry.state() == State::Waiting {
             assert_eq!(shard.next(), 10, "the next turn must find it");
             shard.fire(10, &mut WakeBatch::new());
@@ -190,18 +191,21 @@ const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 
 impl runtime_core::driver::Driver for Inner {
-    fn park(&mut self, timeout: Option<Duration>) {
+    fn park(&mut self, timeout: Option<Duration>) -> bool {
         if timeout.is_some_and(|timeout| timeout < self.short) {
-            return;
+            return false;
         }
         let mut given = self.token.given.lock().unwrap();
         while !*given {
             given = self.token.changed.wait(given).unwrap();
         }
         *given = false;
+        false
     }
 
-    fn poll(&mut self) {}
+    fn poll(&mut self) -> bool {
+        false
+    }
 
     fn shutdown(&mut self) {}
 }
@@ -242,7 +246,8 @@ fn loom_a_parked_driver_hears_of_an_earlier_deadline() {
     }
 }
 
-/// The first setter ends the first wait. The second setter may have looked before that, and then the second wait must know of it.
+/// The first setter ends the first wait. The second setter may have looked before that, and then the second wait must
+/// know of it.
 #[test]
 fn loom_a_driver_that_waits_again_hears_of_the_other_setter() {
     let mut model = loom::model::Builder::new();
@@ -263,8 +268,8 @@ fn loom_a_driver_that_waits_again_hears_of_the_other_setter() {
     });
 }
 
-/// The second look of the driver may find a later deadline than the first, because another thread fired in between. It has
-/// told the setters of the first, so that is what it must keep to.
+/// The second look of the driver may find a later deadline than the first, because another thread fired in between. It
+/// has told the setters of the first, so that is what it must keep to.
 #[test]
 fn loom_a_driver_sleeps_no_longer_than_it_told() {
     let mut model = loom::model::Builder::new();

@@ -1,8 +1,8 @@
 //! A shard of a runtime's timers: one wheel under one lock.
 //!
 //! Each worker sets its timers in its own shard, so the lock is nearly always free and the memory in the worker's own
-//! cache. The driver visits a shard only when its cached `next` says that something is due, and then from whichever thread
-//! drives, so that a busy or stuck worker's timers fire all the same.
+//! cache. The driver visits a shard only when its cached `next` says that something is due, and then from whichever
+//! thread drives, so that a busy or stuck worker's timers fire all the same.
 //!
 //! A shard never runs foreign code (wakers) under its lock, and never makes a thread wait for anything but the few
 //! instructions of another set, cancel, or batch of firing.
@@ -27,10 +27,11 @@ pub(crate) type ShardRef = Arc<CachePadded<Shard>>;
 pub(crate) struct Shard {
     /// A tick that no timer of this shard is earlier than, or [`NEVER`]. Written under the lock, read without.
     ///
-    /// Cancelling leaves it alone. It is then too early, and costs the driver one look in vain at that time; but setting and
-    /// cancelling a timeout over and over would otherwise wake the driver each time round.
+    /// Cancelling leaves it alone. It is then too early, and costs the driver one look in vain at that time; but
+    /// setting and cancelling a timeout over and over would otherwise wake the driver each time round.
     ///
-    /// On a line of its own: the driver reads it every few dozen polls, the lock and the wheel are written all the time.
+    /// On a line of its own: the driver reads it every few dozen polls, the lock and the wheel are written all the
+    /// time.
     next: CachePadded<AtomicU64>,
     locked: Mutex<Locked>,
     set: Counter,
@@ -95,8 +96,8 @@ impl Shard {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Counts an insertion. Returns true if it is the shard's earliest deadline now: [`Shared::wake_for`] is to be called
-    /// after unlocking.
+    /// Counts an insertion. Returns true if it is the shard's earliest deadline now: [`Shared::wake_for`] is to be
+    /// called after unlocking.
     #[inline]
     pub(crate) fn note_set(&self, held: &mut Locked, when: u64) -> bool {
         self.set.add(1, held);

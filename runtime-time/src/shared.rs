@@ -8,21 +8,21 @@
 //! `parked_until` is the tick the driver may sleep to. It is 0 while the driver is not about to sleep, so that no
 //! deadline is earlier: setting a timer then costs no system call, whoever does it.
 //!
-//! - The **driver** ([`Shared::begin_wait`]) stores into `parked_until` the earliest of the shards' `next`, *fences*, and
-//!   reads them all again. It sleeps until the earlier of what it stored and what it read. It must not sleep longer than
-//!   it told: somebody may have set a timer in between, found it later than what was stored, and gone away.
-//! - The **setter** ([`Shared::wake_for`]) has lowered its shard's `next`; then it *fences* and reads `parked_until`. If
-//!   its own deadline is earlier, it exchanges `parked_until` for 0 and unparks the driver; with the 0 it tells
+//! - The **driver** ([`Shared::begin_wait`]) stores into `parked_until` the earliest of the shards' `next`, *fences*,
+//!   and reads them all again. It sleeps until the earlier of what it stored and what it read. It must not sleep longer
+//!   than it told: somebody may have set a timer in between, found it later than what was stored, and gone away.
+//! - The **setter** ([`Shared::wake_for`]) has lowered its shard's `next`; then it *fences* and reads `parked_until`.
+//!   If its own deadline is earlier, it exchanges `parked_until` for 0 and unparks the driver; with the 0 it tells
 //!   other setters that the driver has been called already.
 //!
 //! The two fences are `SeqCst` and pair with each other. One of them comes first in their common order: if the driver's
 //! does, the setter sees the stored `parked_until`; if the setter's does, the driver's second look sees the lowered
 //! `next`. They cannot both miss.
 //!
-//! If the setter's exchange fails, there is nothing left to do. Either the value is 0: the driver has been called, or is
-//! awake and will look before it sleeps. Or it is that of a later wait: the setter's load did not see it, so the setter's
-//! fence comes before that wait's, and that wait's second look saw the lowered `next`. The exchange may also hit a later wait
-//! that happens to have the same value: that costs one wait that ends without cause.
+//! If the setter's exchange fails, there is nothing left to do. Either the value is 0: the driver has been called, or
+//! is awake and will look before it sleeps. Or it is that of a later wait: the setter's load did not see it, so the
+//! setter's fence comes before that wait's, and that wait's second look saw the lowered `next`. The exchange may also
+//! hit a later wait that happens to have the same value: that costs one wait that ends without cause.
 //!
 //! A setter that does not lower its shard's `next` has nothing to tell: whoever lowered it to where it is tells, or has
 //! told, of a deadline that is at least as early.
@@ -58,7 +58,8 @@ struct Wait {
     parked_until: AtomicU64,
     /// A tick that is known to have passed, because somebody read the clock for other reasons.
     seen: AtomicU64,
-    /// Whether somebody unparked the runtime's drivers since the driver last asked. Kept only while the clock is paused.
+    /// Whether somebody unparked the runtime's drivers since the driver last asked. Kept only while the clock is
+    /// paused.
     was_woken: AtomicBool,
 }
 

@@ -1,11 +1,12 @@
 //! Waiting until a point in time: [`sleep`](sleep()), [`sleep_until`] and [`Sleep`].
 //!
 //! A `Sleep` captures its shard of the runtime's timers when it is made, and does nothing else until it is polled. The
-//! concurrent part of it is its [`Entry`]; here is only what the entry's owner decides: when the deadline is compared with the
-//! clock, when a timer is set, what to do with a waker.
+//! concurrent part of it is its [`Entry`]; here is only what the entry's owner decides: when the deadline is compared
+//! with the clock, when a timer is set, what to do with a waker.
 //!
-//! A `Sleep` must never be ready early. It may find out late: `sleep` reads the clock when it is made and not again when it
-//! is first polled, as setting a timer whose deadline has just passed is harmless (it fires at the driver's next turn).
+//! A `Sleep` must never be ready early. It may find out late: `sleep` reads the clock when it is made and not again
+//! when it is first polled, as setting a timer whose deadline has just passed is harmless (it fires at the driver's
+//! next turn).
 
 use std::fmt;
 use std::future::Future;
@@ -25,8 +26,8 @@ use crate::shard::ShardRef;
 /// Waits for a duration.
 ///
 /// The time runs from this call, not from the first poll. The resolution is one millisecond, rounded up: a sleep never
-/// ends early. A zero duration is ready at the first poll. Any duration will do; one that the operating system's clock cannot add
-/// to the present counts as about thirty years.
+/// ends early. A zero duration is ready at the first poll. Any duration will do; one that the operating system's clock
+/// cannot add to the present counts as about thirty years.
 ///
 /// Making a `Sleep` is cheap; a timer is set when it is first polled.
 ///
@@ -152,8 +153,8 @@ impl Sleep {
 
     /// Changes the deadline, to an earlier or a later one, also after the old one has passed.
     ///
-    /// A sleep that is being waited for wakes its task at the new deadline, and need not be polled again for that. One that is
-    /// not sets its timer when it is polled next.
+    /// A sleep that is being waited for wakes its task at the new deadline, and need not be polled again for that. One
+    /// that is not sets its timer when it is polled next.
     ///
     /// # Example
     ///

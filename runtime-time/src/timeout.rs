@@ -16,8 +16,8 @@ use crate::{Instant, Sleep, sleep, sleep_until};
 
 /// Requires a future to be ready within a duration from now.
 ///
-/// The future is always polled first, so one that is ready at once wins against a zero duration. Any duration will do, as with
-/// [`sleep`](sleep()).
+/// The future is always polled first, so one that is ready at once wins against a zero duration. Any duration will do,
+/// as with [`sleep`](sleep()).
 ///
 /// # Errors
 ///

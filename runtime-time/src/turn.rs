@@ -1,8 +1,9 @@
-//! Waiting for the driver's next turn, which comes when the other tasks have had theirs. For [`advance`](crate::advance()).
+//! Waiting for the driver's next turn, which comes when the other tasks have had theirs. For
+//! [`advance`](crate::advance()).
 //!
-//! A task that moves the clock wants the tasks whose timers it fired to run before it goes on. Yielding would let one or
-//! all of them go first, depending on the scheduler. The driver is looked after when there is nothing else to run (or after
-//! some dozens of polls, when there is no end of that), so its turn is the moment.
+//! A task that moves the clock wants the tasks whose timers it fired to run before it goes on. Yielding would let one
+//! or all of them go first, depending on the scheduler. The driver is looked after when there is nothing else to run
+//! (or after some dozens of polls, when there is no end of that), so its turn is the moment.
 //!
 //! This is for paused clocks only: a driver whose clock runs never looks here.
 

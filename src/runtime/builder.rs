@@ -116,7 +116,8 @@ impl Builder {
         self
     }
 
-    /// The name of the worker and blocking threads. Without this call they are numbered: `rt-worker-0`, `rt-blocking-1`.
+    /// The name of the worker and blocking threads. Without this call they are numbered: `rt-worker-0`,
+    /// `rt-blocking-1`.
     ///
     /// # Panics
     ///
@@ -210,8 +211,8 @@ impl Builder {
         self
     }
 
-    /// How many operations on sockets, timers, channels and handles a task may do in one poll before it is made to yield (128).
-    /// See [`task::coop`](crate::task::coop).
+    /// How many operations on sockets, timers, channels and handles a task may do in one poll before it is made to
+    /// yield (128). See [`task::coop`](crate::task::coop).
     ///
     /// # Panics
     ///
@@ -251,8 +252,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If the operating system refuses a thread or a file descriptor; if `RT_WORKER_THREADS` is set to something that is not
-    /// a number from 1 to 65,000; if the clock is to start paused without timers or on a multi-thread runtime.
+    /// If the operating system refuses a thread or a file descriptor; if `RT_WORKER_THREADS` is set to something that
+    /// is not a number from 1 to 65,000; if the clock is to start paused without timers or on a multi-thread runtime.
     pub fn build(&mut self) -> io::Result<Runtime> {
         let (config, clock, drivers) = self.parts()?;
         Runtime::from_parts(&config, clock, drivers)

@@ -20,9 +20,10 @@ use super::Builder;
 ///
 /// # The end
 ///
-/// Dropping it shuts it down: the workers, and other threads in `block_on`, finish the polls at hand, every task that is left is dropped, sockets and timers
-/// that outlive it give errors, and the blocking pool finishes what it has begun; jobs that have not begun are
-/// cancelled. The drop waits for all that. [`shutdown_timeout`](Self::shutdown_timeout) waits for a limited time,
+/// Dropping it shuts it down: the workers, and other threads in `block_on`, finish the polls at hand, every task that
+/// is left is dropped, sockets and timers that outlive it give errors, and the blocking pool finishes what it has
+/// begun; jobs that have not begun are cancelled. The drop waits for all that.
+/// [`shutdown_timeout`](Self::shutdown_timeout) waits for a limited time,
 /// [`shutdown_background`](Self::shutdown_background) not at all.
 ///
 /// # Panics

@@ -1,7 +1,7 @@
 //! I10: two runtimes in one process share nothing.
 //!
-//! Mutations that these tests are for: a global id counter, a global clock, a wake or a spawn that takes the runtime of the
-//! current thread for the task's own.
+//! Mutations that these tests are for: a global id counter, a global clock, a wake or a spawn that takes the runtime of
+//! the current thread for the task's own.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,7 @@
 //! I1: a wake during or after a poll leads to another poll, which sees what was written before the wake.
 //!
-//! A lost wake shows as a hang here, which the watchdog ends. Mutations that these tests are for: a wake that finds the task
-//! running and does not mark it; a `finish_poll` that goes idle without looking at the mark; an injector push
+//! A lost wake shows as a hang here, which the watchdog ends. Mutations that these tests are for: a wake that finds the
+//! task running and does not mark it; a `finish_poll` that goes idle without looking at the mark; an injector push
 //! without an unpark; a park that does not look at the queues once more.
 
 use std::future::{Future, poll_fn};
@@ -18,8 +18,9 @@ use crate::common::*;
 
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Many threads tell one task something and wake it, and each goes on only when the task has seen it: so every single wake
-/// counts, whatever the task is doing at that moment. The relaxed counters see to it that the wake has to publish them.
+/// Many threads tell one task something and wake it, and each goes on only when the task has seen it: so every single
+/// wake counts, whatever the task is doing at that moment. The relaxed counters see to it that the wake has to publish
+/// them.
 fn storm(threads: usize, rounds: usize, run: impl FnOnce(Boxed)) {
     let told = Arc::new(AtomicUsize::new(0));
     let seen = Arc::new(AtomicUsize::new(0));

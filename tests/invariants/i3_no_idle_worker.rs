@@ -1,8 +1,9 @@
 //! I3: no worker sleeps while work that it could run waits.
 //!
-//! A worker is blocked here until some other work has been done: if nobody else does that, the test hangs, and the watchdog ends
-//! it. Mutations that these tests are for: a push that never wakes a sleeper; a worker that sleeps without a last look; a
-//! private slot that nobody can steal from; a monitor that does not look after the single task or the drivers.
+//! A worker is blocked here until some other work has been done: if nobody else does that, the test hangs, and the
+//! watchdog ends it. Mutations that these tests are for: a push that never wakes a sleeper; a worker that sleeps
+//! without a last look; a private slot that nobody can steal from; a monitor that does not look after the single task
+//! or the drivers.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;

@@ -1,9 +1,9 @@
-//! I4: on a worker with K runnable tasks, each is polled within `4 * K * 61/60 + 61` ticks of its wake, whatever the others
-//! do (`scheduler/multi/lanes.rs`). A tick is a poll; the tests count them in the futures themselves.
+//! I4: on a worker with K runnable tasks, each is polled within `4 * K * 61/60 + 61` ticks of its wake, whatever the
+//! others do (`scheduler/multi/lanes.rs`). A tick is a poll; the tests count them in the futures themselves.
 //!
-//! Mutations that these tests are for: no turn for the oldest task of the LIFO lane (two tasks that wake each other starve
-//! what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane; no turn for the injector, or one
-//! that takes the others' turns.
+//! Mutations that these tests are for: no turn for the oldest task of the LIFO lane (two tasks that wake each other
+//! starve what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane; no turn for the
+//! injector, or one that takes the others' turns.
 
 use std::future::poll_fn;
 use std::sync::atomic::Ordering::SeqCst;
@@ -127,7 +127,8 @@ async fn crowd(ticks: Arc<Ticks>, hogs: usize, pairs: usize, end: usize) -> usiz
     for task in tasks {
         task.await.unwrap();
     }
-    // The spawner, its children (at most one in each of its waits), the hogs, one of each pair (two at the beginning), this.
+    // The spawner, its children (at most one in each of its waits), the hogs, one of each pair (two at the beginning),
+    // this.
     1 + 2 + hogs + 2 * pairs + 1
 }
 
@@ -186,8 +187,8 @@ fn i4_whoever_yields_lets_all_that_wait_go_first() {
                 } else {
                     rt::task::yield_now().await
                 }
-                // On a worker the fair lane has every fourth turn, so some of the three may still wait on the LIFO lane;
-                // but whoever yielded does not go on at once.
+                // On a worker the fair lane has every fourth turn, so some of the three may still wait on the LIFO
+                // lane; but whoever yielded does not go on at once.
                 note.lock().unwrap().push(9);
             });
             if runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::CurrentThread {

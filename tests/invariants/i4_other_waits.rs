@@ -1,7 +1,7 @@
 //! I4, beyond the lanes: the budget, the main future, timers and sockets also have their turn, whatever the tasks do.
 //!
-//! Mutations that these tests are for: a budget that is never spent, or not renewed; a `block_on` loop that runs tasks until
-//! there are none; a worker that looks after the drivers only when it is idle.
+//! Mutations that these tests are for: a budget that is never spent, or not renewed; a `block_on` loop that runs tasks
+//! until there are none; a worker that looks after the drivers only when it is idle.
 
 use std::io;
 use std::sync::Arc;
@@ -187,8 +187,8 @@ fn i4_many_short_calls_of_block_on_starve_no_task_that_came_from_outside() {
         while !task.is_finished() {
             short();
             calls += 1;
-            // Each is two ticks at least, and every 61st tick of the thread that drives is the injector's: also if they are
-            // those of many calls. (With several workers the call may be over before a worker has got up.)
+            // Each is two ticks at least, and every 61st tick of the thread that drives is the injector's: also if they
+            // are those of many calls. (With several workers the call may be over before a worker has got up.)
             let exact = runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::CurrentThread;
             assert!(!exact || calls <= 61, "a task waits in the injector for {calls} calls of block_on");
         }

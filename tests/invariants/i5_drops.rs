@@ -1,7 +1,7 @@
 //! I5: every future and every output is dropped exactly once, whatever becomes of the task.
 //!
-//! A token in the future and one in the output count their drops. Mutations that these tests are for: an output left in a task
-//! whose handle is gone; a future kept beside its output; a task that shutdown does not find (in a lane, in the
+//! A token in the future and one in the output count their drops. Mutations that these tests are for: an output left in
+//! a task whose handle is gone; a future kept beside its output; a task that shutdown does not find (in a lane, in the
 //! injector, on a foreign list); a join handle that frees what the completing thread frees as well.
 
 use std::future::{pending, poll_fn};

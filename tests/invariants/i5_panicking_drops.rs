@@ -1,8 +1,8 @@
-//! I5 with futures and outputs that panic when they are dropped: each is dropped once all the same, the panic stays with
-//! its task, and the runtime goes on.
+//! I5 with futures and outputs that panic when they are dropped: each is dropped once all the same, the panic stays
+//! with its task, and the runtime goes on.
 //!
-//! Mutations that these tests are for: a drop outside of `catch_unwind` (the worker dies, or the shutdown stops half way);
-//! a stage that is not cleared before the panic is passed on (dropped again).
+//! Mutations that these tests are for: a drop outside of `catch_unwind` (the worker dies, or the shutdown stops half
+//! way); a stage that is not cleared before the panic is passed on (dropped again).
 
 use std::future::pending;
 

@@ -1,8 +1,8 @@
-//! I9: what runs out is an error to the caller that met it, and the runtime goes on. And: a configuration that cannot be is refused
-//! at once, in words.
+//! I9: what runs out is an error to the caller that met it, and the runtime goes on. And: a configuration that cannot
+//! be is refused at once, in words.
 //!
-//! Mutations that these tests are for: a pool that starts a thread beyond its limit; a failed thread start that leaves its job,
-//! or its count, behind (a hang); a panic instead of an error, or without a message.
+//! Mutations that these tests are for: a pool that starts a thread beyond its limit; a failed thread start that leaves
+//! its job, or its count, behind (a hang); a panic instead of an error, or without a message.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;

@@ -1,7 +1,7 @@
 //! `AsyncFd` on descriptors that are no sockets of ours: pipes, socket pairs, event counters.
 //!
-//! Mutations that these tests are for: a descriptor that stays in the poller, or is closed, when it should not be; readiness that
-//! is never cleared (a busy loop: the counts here would run over) or cleared too often (a hang).
+//! Mutations that these tests are for: a descriptor that stays in the poller, or is closed, when it should not be;
+//! readiness that is never cleared (a busy loop: the counts here would run over) or cleared too often (a hang).
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
@@ -116,7 +116,8 @@ fn both_directions_of_a_socket_pair_are_waited_for_independently() {
             let (one, mut two) = UnixStream::pair().unwrap();
             one.set_nonblocking(true).unwrap();
             let one = AsyncFd::new(one).unwrap();
-            // Full in one direction, empty in the other. (A try before the first event would be refused without trying.)
+            // Full in one direction, empty in the other. (A try before the first event would be refused without
+            // trying.)
             one.writable().await.unwrap().retain_ready();
             let piece = [0; 4096];
             let mut held = 0;

@@ -1,8 +1,8 @@
-//! An echo server under random sizes, many connections and abrupt closes: every byte comes back, in order, or the connection
-//! ends with an error; nobody waits for ever.
+//! An echo server under random sizes, many connections and abrupt closes: every byte comes back, in order, or the
+//! connection ends with an error; nobody waits for ever.
 //!
-//! Mutations that these tests are for: readiness that is cleared although an event came meanwhile (a hang); an event delivered
-//! to the token's next owner; a write that is taken for complete.
+//! Mutations that these tests are for: readiness that is cleared although an event came meanwhile (a hang); an event
+//! delivered to the token's next owner; a write that is taken for complete.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,7 +1,7 @@
 //! Binding, accepting and connecting.
 //!
-//! Mutations that these tests are for: an accept that takes a connection and is then dropped with it; a listener that wakes one
-//! of several acceptors and forgets the others; an error that is lost on the way.
+//! Mutations that these tests are for: an accept that takes a connection and is then dropped with it; a listener that
+//! wakes one of several acceptors and forgets the others; an error that is lost on the way.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;

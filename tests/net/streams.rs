@@ -1,7 +1,7 @@
 //! Streams whole and in halves: splitting and putting together, peeking, trying, waiting for readiness.
 //!
-//! Mutations that these tests are for: halves of different streams put together; a peek that takes the bytes; a try that
-//! waits; readiness that is reported without being there, for ever, or not reported.
+//! Mutations that these tests are for: halves of different streams put together; a peek that takes the bytes; a try
+//! that waits; readiness that is reported without being there, for ever, or not reported.
 
 use std::io::{ErrorKind, IoSlice};
 use std::sync::Arc;
@@ -231,8 +231,8 @@ fn a_write_to_a_closed_connection_is_an_error_and_not_a_signal() {
     });
 }
 
-/// One call moves 1024 buffers at most. That is not a short write, and not a short read: more can follow at once. (Mutation:
-/// count all the buffers as expected, and wait for an edge that never comes.)
+/// One call moves 1024 buffers at most. That is not a short write, and not a short read: more can follow at once.
+/// (Mutation: count all the buffers as expected, and wait for an edge that never comes.)
 #[test]
 fn more_buffers_than_one_call_can_move_do_not_stop_a_stream() {
     let _watchdog = watchdog();

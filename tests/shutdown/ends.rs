@@ -1,7 +1,7 @@
 //! The ways to end a runtime: drop, `shutdown_timeout`, `shutdown_background`.
 //!
-//! Mutations that these tests are for: a shutdown that waits for what it has not been told to wait for, or does not wait for what
-//! it has; a blocking job that is queued and neither run nor cancelled.
+//! Mutations that these tests are for: a shutdown that waits for what it has not been told to wait for, or does not
+//! wait for what it has; a blocking job that is queued and neither run nor cancelled.
 
 use std::future::pending;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Wrong uses panic at once, say what is wrong and what to do, and point at the caller's line.
 //!
-//! Mutations that these tests are for: a missing `#[track_caller]`; a message for another case; a hang in place of a panic.
+//! Mutations that these tests are for: a missing `#[track_caller]`; a message for another case; a hang in place of a
+//! panic.
 
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
-//! What outlives its runtime: wakers, handles, sockets, timers. They do nothing, or say what is wrong; none hangs or crashes.
+//! What outlives its runtime: wakers, handles, sockets, timers. They do nothing, or say what is wrong; none hangs or
+//! crashes.
 //!
-//! Mutations that these tests are for: a waker that does not keep the memory it points to; a wake that queues a task with
-//! nobody left to take it; a driver that closes without telling those who wait.
+//! Mutations that these tests are for: a waker that does not keep the memory it points to; a wake that queues a task
+//! with nobody left to take it; a driver that closes without telling those who wait.
 
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};

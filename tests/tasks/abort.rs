@@ -1,7 +1,7 @@
 //! Aborting a task in every state that it can be in.
 //!
-//! Mutations that these tests are for: an abort that does not queue an idle task (a hang); one that cancels a complete task, or
-//! drops its output; a blocking job that is not taken for cancelled, or is cancelled while it runs.
+//! Mutations that these tests are for: an abort that does not queue an idle task (a hang); one that cancels a complete
+//! task, or drops its output; a blocking job that is not taken for cancelled, or is cancelled while it runs.
 
 use std::future::pending;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! `block_on`: from many threads, inside blocking jobs, with futures that are not `Send`.
 //!
-//! Mutations that these tests are for: a caller without a guest slot that is never woken; a current-thread core that is put
-//! down and not picked up by the next caller; a guest that leaves its tasks on lanes that nobody looks at.
+//! Mutations that these tests are for: a caller without a guest slot that is never woken; a current-thread core that is
+//! put down and not picked up by the next caller; a guest that leaves its tasks on lanes that nobody looks at.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! The hooks and names of threads, their stacks, and the events of tasks.
 //!
-//! Mutations that these tests are for: a hook that is left out, called twice, or on the wrong thread; a park without an unpark; a
-//! stack size or a name that is not passed on; a hook's panic that takes the thread with it.
+//! Mutations that these tests are for: a hook that is left out, called twice, or on the wrong thread; a park without an
+//! unpark; a stack size or a name that is not passed on; a hook's panic that takes the thread with it.
 
 use std::collections::HashMap;
 use std::future::Future;

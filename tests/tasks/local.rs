@@ -1,7 +1,7 @@
 //! `LocalRuntime`: tasks that are not `Send` are polled and dropped on their home thread, and nowhere else.
 //!
-//! Mutations that these tests are for: a foreign thread that takes the core in its `block_on`; an abort, a last waker or a last
-//! abort handle that drops the future, or the output, where it is.
+//! Mutations that these tests are for: a foreign thread that takes the core in its `block_on`; an abort, a last waker
+//! or a last abort handle that drops the future, or the output, where it is.
 
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};

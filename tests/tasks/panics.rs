@@ -1,7 +1,8 @@
-//! Panics of user code: each stays with its task, keeps its payload, and hurts nobody else. (Those of drops are with I5.)
+//! Panics of user code: each stays with its task, keeps its payload, and hurts nobody else. (Those of drops are with
+//! I5.)
 //!
-//! Mutations that these tests are for: a call of user code outside of `catch_unwind`; a payload that is dropped, or exchanged
-//! for a text; a worker, or a thread of the pool, that is gone, or counted wrongly, after a panic.
+//! Mutations that these tests are for: a call of user code outside of `catch_unwind`; a payload that is dropped, or
+//! exchanged for a text; a worker, or a thread of the pool, that is gone, or counted wrongly, after a panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Spawning: from inside and outside, from many threads at once, in chains and trees, a million of them.
 //!
-//! Mutations that these tests are for: a task spawned and never queued, or queued and never run (a hang, or a count that is
-//! off); identifiers given twice; a recursion on the stack where a queue should be.
+//! Mutations that these tests are for: a task spawned and never queued, or queued and never run (a hang, or a count
+//! that is off); identifiers given twice; a recursion on the stack where a queue should be.
 
 use std::collections::HashSet;
 use std::future::Future;

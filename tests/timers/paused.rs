@@ -1,7 +1,7 @@
 //! The paused clock: exact counts of ticks, exact times, and time that does not pass by itself.
 //!
-//! Mutations that these tests are for: a clock that moves while there is work, or a blocking job; an advance that stops short of
-//! a timer, or does not let its task run; a missed tick counted twice or left out.
+//! Mutations that these tests are for: a clock that moves while there is work, or a blocking job; an advance that stops
+//! short of a timer, or does not let its task run; a missed tick counted twice or left out.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -73,7 +73,8 @@ fn an_interval_ticks_exactly_as_often_as_periods_pass() {
     });
 }
 
-/// Takes the tick that is due at 10 ms at `late` ms, and then all that come until 100 ms. Gives the times at which they came.
+/// Takes the tick that is due at 10 ms at `late` ms, and then all that come until 100 ms. Gives the times at which they
+/// came.
 async fn ticks_after_a_late_one(behavior: MissedTickBehavior, late: u64) -> Vec<u64> {
     let start = Instant::now();
     let mut interval = interval_at(start + ms(10), ms(10));

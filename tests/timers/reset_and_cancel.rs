@@ -1,7 +1,8 @@
 //! Timers that are reset, moved between tasks, and dropped before their time.
 //!
-//! Mutations that these tests are for: an entry that stays in the wheel when its `Sleep` is dropped (a use after free, a wake
-//! out of nowhere); a reset that leaves it in its old place; a waker that is not exchanged when another task polls.
+//! Mutations that these tests are for: an entry that stays in the wheel when its `Sleep` is dropped (a use after free,
+//! a wake out of nowhere); a reset that leaves it in its old place; a waker that is not exchanged when another task
+//! polls.
 
 use std::pin::Pin;
 use std::sync::atomic::AtomicUsize;

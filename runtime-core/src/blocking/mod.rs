@@ -1,27 +1,27 @@
 //! The blocking pool: threads for work that would hold a worker up.
 //!
-//! Called by `spawn_blocking`, by file and name-resolution code, and by runtime shutdown. Threads are started on demand,
-//! up to a limit; beyond it work queues. A thread without work waits for `keep_alive`, then ends.
+//! Called by `spawn_blocking`, by file and name-resolution code, and by runtime shutdown. Threads are started on
+//! demand, up to a limit; beyond it work queues. A thread without work waits for `keep_alive`, then ends.
 //!
 //! # Exact accounting
 //!
-//! Everything is decided under one lock. `idle` counts the threads that wait and have not been summoned; whoever summons one
-//! takes it off, notes it in `summoned`, and signals. A thread that wakes and finds somebody summoned is that one; one that
-//! wakes otherwise (its time is up, or for no cause) is still counted in `idle`, and takes itself off before it ends. So a
-//! job never relies on a thread that is leaving. Threads are started outside of the lock, counted before they are, and
-//! uncounted if that fails.
+//! Everything is decided under one lock. `idle` counts the threads that wait and have not been summoned; whoever
+//! summons one takes it off, notes it in `summoned`, and signals. A thread that wakes and finds somebody summoned is
+//! that one; one that wakes otherwise (its time is up, or for no cause) is still counted in `idle`, and takes itself
+//! off before it ends. So a job never relies on a thread that is leaving. Threads are started outside of the lock,
+//! counted before they are, and uncounted if that fails.
 //!
 //! # One at a time
 //!
-//! Waking a thread for every job is a waste when jobs are short: the first few threads would do them all. So while a thread is
-//! `coming` (summoned, or starting, and not there yet), nobody summons another; the one that comes takes a job and, if
-//! more are queued, summons the next before it begins. A queue that is not empty therefore always has a thread coming,
-//! unless all are busy and no more are allowed; then the next to finish takes from it.
+//! Waking a thread for every job is a waste when jobs are short: the first few threads would do them all. So while a
+//! thread is `coming` (summoned, or starting, and not there yet), nobody summons another; the one that comes takes a
+//! job and, if more are queued, summons the next before it begins. A queue that is not empty therefore always has a
+//! thread coming, unless all are busy and no more are allowed; then the next to finish takes from it.
 //!
 //! # A paused clock
 //!
-//! While a job exists real time passes for somebody, so a paused clock must not advance by itself: from before the job is
-//! queued until after whoever waits for it was told.
+//! While a job exists real time passes for somebody, so a paused clock must not advance by itself: from before the job
+//! is queued until after whoever waits for it was told.
 
 mod task;
 
@@ -106,8 +106,8 @@ impl Pool {
         }
     }
 
-    /// Sees to it that a thread is coming, if there is work for one. Returns the number of a thread that is to be started,
-    /// and counted already.
+    /// Sees to it that a thread is coming, if there is work for one. Returns the number of a thread that is to be
+    /// started, and counted already.
     fn summon(&self, state: &mut State) -> Option<u64> {
         if state.queue.is_empty() || state.coming > 0 {
             return None;

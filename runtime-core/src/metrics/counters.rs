@@ -35,7 +35,8 @@ macro_rules! worker_counters {
 
         /// What a worker, or the whole runtime, had counted at one moment.
         ///
-        /// The counts are read one by one while the program runs: each is right, but they are not of the very same instant.
+        /// The counts are read one by one while the program runs: each is right, but they are not of the very same
+        /// instant.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counts {

@@ -17,8 +17,8 @@ use crate::scheduler::Scheduler;
 
 /// A view of what a runtime counts, from [`Handle::metrics`](crate::runtime::Handle::metrics).
 ///
-/// Every method reads the counters as they are at that moment. The runtime does not stop for it, so two counts may be a few
-/// events apart.
+/// Every method reads the counters as they are at that moment. The runtime does not stop for it, so two counts may be a
+/// few events apart.
 ///
 /// # Example
 ///

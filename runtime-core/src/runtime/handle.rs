@@ -15,7 +15,8 @@ use crate::task::{Birth, Id, JoinHandle};
 
 /// A reference to a runtime, for spawning onto it and for waiting on futures in its context. Cheap to clone.
 ///
-/// A handle does not keep the runtime from shutting down. What is spawned on one that has shut down is cancelled at once.
+/// A handle does not keep the runtime from shutting down. What is spawned on one that has shut down is cancelled at
+/// once.
 #[derive(Clone)]
 pub struct Handle {
     pub(super) inner: Arc<Inner>,
@@ -98,8 +99,8 @@ impl Handle {
 
     /// Runs a future on the calling thread until it is done, and returns its output. See `Runtime::block_on`.
     ///
-    /// On a current-thread runtime whose `Runtime::block_on` runs on another thread, this only polls the future: the other
-    /// thread drives sockets, timers and tasks.
+    /// On a current-thread runtime whose `Runtime::block_on` runs on another thread, this only polls the future: the
+    /// other thread drives sockets, timers and tasks.
     ///
     /// # Panics
     ///

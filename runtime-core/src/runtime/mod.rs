@@ -1,5 +1,5 @@
-//! A runtime as a whole: what its parts share (`Inner`), what users hold of it ([`Handle`]), and what its owner, a type of
-//! the facade, does with it ([`control`]).
+//! A runtime as a whole: what its parts share (`Inner`), what users hold of it ([`Handle`]), and what its owner, a type
+//! of the facade, does with it ([`control`]).
 
 mod config;
 pub mod control;
@@ -27,8 +27,8 @@ use crate::rng::{Generator, RngSeed};
 use crate::scheduler::{Scheduler, current, multi};
 use crate::task::orphans::Orphans;
 
-/// What all parts of a runtime share. Always in an [`Arc`]; handles, threads and main futures count it, and all its tasks
-/// together hold one count (`task/orphans.rs`).
+/// What all parts of a runtime share. Always in an [`Arc`]; handles, threads and main futures count it, and all its
+/// tasks together hold one count (`task/orphans.rs`).
 pub(crate) struct Inner {
     pub(crate) scheduler: Scheduler,
     pub(crate) drivers: Drivers,
@@ -141,7 +141,8 @@ impl Inner {
         self.blocking.close(self);
     }
 
-    /// Waits until the scheduler has come to its end, and the blocking pool too. False if that takes longer than the limit.
+    /// Waits until the scheduler has come to its end, and the blocking pool too. False if that takes longer than the
+    /// limit.
     fn wait_closed(&self, limit: Option<std::time::Duration>) -> bool {
         let start = Clock::real();
         let scheduler_done = match &self.scheduler {

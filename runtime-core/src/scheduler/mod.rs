@@ -1,8 +1,8 @@
 //! The schedulers: which task runs when, on which thread.
 //!
 //! Two implementations stand behind the same seam ([`crate::task::Schedule`] for tasks on their way back into a queue,
-//! [`Scheduler`] for the runtime): [`multi`], work stealing on many threads, and [`current`], one thread. Code outside of this
-//! folder does not ask which one it is on, except to report it.
+//! [`Scheduler`] for the runtime): [`multi`], work stealing on many threads, and [`current`], one thread. Code outside
+//! of this folder does not ask which one it is on, except to report it.
 
 pub(crate) mod current;
 pub(crate) mod multi;

@@ -2,13 +2,14 @@
 //!
 //! # Protocol
 //!
-//! One word for each sleeper says where it is: `AWAKE`, `ON_THREAD` (asleep by itself), `IN_DRIVER`, or `NOTIFIED` (told to
-//! get up, and not yet aware of it). The sleeper moves it from AWAKE to one of the two sleeping states, and back when it
-//! gets up. Anybody else only swaps NOTIFIED in, and then ends the kind of sleep that the swap found. A notification
-//! that comes before the sleep makes the sleeper's exchange fail, and it does not sleep at all; so none is lost.
+//! One word for each sleeper says where it is: `AWAKE`, `ON_THREAD` (asleep by itself), `IN_DRIVER`, or `NOTIFIED`
+//! (told to get up, and not yet aware of it). The sleeper moves it from AWAKE to one of the two sleeping states, and
+//! back when it gets up. Anybody else only swaps NOTIFIED in, and then ends the kind of sleep that the swap found. A
+//! notification that comes before the sleep makes the sleeper's exchange fail, and it does not sleep at all; so none is
+//! lost.
 //!
-//! All changes are `SeqCst`: a notifier that first makes work visible and then swaps, and a sleeper that goes to sleep and
-//! then looks for work, cannot miss each other.
+//! All changes are `SeqCst`: a notifier that first makes work visible and then swaps, and a sleeper that goes to sleep
+//! and then looks for work, cannot miss each other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
@@ -61,8 +62,8 @@ impl SharedDriver {
     }
 }
 
-/// Drivers contain the panics of the wakers they call. A panic of their own means that nothing can be waited for any more:
-/// going on would be to hang, or to spin, in silence. The panic itself has been reported by the hook.
+/// Drivers contain the panics of the wakers they call. A panic of their own means that nothing can be waited for any
+/// more: going on would be to hang, or to spin, in silence. The panic itself has been reported by the hook.
 fn or_abort<R>(f: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
         eprintln!("rt: the driver panicked, and the runtime cannot go on without it");
@@ -164,7 +165,8 @@ mod loom_tests {
         }
     }
 
-    /// Sleeps until the work is there. A notification that gets lost leaves it asleep, which loom reports as a deadlock.
+    /// Sleeps until the work is there. A notification that gets lost leaves it asleep, which loom reports as a
+    /// deadlock.
     fn sleep_until_work(work: &AtomicUsize, wakeup: &Wakeup, parker: &Parker, driver: &SharedDriver) {
         while work.load(SeqCst) == 0 {
             wakeup.park(parker, driver, None);

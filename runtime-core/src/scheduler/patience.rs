@@ -1,8 +1,9 @@
 //! Looking out for work a little before going to sleep, as long as that pays.
 //!
-//! Falling asleep and being woken costs several microseconds on both sides. If work tends to come sooner than that, looking out
-//! for it is cheaper; if it does not, it is a waste, so a thread that looked in vain a few times stops doing it, and
-//! tries again now and then. With one processor it never pays: nobody can bring work while this thread looks.
+//! Falling asleep and being woken costs several microseconds on both sides. If work tends to come sooner than that,
+//! looking out for it is cheaper; if it does not, it is a waste, so a thread that looked in vain a few times stops
+//! doing it, and tries again now and then. With one processor it never pays: nobody can bring work while this thread
+//! looks.
 
 use std::cell::Cell;
 use std::hint::spin_loop;

@@ -59,8 +59,8 @@ impl Header {
 
 /// What most operations never touch.
 pub(crate) struct Trailer {
-    /// Whose it is, `JOIN_WAKER` in the state word says. Empty by the time the task is freed, because dropping a waker runs
-    /// other people's code.
+    /// Whose it is, `JOIN_WAKER` in the state word says. Empty by the time the task is freed, because dropping a waker
+    /// runs other people's code.
     pub(crate) join_waker: UnsafeCell<Option<Waker>>,
     /// What the user called the task.
     pub(crate) name: Option<&'static str>,
@@ -111,8 +111,8 @@ impl<F: Future> TaskCell<F> {
         self.stage.with_mut(|stage| {
             // SAFETY: RUNNING gives this thread the stage.
             match unsafe { &mut *stage } {
-                // SAFETY: the future lies in an allocation that does not move, and leaves the stage only by being dropped
-                // in place (`set_stage`).
+                // SAFETY: the future lies in an allocation that does not move, and leaves the stage only by being
+                // dropped in place (`set_stage`).
                 Stage::Future(future) => unsafe { Pin::new_unchecked(future) }.poll(cx),
                 _ => unreachable!("a task is polled only while it has its future"),
             }

@@ -140,8 +140,8 @@ unsafe fn store_and_complete<F: Future + 'static, S: Schedule>(
                 return;
             }
             Complete::WakeJoin => {
-                // SAFETY: with JOIN_WAKER set, COMPLETE hands the slot to this thread: the join handle does not touch it any
-                // more.
+                // SAFETY: with JOIN_WAKER set, COMPLETE hands the slot to this thread: the join handle does not touch
+                // it any more.
                 if let Some(waker) = unsafe { task.take_join_waker() } {
                     // A waker of somebody else's making may panic; that must not stop the worker.
                     discard(contain(|| waker.wake()));

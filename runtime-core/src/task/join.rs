@@ -60,7 +60,8 @@ impl<T> JoinHandle<T> {
     /// Cancels the task: its future is dropped, by the runtime, at the next opportunity.
     ///
     /// A task that is being polled finishes that poll; if that completes it, it is not cancelled. A task of
-    /// [`spawn_blocking`](crate::spawn_blocking) can be cancelled only until it has started. Awaiting the handle afterwards tells.
+    /// [`spawn_blocking`](crate::spawn_blocking) can be cancelled only until it has started. Awaiting the handle
+    /// afterwards tells.
     ///
     /// # Example
     ///
@@ -97,9 +98,9 @@ impl<T> JoinHandle<T> {
             return true;
         }
         if state.has_join_waker() {
-            // The runtime has a waker. While JOIN_WAKER is set nobody writes the slot before COMPLETE, so it may be read
-            // here, if completion has not begun to take it: hence compare only after taking it back.
-            // SAFETY of taking it back: only the join handle sets and clears the bit.
+            // The runtime has a waker. While JOIN_WAKER is set nobody writes the slot before COMPLETE, so it may be
+            // read here, if completion has not begun to take it: hence compare only after taking it back. SAFETY of
+            // taking it back: only the join handle sets and clears the bit.
             if state.unset_join_waker() == Err(AlreadyComplete) {
                 return true;
             }
@@ -114,8 +115,8 @@ impl<T> JoinHandle<T> {
         if state.set_join_waker() == Ok(()) {
             return false;
         }
-        // SAFETY: complete, and JOIN_WAKER is clear: the slot stays this handle's, and must not be left full for whoever
-        // frees the task.
+        // SAFETY: complete, and JOIN_WAKER is clear: the slot stays this handle's, and must not be left full for
+        // whoever frees the task.
         let waker = unsafe { self.task.take_join_waker() };
         discard(contain(|| drop(waker)));
         true

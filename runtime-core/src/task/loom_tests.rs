@@ -1,8 +1,8 @@
 //! Models of a task's life, on every interleaving that loom can reach.
 //!
-//! The task under test is the real one; only the scheduler is a stand-in: one queue, from which the model's threads take
-//! tasks and poll them. Futures keep their state in loom's cells, so that two polls at once, or a poll that does not see
-//! what was written before a wake, fail the model; `Arc`s that are not dropped, or dropped twice, fail it too.
+//! The task under test is the real one; only the scheduler is a stand-in: one queue, from which the model's threads
+//! take tasks and poll them. Futures keep their state in loom's cells, so that two polls at once, or a poll that does
+//! not see what was written before a wake, fail the model; `Arc`s that are not dropped, or dropped twice, fail it too.
 
 use std::collections::VecDeque;
 use std::future::Future;

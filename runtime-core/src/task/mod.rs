@@ -1,7 +1,7 @@
 //! Tasks: a future, its state, its output, and everything that refers to it.
 //!
-//! A task is one allocation (`cell.rs`), steered by one atomic word (`state.rs`: read its table first), and found by its
-//! runtime through a list (`owner.rs`). What refers to it are a queue entry (`Notified`), wakers (`waker.rs`), a
+//! A task is one allocation (`cell.rs`), steered by one atomic word (`state.rs`: read its table first), and found by
+//! its runtime through a list (`owner.rs`). What refers to it are a queue entry (`Notified`), wakers (`waker.rs`), a
 //! [`JoinHandle`] and [`AbortHandle`]s (`join.rs`); all of them are the same pointer with a count.
 //!
 //! # Who may touch what
@@ -20,11 +20,12 @@
 //!
 //! # What happens to whom
 //!
-//! The order is always: decide on the state word, then touch a queue. A wake that changes idle to SCHEDULED puts the task
-//! into a queue, and no other does, so it is in one queue at most. Only the thread that took it out polls it.
+//! The order is always: decide on the state word, then touch a queue. A wake that changes idle to SCHEDULED puts the
+//! task into a queue, and no other does, so it is in one queue at most. Only the thread that took it out polls it.
 //!
-//! A task whose handles and wakers are all gone can never be polled again, but it stays as it is until the runtime shuts
-//! down: a future that guards something while `pending()` keeps its promise. (The owner list's reference does that.)
+//! A task whose handles and wakers are all gone can never be polled again, but it stays as it is until the runtime
+//! shuts down: a future that guards something while `pending()` keeps its promise. (The owner list's reference does
+//! that.)
 //!
 //! Schedulers are behind `Schedule`; nothing here knows which one a task is on.
 
@@ -89,8 +90,8 @@ where
     S: Schedule,
 {
     let task = raw::allocate::<F, S>(future, birth);
-    // SAFETY: the task is born SCHEDULED, with a reference for the queue, one for the handle, whose type is right, and one
-    // for the owner's list.
+    // SAFETY: the task is born SCHEDULED, with a reference for the queue, one for the handle, whose type is right, and
+    // one for the owner's list.
     unsafe { (Notified::from_raw(task), JoinHandle::new(TaskRef::from_raw(task))) }
 }
 
@@ -113,8 +114,8 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>
     panic::catch_unwind(AssertUnwindSafe(f))
 }
 
-/// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn; what that throws
-/// is leaked, because there must be an end to it somewhere.
+/// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn; what that
+/// throws is leaked, because there must be an end to it somewhere.
 pub(crate) fn discard(contained: Result<(), Box<dyn Any + Send>>) {
     if let Err(payload) = contained
         && let Err(again) = contain(|| drop(payload))

@@ -3,8 +3,8 @@
 //! Tasks point into their runtime without counting references: a count that every spawn on every core writes would be
 //! the slowest thing in a spawn. Instead all tasks together hold one reference to the runtime. Shutdown cancels them,
 //! counts those whose memory is still in use (a handle or a waker remains), and says so here, once
-//! ([`Orphans::left_behind`]); each of these counts itself off when it is freed ([`Orphans::gone`]), and whichever comes
-//! last, shutdown or a task, gives the common reference back.
+//! ([`Orphans::left_behind`]); each of these counts itself off when it is freed ([`Orphans::gone`]), and whichever
+//! comes last, shutdown or a task, gives the common reference back.
 //!
 //! A task may be freed after its list was closed but before shutdown has added up all lists: the count then starts
 //! below zero and wraps, which is harmless, because only reaching exactly zero *after* the sum was added means the end.

@@ -10,17 +10,19 @@
 //! The links `prev` and `next` of a task on a local list belong to the thread that owns the list: the worker, then,
 //! after the workers are gone, the thread that shuts the runtime down. When the last reference goes on that very
 //! thread, it unlinks and frees the task. On any other thread it pushes the task onto the list's *return stack*
-//! (linked through [`Birthplace`]), and the owner frees it when it comes by: at its maintenance ticks and before it parks.
-//! Pushing is a compare-exchange in a loop; the owner takes the whole stack with one swap, so no node is popped while
-//! another thread looks at it, and there is no ABA. A push releases and the swap acquires: the owner frees what the
-//! pusher has seen the last of. Every 256th return nudges the owner, so that a sleeping one does not sit on a heap of dead tasks.
+//! (linked through [`Birthplace`]), and the owner frees it when it comes by: at its maintenance ticks and before it
+//! parks. Pushing is a compare-exchange in a loop; the owner takes the whole stack with one swap, so no node is popped
+//! while another thread looks at it, and there is no ABA. A push releases and the swap acquires: the owner frees what
+//! the pusher has seen the last of. Every 256th return nudges the owner, so that a sleeping one does not sit on a heap
+//! of dead tasks.
 //!
 //! # What happens at shutdown
 //!
 //! [`Owner::cancel_all`] cancels what is alive; [`Owner::close`] then empties the return stack, puts `CLOSED` in its
-//! place, and reports how many tasks are left on the list: finished ones, to which handles or wakers remain. From then on nobody
-//! owns or walks the list: a task that loses its last reference is freed at once without being unlinked, and counted off (see
-//! [`Orphans`](super::orphans::Orphans)); the last one lets go of the runtime's memory, in which the lists lie.
+//! place, and reports how many tasks are left on the list: finished ones, to which handles or wakers remain. From then
+//! on nobody owns or walks the list: a task that loses its last reference is freed at once without being unlinked, and
+//! counted off (see [`Orphans`](super::orphans::Orphans)); the last one lets go of the runtime's memory, in which the
+//! lists lie.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -50,8 +52,8 @@ impl Links {
     }
 }
 
-/// Where a task was spawned; once the last reference to it is gone and nobody can ask for that any more, the next task on the
-/// return stack. One word for two uses that never meet.
+/// Where a task was spawned; once the last reference to it is gone and nobody can ask for that any more, the next task
+/// on the return stack. One word for two uses that never meet.
 pub(crate) struct Birthplace(Cell<*const ()>);
 
 impl Birthplace {
@@ -352,7 +354,8 @@ impl Owner {
     /// # Safety
     ///
     /// Nobody polls tasks of this runtime any more, no new ones arrive ([`refuse`](Self::refuse)), and the calling
-    /// thread owns this list if it is a local one. It must not count as its owner in [`release`](Self::release) meanwhile.
+    /// thread owns this list if it is a local one. It must not count as its owner in [`release`](Self::release)
+    /// meanwhile.
     pub(crate) unsafe fn cancel_all(&self) {
         // Dropping a future runs user code, which may drop the last references to other tasks of this list. On a local
         // list those only go to the return stack, and the walk is not disturbed.
@@ -404,8 +407,8 @@ impl Owner {
     pub(crate) unsafe fn close(&self) -> usize {
         match &self.kind {
             Kind::Local(local) => loop {
-                // The mark must meet an empty stack: a task that finds it is freed without being unlinked, and none may be
-                // while others are still being unlinked around it.
+                // The mark must meet an empty stack: a task that finds it is freed without being unlinked, and none may
+                // be while others are still being unlinked around it.
                 let empty = ptr::null_mut();
                 if local.returned.compare_exchange(empty, closed(), AcqRel, Acquire).is_ok() {
                     // SAFETY: the list is the caller's.

@@ -12,7 +12,8 @@ use super::owner::Owner;
 use super::state::Wake;
 use super::{Id, Schedule};
 
-/// What can be done to a task only by code that knows its type. Every function takes a pointer that is valid for the call.
+/// What can be done to a task only by code that knows its type. Every function takes a pointer that is valid for the
+/// call.
 pub(crate) struct Vtable {
     /// Polls or cancels the task; takes the queue's reference.
     pub(crate) poll: unsafe fn(NonNull<Header>),
@@ -113,8 +114,8 @@ impl TaskRef {
 
     #[inline]
     pub(crate) fn trailer(&self) -> &Trailer {
-        // SAFETY: the reference keeps the cell, the pointer is to the whole of it, and the vtable's offset is that of this
-        // very type of cell.
+        // SAFETY: the reference keeps the cell, the pointer is to the whole of it, and the vtable's offset is that of
+        // this very type of cell.
         unsafe { self.0.byte_add(self.header().vtable.trailer_offset).cast::<Trailer>().as_ref() }
     }
 

@@ -234,8 +234,8 @@ impl State {
         })
     }
 
-    /// Takes a task that is not complete for cancellation at shutdown, whatever queue it may stand in. Only for a thread
-    /// that knows that nobody polls tasks of this runtime any more. False if the task is complete.
+    /// Takes a task that is not complete for cancellation at shutdown, whatever queue it may stand in. Only for a
+    /// thread that knows that nobody polls tasks of this runtime any more. False if the task is complete.
     pub(crate) fn claim_for_shutdown(&self) -> bool {
         self.update(|current| {
             debug_assert_eq!(current & RUNNING, 0, "somebody polls a task of a runtime whose workers are gone");

@@ -86,7 +86,8 @@ impl Driver {
         Ok((driver, handle))
     }
 
-    /// One look at the poller, at most so long, and everything that follows from it. Returns whether there was an event.
+    /// One look at the poller, at most so long, and everything that follows from it. Returns whether there was an
+    /// event.
     fn turn(&mut self, timeout: Option<Duration>) -> bool {
         match wait::wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}

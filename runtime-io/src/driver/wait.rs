@@ -1,9 +1,9 @@
 //! Waiting in the poller, for short times more exactly than the poller itself can.
 //!
-//! epoll counts timeouts in whole milliseconds, rounded up: a timer that is due in 0.3 ms would be 0.7 ms late. On Linux a
-//! short wait therefore goes through `ppoll`, which counts nanoseconds, on the poller's own descriptor: that is
-//! readable when the poller has events. It costs one more system call, on a thread that had nothing to do anyway. For long
-//! waits, and elsewhere, the poller's own timeout has to do.
+//! epoll counts timeouts in whole milliseconds, rounded up: a timer that is due in 0.3 ms would be 0.7 ms late. On
+//! Linux a short wait therefore goes through `ppoll`, which counts nanoseconds, on the poller's own descriptor: that is
+//! readable when the poller has events. It costs one more system call, on a thread that had nothing to do anyway. For
+//! long waits, and elsewhere, the poller's own timeout has to do.
 
 use std::io;
 use std::time::Duration;

@@ -15,7 +15,8 @@ fn tick(interval: &mut Interval) -> Poll<Instant> {
     poll(pin!(interval.tick()), Waker::noop())
 }
 
-/// Takes the first tick in time and the second 25 ms late; returns when the next ones are due, in ms after the late one's time.
+/// Takes the first tick in time and the second 25 ms late; returns when the next ones are due, in ms after the late
+/// one's time.
 fn after_a_late_tick(behavior: MissedTickBehavior) -> Vec<u128> {
     let mut rig = Rig::still();
     let start = rig.now();

@@ -1,8 +1,8 @@
 //! Intrusive doubly linked lists: the slots of the wheel.
 //!
-//! A [`Node`] lives inside the timer it belongs to, so linking allocates nothing and unlinking needs no search. Only the
-//! [`Wheel`](super::Wheel) uses these lists; it owns the links of every node that is in it, and its own `&mut` is what
-//! keeps two threads from touching a link at once. Nothing here may look at a node that is in no list.
+//! A [`Node`] lives inside the timer it belongs to, so linking allocates nothing and unlinking needs no search. Only
+//! the [`Wheel`](super::Wheel) uses these lists; it owns the links of every node that is in it, and its own `&mut` is
+//! what keeps two threads from touching a link at once. Nothing here may look at a node that is in no list.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -91,7 +91,8 @@ impl List {
     ///
     /// # Safety
     ///
-    /// The node is alive, in no list, and stays alive and in place until it has left this one. The caller holds the wheel.
+    /// The node is alive, in no list, and stays alive and in place until it has left this one. The caller holds the
+    /// wheel.
     pub(super) unsafe fn push_back(&mut self, node: NonNull<Node>) {
         // SAFETY: the node is ours from here on, by the caller's promise.
         unsafe {

@@ -1,36 +1,37 @@
 //! The hierarchical timing wheel: which timer is due next, in constant time.
 //!
-//! This is a pure data structure. It knows ticks (`u64`, one millisecond each, counted by its user from whatever start),
-//! and nothing of clocks, threads, locks or wakers. A shard keeps one under its lock; the tests drive one against a sorted
-//! map. It must never hand out a node before the tick it was filed under.
+//! This is a pure data structure. It knows ticks (`u64`, one millisecond each, counted by its user from whatever
+//! start), and nothing of clocks, threads, locks or wakers. A shard keeps one under its lock; the tests drive one
+//! against a sorted map. It must never hand out a node before the tick it was filed under.
 //!
 //! # How it works
 //!
 //! The idea is scheme 7 of Varghese and Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987), in the form that
 //! reads the levels off the bits of the deadline. Write the wheel's own time, `elapsed`, and a deadline in base 64. The
-//! highest digit in which they differ is the deadline's **level**, and the deadline's digit there is its **slot**: level 0
-//! has one slot a tick, level 1 one slot for every 64 ticks, and so on through six levels, which span 2^36 ticks (a little
-//! over two years). A deadline that differs in a higher digit still is **parked** in level 5, in the slot of its digit
-//! there; it shares that slot with others which are much nearer, and is filed again whenever they come up.
+//! highest digit in which they differ is the deadline's **level**, and the deadline's digit there is its **slot**:
+//! level 0 has one slot a tick, level 1 one slot for every 64 ticks, and so on through six levels, which span 2^36
+//! ticks (a little over two years). A deadline that differs in a higher digit still is **parked** in level 5, in the
+//! slot of its digit there; it shares that slot with others which are much nearer, and is filed again whenever they
+//! come up.
 //!
-//! When the wheel's time reaches the earliest deadline in a slot above level 0, the slot is **opened**: all its nodes are
-//! filed again, and land in lower levels (or back in the same slot, if they were parked). So a node moves at most five
-//! times, however many there are, plus once a visit for the parked ones.
+//! When the wheel's time reaches the earliest deadline in a slot above level 0, the slot is **opened**: all its nodes
+//! are filed again, and land in lower levels (or back in the same slot, if they were parked). So a node moves at most
+//! five times, however many there are, plus once a visit for the parked ones.
 //!
 //! # What holds between calls
 //!
 //! 1. Every filed deadline is `>= elapsed`, and equal only in level 0.
-//! 2. Below the top level, all deadlines of a slot share their digits from the slot's level up, and these are greater than
-//!    `elapsed`'s at that level and equal above it. So the lowest occupied level, and in it the lowest occupied slot, holds
-//!    the earliest deadline; in the top level all occupied slots must be asked.
+//! 2. Below the top level, all deadlines of a slot share their digits from the slot's level up, and these are greater
+//!    than `elapsed`'s at that level and equal above it. So the lowest occupied level, and in it the lowest occupied
+//!    slot, holds the earliest deadline; in the top level all occupied slots must be asked.
 //! 3. `slot.min` is at most the earliest deadline in the slot, and equal to it unless a node left the slot by
 //!    [`Wheel::remove`]. It is `u64::MAX` exactly if the slot is empty, which is also what the bitmaps say.
 //! 4. `elapsed` never enters the range of an occupied slot above level 0 without that slot being opened.
-//! 5. Two nodes with the same deadline are popped in the order they were inserted: by 2 and 4 they are always in the same
-//!    slot, and slots and reopened slots are first in, first out.
+//! 5. Two nodes with the same deadline are popped in the order they were inserted: by 2 and 4 they are always in the
+//!    same slot, and slots and reopened slots are first in, first out.
 //!
-//! Keeping a minimum for every slot is what spares an idle runtime its useless wake-ups: the time of the next deadline is
-//! known exactly although the slot is coarse, so nobody need wake at a slot's start just to open it.
+//! Keeping a minimum for every slot is what spares an idle runtime its useless wake-ups: the time of the next deadline
+//! is known exactly although the slot is coarse, so nobody need wake at a slot's start just to open it.
 
 mod list;
 #[cfg(all(test, not(loom)))]

@@ -1,7 +1,8 @@
 //! Driving the single-threaded scheduler: `block_on`, and the loop of the thread that has the core.
 //!
 //! Between any two tasks the loop looks whether the main future was woken, so that neither a flood of tasks nor a main
-//! future that yields for ever starves the other. Tasks run first in, first out; every 61st tick takes from the injector.
+//! future that yields for ever starves the other. Tasks run first in, first out; every 61st tick takes from the
+//! injector.
 
 use std::future::Future;
 use std::pin::pin;
@@ -142,8 +143,8 @@ impl Drop for Driving {
     }
 }
 
-/// The thread that has the core. Reached through the thread's context while user code runs inside its calls, so that every
-/// field is a cell, and none is borrowed across such a call.
+/// The thread that has the core. Reached through the thread's context while user code runs inside its calls, so that
+/// every field is a cell, and none is borrowed across such a call.
 pub(crate) struct Worker {
     runtime: Arc<Inner>,
     core: Box<Core>,

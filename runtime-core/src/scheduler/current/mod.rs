@@ -83,8 +83,8 @@ struct Core {
     parker: Parker,
     user_random: Stream,
     ids: IdBlock,
-    // These two count across callers: a caller that stays for a few ticks only must not begin anew and leave the injector
-    // and the drivers to the next, who does the same.
+    // These two count across callers: a caller that stays for a few ticks only must not begin anew and leave the
+    // injector and the drivers to the next, who does the same.
     pacing: Pacing,
     /// Ticks until the injector's turn.
     injector_in: Cell<u32>,

@@ -1,4 +1,5 @@
-//! The idle protocol: which workers sleep, which search, and who wakes whom. Nothing but counting: no queues, no threads.
+//! The idle protocol: which workers sleep, which search, and who wakes whom. Nothing but counting: no queues, no
+//! threads.
 //!
 //! # States
 //!
@@ -27,10 +28,11 @@
 //!
 //! # Which work counts
 //!
-//! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on its
-//! lanes beyond the one task that it is going to run itself when the current poll returns. That one task
-//! can be stolen by any worker that searches anyway (and counts as surplus for a searcher that is about to begin a poll); should the poll not return, the monitor sends somebody for it
-//! (`monitor.rs`). Work in the injector is always surplus.
+//! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on
+//! its lanes beyond the one task that it is going to run itself when the current poll returns. That one task can be
+//! stolen by any worker that searches anyway (and counts as surplus for a searcher that is about to begin a poll);
+//! should the poll not return, the monitor sends somebody for it (`monitor.rs`). Work in the injector is always
+//! surplus.
 
 use crate::primitive::Mutex;
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
@@ -217,8 +219,8 @@ mod loom_tests {
     use crate::primitive::atomic::AtomicUsize;
     use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Release};
 
-    /// The protocol around the counting: a queue that is just a number, and workers that sleep on loom's notifiers. If work
-    /// is overlooked a worker sleeps for ever, which loom reports as a deadlock.
+    /// The protocol around the counting: a queue that is just a number, and workers that sleep on loom's notifiers. If
+    /// work is overlooked a worker sleeps for ever, which loom reports as a deadlock.
     struct Model {
         idle: Idle,
         queue: AtomicUsize,

@@ -1,16 +1,17 @@
 //! A worker's lanes, and the order in which it serves them.
 //!
-//! Two lanes: a LIFO deque for what a task has woken or spawned (its newest task is the one whose data is in the cache), and a
-//! FIFO fair lane for tasks that yielded and those woken by sockets. Both can be stolen from.
+//! Two lanes: a LIFO deque for what a task has woken or spawned (its newest task is the one whose data is in the
+//! cache), and a FIFO fair lane for tasks that yielded and those woken by sockets. Both can be stolen from.
 //!
 //! # The bound
 //!
 //! LIFO order alone lets two tasks that wake each other starve everything below them. So of every four ticks one takes
-//! the deque's oldest task and one takes the fair lane's; the other two serve the deque's newest. If one of the two lanes is empty its
-//! tick goes to the other. And every 61st tick (`global_queue_interval`) takes from the injector. A task with `n` others
-//! in front of it on its lane is therefore polled within `4 * (n + 1)` ticks (and one, if it had just yielded), and one more in 61 for the injector's: with K
-//! runnable tasks on the worker, within `4 * K * 61/60 + 61` whatever the others do. Steals only shorten the line; a task
-//! that is stolen begins again at the thief, behind at most a batch of others that came with it.
+//! the deque's oldest task and one takes the fair lane's; the other two serve the deque's newest. If one of the two
+//! lanes is empty its tick goes to the other. And every 61st tick (`global_queue_interval`) takes from the injector. A
+//! task with `n` others in front of it on its lane is therefore polled within `4 * (n + 1)` ticks (and one, if it had
+//! just yielded), and one more in 61 for the injector's: with K runnable tasks on the worker, within `4 * K * 61/60 +
+//! 61` whatever the others do. Steals only shorten the line; a task that is stolen begins again at the thief, behind at
+//! most a batch of others that came with it.
 
 use std::cell::Cell;
 
@@ -116,7 +117,8 @@ impl Lanes {
             _ => {}
         }
         let just_yielded = self.just_yielded.replace(false);
-        // The task that has just yielded is not to run again at once: alone on its lane, it lets one of the others go first.
+        // The task that has just yielded is not to run again at once: alone on its lane, it lets one of the others go
+        // first.
         if self.fair_is_due.get() && !(just_yielded && self.fair.len() == 1 && !self.lifo.is_empty()) {
             self.fair_is_due.set(false);
             if let Some(task) = self.fair.pop() {

@@ -1,9 +1,10 @@
 //! The work-stealing scheduler.
 //!
-//! Each worker thread has two lanes that others can steal from: a LIFO deque, where wakes and spawns go, and a FIFO *fair
-//! lane*, where tasks go that yielded or were woken by the drivers. What comes from foreign threads goes through the *injector*. `worker.rs` has the
-//! loop, `lanes.rs` the order in which the lanes are served, `idle.rs` the protocol of sleeping and waking, `guest.rs`
-//! what `block_on` does on its caller's thread, `monitor.rs` who looks after a worker that is stuck, and `shutdown.rs` the end.
+//! Each worker thread has two lanes that others can steal from: a LIFO deque, where wakes and spawns go, and a FIFO
+//! *fair lane*, where tasks go that yielded or were woken by the drivers. What comes from foreign threads goes through
+//! the *injector*. `worker.rs` has the loop, `lanes.rs` the order in which the lanes are served, `idle.rs` the protocol
+//! of sleeping and waking, `guest.rs` what `block_on` does on its caller's thread, `monitor.rs` who looks after a
+//! worker that is stuck, and `shutdown.rs` the end.
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
@@ -266,8 +267,8 @@ impl Schedule for Multi {
             // SAFETY: as in `worker_here`.
             unsafe { worker.as_ref() }.push(task);
         } else {
-            // Once in the queue the task may run, end and be freed, and the runtime with it, while this thread has yet to
-            // look for a sleeper. One more reference keeps both.
+            // Once in the queue the task may run, end and be freed, and the runtime with it, while this thread has yet
+            // to look for a sleeper. One more reference keeps both.
             let keep = TaskRef::clone(task.task());
             Self::shared(runtime).inject(runtime, task);
             drop(keep);

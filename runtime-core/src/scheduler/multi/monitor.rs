@@ -1,21 +1,22 @@
 //! The monitor: a thread that notices when a worker is stuck in one poll while something waits behind it.
 //!
-//! A worker wakes others for its surplus only, so the single task on its lanes waits for the poll at hand to return; and a
-//! worker that left the drivers to run a task looks after them when that poll returns. Should a poll not return, the
-//! monitor wakes an idle worker, which steals what is stranded, and attends the drivers when it goes back to sleep.
+//! A worker wakes others for its surplus only, so the single task on its lanes waits for the poll at hand to return;
+//! and a worker that left the drivers to run a task looks after them when that poll returns. Should a poll not return,
+//! the monitor wakes an idle worker, which steals what is stranded, and attends the drivers when it goes back to sleep.
 //! This is the place where spare workers will come from when nobody is idle.
 //!
 //! # How it watches
 //!
-//! It samples, every millisecond at first and every [`LONGEST`] at most, each slot's count of polls and the length of its
-//! lanes. A slot whose lanes hold something while its count stood still for [`THRESHOLD`] is stuck. The drivers are neglected when
-//! nobody waits in them and nobody has polled them for as long. All this reads counters that are kept anyway; the
-//! workers do nothing for it.
+//! It samples, every millisecond at first and every [`LONGEST`] at most, each slot's count of polls and the length of
+//! its lanes. A slot whose lanes hold something while its count stood still for [`THRESHOLD`] is stuck. The drivers are
+//! neglected when nobody waits in them and nobody has polled them for as long. All this reads counters that are kept
+//! anyway; the workers do nothing for it.
 //!
-//! When all workers have slept for [`QUIET`], none of them over a task and one of them in the drivers, the monitor sleeps too,
-//! without a timeout: an idle runtime makes no system calls. Before it does, it says so in `asleep` and then looks whether
-//! all that is still so; a worker that gets up changes the idle word and then looks at `asleep` (both SeqCst): one of
-//! the two sees the other. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
+//! When all workers have slept for [`QUIET`], none of them over a task and one of them in the drivers, the monitor
+//! sleeps too, without a timeout: an idle runtime makes no system calls. Before it does, it says so in `asleep` and
+//! then looks whether all that is still so; a worker that gets up changes the idle word and then looks at `asleep`
+//! (both SeqCst): one of the two sees the other. Guests need no watching: what they spawn goes to the injector, which
+//! wakes a worker.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -125,8 +125,8 @@ fn run_worker(runtime: &Arc<Inner>, core: Core) {
     let worker = Worker::new(Arc::clone(runtime), core);
     {
         let _place = context::take_place(Place::Multi((&worker).into()));
-        // User code is fenced everywhere. Should a panic come out of the scheduler itself, its state is worth nothing, and
-        // a runtime that lacks a worker would hang at some later time for no visible reason.
+        // User code is fenced everywhere. Should a panic come out of the scheduler itself, its state is worth nothing,
+        // and a runtime that lacks a worker would hang at some later time for no visible reason.
         if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
             eprintln!("rt: a worker panicked outside of any task, which is a defect of rt; the process cannot go on");
             std::process::abort();

@@ -10,9 +10,9 @@
 //!
 //! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it
 //! polls the drivers, the batch of tasks that these wake. Those are queued together, with one notification, on
-//! the fair lane: in the order of their events, and behind those that an earlier poll of the drivers has woken. (On the LIFO
-//! lane each batch would bury the one before it, and under load the unlucky would wait for the bound.) Timers go in
-//! front of everything, on the LIFO lane, oldest on top.
+//! the fair lane: in the order of their events, and behind those that an earlier poll of the drivers has woken. (On the
+//! LIFO lane each batch would bury the one before it, and under load the unlucky would wait for the bound.) Timers go
+//! in front of everything, on the LIFO lane, oldest on top.
 //!
 //! The worker is reached through the thread's context while user code runs inside its calls, so every field is a cell,
 //! and none is borrowed across such a call.
@@ -208,9 +208,9 @@ impl Worker {
             self.searching.set(true);
         }
         self.counters().steal_attempts.add(1);
-        let slots = shared.slots.len();
-        let start = self.core.victims.below(slots as u32) as usize;
-        for slot in (start..slots).chain(0..start).filter(|&slot| slot != self.core.index) {
+        let workers = shared.workers;
+        let start = self.core.victims.below(workers as u32) as usize;
+        for slot in (start..workers).chain(0..start).filter(|&slot| slot != self.core.index) {
             if let Some(task) = self.core.lanes.steal_from(&shared.slots[slot].lanes) {
                 self.counters().steals.add(1);
                 // Nobody else fills this worker's lanes, and they were empty.
@@ -266,7 +266,8 @@ impl Worker {
         self.queue_batch();
     }
 
-    /// Takes up a task that the drivers woke. A batch that grows long is queued in parts, so that others can begin with it.
+    /// Takes up a task that the drivers woke. A batch that grows long is queued in parts, so that others can begin with
+    /// it.
     fn collect_one(&self, task: Notified) {
         // SAFETY: only this thread gets here, and nothing else borrows the batches meanwhile.
         let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };

@@ -10,8 +10,8 @@ use crate::readiness::Direction;
 
 use super::TcpStream;
 
-/// One call moves what is in so many buffers at most, on every system that has a limit. To expect more of it would be to
-/// take a call that reached the limit for one that left the socket empty or full.
+/// One call moves what is in so many buffers at most, on every system that has a limit. To expect more of it would be
+/// to take a call that reached the limit for one that left the socket empty or full.
 const BUFFERS_AT_ONCE: usize = 1024;
 
 fn room(bufs: &[IoSliceMut<'_>]) -> usize {
