@@ -5,6 +5,7 @@
 //! of this folder does not ask which one it is on, except to report it.
 
 pub(crate) mod current;
+mod main_waker;
 pub(crate) mod multi;
 mod pacing;
 mod park;

@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 use super::{Core, Current, Shared, Waiter};
 use crate::context;
@@ -19,50 +19,19 @@ use crate::primitive::{Parker, Unparker};
 use crate::rng::Stream;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
+use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
 use crate::task::owner::Owner;
 use crate::task::{self, Birth, JoinHandle, Notified};
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{AcqRel, Acquire};
-
-/// Wakes the future of a `block_on`.
-struct MainWaker {
-    woken: AtomicBool,
-    runtime: Arc<Inner>,
-    /// For a caller that does not have the core.
-    unparker: Unparker,
-}
-
-impl MainWaker {
-    fn take(&self) -> bool {
-        self.woken.load(Acquire) && self.woken.swap(false, AcqRel)
-    }
-}
-
-impl Wake for MainWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if !self.woken.swap(true, AcqRel) {
-            // The caller may have the core, or be about to get it: both sleeps are ended.
-            Current::shared(&self.runtime).unpark(&self.runtime);
-            self.unparker.unpark();
-        }
-    }
-}
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
     let mut future = pin!(future);
     let shared = Current::shared(runtime);
     let parker = Parker::new();
-    let main = Arc::new(MainWaker {
-        woken: AtomicBool::new(true),
-        runtime: Arc::clone(runtime),
-        unparker: parker.unparker().clone(),
-    });
+    let waking = Arc::clone(runtime);
+    let main = MainWaker::new(parker.unparker().clone(), move || Current::shared(&waking).unpark(&waking));
     let waker = Waker::from(Arc::clone(&main));
     let waiter = Waiting::new(shared, parker.unparker());
     let mut poll = || {
@@ -112,7 +81,7 @@ struct Driving {
 
 impl Driving {
     /// Until the future is done, or the runtime closes (`Pending`).
-    fn run<T>(&self, main: &MainWaker, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+    fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker.as_ref().expect("taken only by drop");
         let _place = context::take_place(Place::Current(NonNull::from(worker)));
         while !worker.shared().is_closing() {
@@ -127,7 +96,7 @@ impl Driving {
             }
             if let Some(task) = worker.next_task() {
                 worker.execute(task);
-            } else if !main.woken.load(Acquire) {
+            } else if !main.is_woken() {
                 worker.park();
             }
         }

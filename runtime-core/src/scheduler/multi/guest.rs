@@ -17,50 +17,15 @@ use std::future::Future;
 use std::pin::pin;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 use super::{Multi, Worker};
 use crate::context;
-use crate::primitive::atomic::AtomicBool;
-use crate::primitive::atomic::Ordering::{AcqRel, Acquire};
-use crate::primitive::{Parker, Unparker};
+use crate::primitive::Parker;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
+use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::patience::Patience;
-
-/// Wakes the future of a `block_on`.
-struct MainWaker {
-    woken: AtomicBool,
-    runtime: Arc<Inner>,
-    /// The guest's slot, if the caller has one.
-    slot: Option<usize>,
-    /// For a caller that just waits.
-    unparker: Unparker,
-}
-
-impl MainWaker {
-    fn take(&self) -> bool {
-        // A plain look first: the exchange is for when there is something to take.
-        self.woken.load(Acquire) && self.woken.swap(false, AcqRel)
-    }
-}
-
-impl Wake for MainWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if self.woken.swap(true, AcqRel) {
-            return;
-        }
-        if let Some(slot) = self.slot {
-            Multi::shared(&self.runtime).unpark(&self.runtime, slot);
-        }
-        // Also with a slot: should the runtime close, the caller goes on without one.
-        self.unparker.unpark();
-    }
-}
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -68,11 +33,11 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     let shared = Multi::shared(runtime);
     let parker = Parker::new();
     let core = shared.lifecycle.take_vacant();
-    let main = Arc::new(MainWaker {
-        woken: AtomicBool::new(true),
-        runtime: Arc::clone(runtime),
-        slot: core.as_ref().map(|core| core.index),
-        unparker: parker.unparker().clone(),
+    let (waking, slot) = (Arc::clone(runtime), core.as_ref().map(|core| core.index));
+    let main = MainWaker::new(parker.unparker().clone(), move || {
+        if let Some(slot) = slot {
+            Multi::shared(&waking).unpark(&waking, slot);
+        }
     });
     let waker = Waker::from(Arc::clone(&main));
     let mut poll = || {
@@ -108,7 +73,7 @@ impl Guest {
     }
 
     /// Until the future is done, or the runtime closes (`Pending`).
-    fn run<T>(&self, main: &MainWaker, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+    fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker();
         let _place = context::take_place(Place::Multi(NonNull::from(worker)));
         let patience = Patience::new(worker.shared().single_cpu);
@@ -120,7 +85,7 @@ impl Guest {
                 }
             }
             worker.free_returned();
-            if !patience.look_out(|| main.woken.load(Acquire)) {
+            if !patience.look_out(|| main.is_woken()) {
                 worker.park_guest();
             }
         }
