@@ -45,7 +45,7 @@ pub type Observer = Arc<dyn Fn(&TaskEvent) + Send + Sync>;
 
 /// Tells the observer, if there is one. A panic of it is contained: it must not take a worker down.
 #[inline]
-pub(crate) fn emit(observer: &Option<Observer>, task: &TaskRef, kind: TaskEventKind) {
+pub(crate) fn emit(observer: Option<&Observer>, task: &TaskRef, kind: TaskEventKind) {
     if let Some(observer) = observer {
         tell(observer, task, kind);
     }

@@ -38,7 +38,7 @@ use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::Place;
-use crate::task::{Birth, JoinHandle, Notified, request_cancel};
+use crate::task::{Birth, JoinHandle, Notified, Runner, request_cancel};
 
 /// See the module.
 pub(crate) struct Pool {
@@ -258,7 +258,8 @@ impl Pool {
 
 /// Runs a job, and tells whoever waits for it.
 fn run(runtime: &Inner, job: Notified) {
-    job.run();
+    let again = job.run(&Runner::NOBODY);
+    debug_assert!(again.is_none(), "a blocking task completes in its one poll");
     let clock = &runtime.clock;
     clock.allow_auto_advance();
     if clock.is_paused() {

@@ -7,8 +7,7 @@ use std::task::{Context, Poll};
 
 use crate::context;
 use crate::coop::Budget;
-use crate::events::TaskEventKind;
-use crate::task::{self, Birth, Header, Id, JoinHandle, Notified, Schedule, TaskRef};
+use crate::task::{self, Birth, Header, Id, JoinHandle, Notified, Schedule};
 
 /// The pool, to its tasks. They are queued once, when they are made, and are on no list.
 pub(crate) struct Blocking;
@@ -18,17 +17,9 @@ impl Schedule for Blocking {
         unreachable!("a blocking task is queued from its birth to its one poll, and no wake queues it again");
     }
 
-    fn reschedule(_: Notified) {
-        unreachable!("a blocking task completes in its one poll");
-    }
-
-    fn completed(_: &Header) {}
-
-    fn event(_: &TaskRef, _: TaskEventKind) {}
-
     unsafe fn release(task: NonNull<Header>) {
         // SAFETY: the caller's promise; there is no list to leave.
-        unsafe { (task.as_ref().vtable.dealloc)(task) };
+        unsafe { task::free(task) };
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use self::counters::Counts;
-pub(crate) use self::counters::WorkerCounters;
+pub(crate) use self::counters::{Counter, WorkerCounters};
 
 use crate::driver::DriverCounters;
 use crate::runtime::Inner;
@@ -51,7 +51,7 @@ impl RuntimeMetrics {
     pub fn worker(&self, worker: usize) -> Option<Counts> {
         match &self.inner.scheduler {
             Scheduler::Multi(shared) => shared.worker_counters(worker).map(WorkerCounters::read),
-            Scheduler::Current(shared) => (worker == 0).then(|| shared.counters()[0].read()),
+            Scheduler::Current(shared) => (worker == 0).then(|| shared.own_counters().read()),
         }
     }
 
@@ -61,7 +61,7 @@ impl RuntimeMetrics {
         match &self.inner.scheduler {
             Scheduler::Multi(shared) => shared.counters().for_each(|counters| totals += counters.read()),
             Scheduler::Current(shared) => {
-                shared.counters().into_iter().for_each(|counters| totals += counters.read());
+                shared.counters().for_each(|counters| totals += counters.read());
             }
         }
         totals

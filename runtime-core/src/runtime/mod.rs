@@ -26,6 +26,7 @@ use crate::events::Observer;
 use crate::rng::{Generator, RngSeed};
 use crate::scheduler::{Scheduler, current, multi};
 use crate::task::orphans::Orphans;
+use crate::task::owner::ListOf;
 
 /// What all parts of a runtime share. Always in an [`Arc`]; handles, threads and main futures count it, and all its
 /// tasks together hold one count (`task/orphans.rs`).
@@ -103,10 +104,10 @@ impl Inner {
     }
 
     /// A worker's list has many dead tasks on its return stack.
-    pub(crate) fn nudge(&self, slot: usize) {
+    pub(crate) fn nudge(&self, list: ListOf) {
         match &self.scheduler {
-            Scheduler::Multi(shared) => shared.nudge(self, slot),
-            Scheduler::Current(shared) => shared.nudge(self),
+            Scheduler::Multi(shared) => shared.nudge(self, list),
+            Scheduler::Current(shared) => shared.nudge(self, list),
         }
     }
 

@@ -5,6 +5,7 @@
 //! of this folder does not ask which one it is on, except to report it.
 
 pub(crate) mod current;
+mod foreign;
 mod main_waker;
 pub(crate) mod multi;
 mod pacing;
@@ -15,8 +16,9 @@ use std::ptr::NonNull;
 
 use crate::metrics::WorkerCounters;
 use crate::runtime::Inner;
+use crate::task::home::Home;
 use crate::task::owner::Owner;
-use crate::task::{Header, Id};
+use crate::task::{self, Header, Id};
 
 /// A runtime's scheduler.
 #[allow(clippy::large_enum_variant)] // one a runtime, never moved after it was made
@@ -103,18 +105,20 @@ fn runtime_of(task: &Header) -> Option<&Inner> {
     task.owner.map(|owner| unsafe { owner.as_ref() }.runtime())
 }
 
-/// Frees a task, through its owner if it has one. `here`: the owner whose list the calling thread has.
+/// Frees a task: at the home of the calling thread, if it has one with the task's runtime; through its owner, if it has
+/// one.
 ///
 /// # Safety
 ///
 /// The last reference to the task is gone.
 #[inline]
-unsafe fn release(task: NonNull<Header>, here: Option<NonNull<Owner>>) {
-    // SAFETY: the caller's promise; the owner outlives its tasks.
+unsafe fn release(task: NonNull<Header>, home: impl FnOnce(&Inner) -> Option<NonNull<Home>>) {
+    // SAFETY: the caller's promise; the owner outlives its tasks, and a home is good while its thread has the place.
     unsafe {
-        match task.as_ref().owner {
-            Some(owner) => Owner::release(owner, task, here == Some(owner)),
-            None => (task.as_ref().vtable.dealloc)(task),
+        let Some(owner) = task.as_ref().owner else { return task::free(task) };
+        match home(owner.as_ref().runtime()) {
+            Some(home) => home.as_ref().release(owner, task),
+            None => Owner::send_home_one(owner, task),
         }
     }
 }

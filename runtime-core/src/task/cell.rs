@@ -14,7 +14,8 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 use super::error::JoinError;
-use super::owner::{Birthplace, Links, Owner};
+use super::list::{Birthplace, Links};
+use super::owner::Owner;
 use super::raw::{Birth, Vtable};
 use super::state::State;
 use super::{Id, contain};

@@ -12,9 +12,11 @@ use std::task::{Context, Poll};
 
 use super::cell::{Header, Stage, TaskCell};
 use super::error::JoinError;
+use super::owner::Owner;
 use super::raw::{Notified, TaskRef};
+use super::runner::Runner;
 use super::state::{Complete, FinishPoll, StartPoll};
-use super::{Schedule, contain, discard, waker};
+use super::{contain, discard, waker};
 use crate::events::TaskEventKind;
 
 /// References that a task gives back when it completes in a worker's hands: the queue's and the owner list's.
@@ -27,20 +29,20 @@ const OWNER: usize = 1;
 /// # Safety
 ///
 /// The task is of this type and came from a queue, whose reference the call takes.
-pub(super) unsafe fn poll<F: Future + 'static, S: Schedule>(header: NonNull<Header>) {
+pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: &Runner<'_>) -> Option<Notified> {
     // SAFETY: the task is of this type, and the queue's reference keeps it until it is given back below.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     match cell.header.state.start_poll() {
         StartPoll::Cancel => {
             // SAFETY: `start_poll` set RUNNING.
-            unsafe { cancel::<F, S>(header, QUEUE_AND_OWNER) };
-            return;
+            unsafe { cancel::<F>(header, QUEUE_AND_OWNER, runner) };
+            return None;
         }
         StartPoll::Poll => {}
     }
     // SAFETY: the queue's reference, which is not given back by this one.
     let task = ManuallyDrop::new(unsafe { TaskRef::from_raw(header) });
-    S::event(&task, TaskEventKind::Polled);
+    runner.tell(&task, TaskEventKind::Polled);
     let polled = waker::with_borrowed(header, |waker| {
         let mut cx = Context::from_waker(waker);
         // SAFETY: `start_poll` set RUNNING; until now the task was never complete, so the stage holds the future.
@@ -48,26 +50,25 @@ pub(super) unsafe fn poll<F: Future + 'static, S: Schedule>(header: NonNull<Head
     });
     match polled {
         Ok(Poll::Pending) => {
-            S::event(&task, TaskEventKind::Pending);
+            runner.tell(&task, TaskEventKind::Pending);
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
             match cell.header.state.finish_poll() {
                 FinishPoll::Idle => {}
-                FinishPoll::Requeue => {
-                    // SAFETY: SCHEDULED is set, and the queue's reference goes back to a queue.
-                    S::reschedule(unsafe { Notified::from_raw(header) });
-                }
+                // SAFETY: SCHEDULED is set, and the queue's reference goes back to a queue.
+                FinishPoll::Requeue => return Some(unsafe { Notified::from_raw(header) }),
                 // SAFETY: still RUNNING.
-                FinishPoll::Cancel => unsafe { cancel::<F, S>(header, QUEUE_AND_OWNER) },
+                FinishPoll::Cancel => unsafe { cancel::<F>(header, QUEUE_AND_OWNER, runner) },
             }
         }
         // SAFETY: still RUNNING.
-        Ok(Poll::Ready(output)) => unsafe { store_and_complete::<F, S>(header, Ok(output), QUEUE_AND_OWNER) },
+        Ok(Poll::Ready(output)) => unsafe { store_and_complete::<F>(header, Ok(output), QUEUE_AND_OWNER, runner) },
         Err(payload) => {
             let error = JoinError::panic(cell.header.id, payload);
             // SAFETY: still RUNNING.
-            unsafe { store_and_complete::<F, S>(header, Err(error), QUEUE_AND_OWNER) };
+            unsafe { store_and_complete::<F>(header, Err(error), QUEUE_AND_OWNER, runner) };
         }
     }
+    None
 }
 
 /// Cancels a task that shutdown has claimed.
@@ -75,9 +76,9 @@ pub(super) unsafe fn poll<F: Future + 'static, S: Schedule>(header: NonNull<Head
 /// # Safety
 ///
 /// The task is of this type, and `claim_for_shutdown` gave it to the caller, who holds the owner list.
-pub(super) unsafe fn cancel_claimed<F: Future + 'static, S: Schedule>(header: NonNull<Header>) {
+pub(super) unsafe fn cancel_claimed<F: Future + 'static>(header: NonNull<Header>, runner: &Runner<'_>) {
     // SAFETY: the task is of this type, and `claim_for_shutdown` set RUNNING.
-    unsafe { cancel::<F, S>(header, OWNER) };
+    unsafe { cancel::<F>(header, OWNER, runner) };
 }
 
 /// Drops the future, and completes the task as cancelled, or as panicked if the drop panicked.
@@ -86,7 +87,7 @@ pub(super) unsafe fn cancel_claimed<F: Future + 'static, S: Schedule>(header: No
 ///
 /// The task is of this type, and the caller set RUNNING and has these references.
 #[cold]
-unsafe fn cancel<F: Future + 'static, S: Schedule>(header: NonNull<Header>, refs: usize) {
+unsafe fn cancel<F: Future + 'static>(header: NonNull<Header>, refs: usize, runner: &Runner<'_>) {
     // SAFETY: the caller's references keep the task.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     let id = cell.header.id;
@@ -96,7 +97,7 @@ unsafe fn cancel<F: Future + 'static, S: Schedule>(header: NonNull<Header>, refs
         Err(payload) => JoinError::panic(id, payload),
     };
     // SAFETY: RUNNING.
-    unsafe { store_and_complete::<F, S>(header, Err(error), refs) };
+    unsafe { store_and_complete::<F>(header, Err(error), refs, runner) };
 }
 
 /// Drops the future, stores the output if anybody wants it, completes the task and gives `refs` references back.
@@ -104,10 +105,11 @@ unsafe fn cancel<F: Future + 'static, S: Schedule>(header: NonNull<Header>, refs
 /// # Safety
 ///
 /// The task is of this type, and the caller set RUNNING and has these references.
-unsafe fn store_and_complete<F: Future + 'static, S: Schedule>(
+unsafe fn store_and_complete<F: Future + 'static>(
     header: NonNull<Header>,
     output: Result<F::Output, JoinError>,
     refs: usize,
+    runner: &Runner<'_>,
 ) {
     // SAFETY: the caller's references keep the task.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
@@ -123,8 +125,8 @@ unsafe fn store_and_complete<F: Future + 'static, S: Schedule>(
     } else {
         discard(contain(|| drop(output)));
     }
-    S::event(&task, TaskEventKind::Completed);
-    S::completed(&cell.header);
+    runner.tell(&task, TaskEventKind::Completed);
+    runner.count_completion();
     loop {
         match state.complete(refs, stored) {
             Complete::DropOutput => {
@@ -135,7 +137,7 @@ unsafe fn store_and_complete<F: Future + 'static, S: Schedule>(
             Complete::Released { last } => {
                 if last {
                     // SAFETY: the last reference is gone.
-                    unsafe { S::release(header) };
+                    unsafe { release(header, runner) };
                 }
                 return;
             }
@@ -148,10 +150,27 @@ unsafe fn store_and_complete<F: Future + 'static, S: Schedule>(
                 }
                 if state.ref_dec(refs) {
                     // SAFETY: the last reference is gone.
-                    unsafe { S::release(header) };
+                    unsafe { release(header, runner) };
                 }
                 return;
             }
+        }
+    }
+}
+
+/// Frees the task, at once if this thread has its list.
+///
+/// # Safety
+///
+/// The last reference is gone.
+#[inline]
+unsafe fn release(header: NonNull<Header>, runner: &Runner<'_>) {
+    // SAFETY: the caller's promise; the owner outlives its tasks, and a runner runs the tasks of its own runtime.
+    unsafe {
+        match (header.as_ref().owner, runner.home) {
+            (Some(owner), Some(home)) => home.release(owner, header),
+            (Some(owner), None) => Owner::send_home_one(owner, header),
+            (None, _) => (header.as_ref().vtable.release)(header),
         }
     }
 }

@@ -18,8 +18,7 @@ use loom::sync::atomic::AtomicUsize;
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
 
-use super::{Birth, Header, Id, JoinHandle, Notified, Schedule, TaskRef, new_task};
-use crate::events::TaskEventKind;
+use super::{Birth, Header, Id, JoinHandle, Notified, Runner, Schedule, new_task};
 
 loom::lazy_static! {
     static ref QUEUE: Mutex<VecDeque<Notified>> = Mutex::new(VecDeque::new());
@@ -33,14 +32,9 @@ impl Schedule for Model {
     fn schedule(task: Notified) {
         QUEUE.lock().unwrap().push_back(task);
     }
-    fn reschedule(task: Notified) {
-        QUEUE.lock().unwrap().push_back(task);
-    }
-    fn completed(_: &Header) {}
-    fn event(_: &TaskRef, _: TaskEventKind) {}
     unsafe fn release(task: NonNull<Header>) {
         // SAFETY: the caller's promise.
-        unsafe { (task.as_ref().vtable.dealloc)(task) };
+        unsafe { super::free(task) };
         FREED.fetch_add(1, Relaxed);
     }
 }
@@ -55,7 +49,7 @@ fn run_queued() {
     loop {
         let task = QUEUE.lock().unwrap().pop_front();
         match task {
-            Some(task) => task.run(),
+            Some(task) => QUEUE.lock().unwrap().extend(task.run(&Runner::NOBODY)),
             None => return,
         }
     }

@@ -30,13 +30,17 @@
 //! Schedulers are behind `Schedule`; nothing here knows which one a task is on.
 
 mod cell;
+mod cells;
 mod error;
 mod harness;
+pub(crate) mod home;
 mod id;
 mod join;
+mod list;
 pub(crate) mod orphans;
 pub(crate) mod owner;
 mod raw;
+mod runner;
 mod state;
 mod waker;
 mod yield_now;
@@ -44,13 +48,15 @@ mod yield_now;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
+use std::alloc::Layout;
 use std::any::Any;
 use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 
 pub(crate) use self::cell::Header;
-pub(crate) use self::raw::{Birth, Notified, TaskRef};
+pub(crate) use self::raw::{Birth, Notified, TaskRef, free};
+pub(crate) use self::runner::Runner;
 
 pub use self::error::JoinError;
 pub use self::id::Id;
@@ -58,24 +64,12 @@ pub use self::join::{AbortHandle, JoinHandle};
 pub use self::yield_now::yield_now;
 pub use crate::spawn::Builder;
 
-use crate::events::TaskEventKind;
-
 /// How tasks get back into a queue, and home: what a scheduler is to its tasks.
 pub(crate) trait Schedule: 'static {
     /// Queues a task that was woken while it waited. Called on any thread, inside or outside of the runtime.
     fn schedule(task: Notified);
 
-    /// Queues a task that was woken during its own poll, which has just returned `Pending` on this thread. It must not
-    /// run again before the others have had a turn.
-    fn reschedule(task: Notified);
-
-    /// Counts a completion. Called on the thread that completed the task.
-    fn completed(task: &Header);
-
-    /// Tells the runtime's observer, if it has one, what happens to the task.
-    fn event(task: &TaskRef, kind: TaskEventKind);
-
-    /// Frees a task, through its owner.
+    /// Frees a task, through its owner. Called on any thread.
     ///
     /// # Safety
     ///
@@ -89,19 +83,31 @@ where
     F: Future + 'static,
     S: Schedule,
 {
-    let task = raw::allocate::<F, S>(future, birth);
+    new_task_in::<F, S>(future, birth, cells::allocate)
+}
+
+/// As [`new_task`], in memory of that layout which the closure supplies.
+#[inline]
+pub(crate) fn new_task_in<F, S>(
+    future: F,
+    birth: Birth,
+    allocate: impl FnOnce(Layout) -> NonNull<u8>,
+) -> (Notified, JoinHandle<F::Output>)
+where
+    F: Future + 'static,
+    S: Schedule,
+{
+    let task = raw::new::<F, S>(future, birth, allocate);
     // SAFETY: the task is born SCHEDULED, with a reference for the queue, one for the handle, whose type is right, and
     // one for the owner's list.
     unsafe { (Notified::from_raw(task), JoinHandle::new(TaskRef::from_raw(task))) }
 }
 
-/// Completes a task as cancelled that its owner's list has refused.
+/// Completes a new task without an owner as cancelled.
 pub(crate) fn refuse(task: Notified) {
-    let raw = task.task().as_raw();
-    // SAFETY: the task is new: nobody but the caller and the join handle knows it, and neither looks at the owner.
-    unsafe { (*raw.as_ptr()).owner = None };
     request_cancel(&task);
-    task.run();
+    let again = task.run(&Runner::NOBODY);
+    debug_assert!(again.is_none(), "a cancelled task completes");
 }
 
 /// Has a task that was taken from a queue complete as cancelled when it is run.

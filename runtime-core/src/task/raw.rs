@@ -7,28 +7,32 @@ use std::ptr::NonNull;
 use std::task::Waker;
 
 use super::cell::{Header, TaskCell, Trailer};
+use super::cells;
 use super::harness;
 use super::owner::Owner;
+use super::runner::Runner;
 use super::state::Wake;
 use super::{Id, Schedule};
 
 /// What can be done to a task only by code that knows its type. Every function takes a pointer that is valid for the
 /// call.
 pub(crate) struct Vtable {
-    /// Polls or cancels the task; takes the queue's reference.
-    pub(crate) poll: unsafe fn(NonNull<Header>),
+    /// Polls or cancels the task; takes the queue's reference. Gives it back if the task is to be queued again.
+    pub(crate) poll: unsafe fn(NonNull<Header>, &Runner<'_>) -> Option<Notified>,
     /// Puts the task into a queue of its scheduler; hands one reference over.
     pub(crate) schedule: unsafe fn(NonNull<Header>),
     /// Drops the future of a task that `claim_for_shutdown` gave to the caller, and completes it.
-    pub(crate) cancel_claimed: unsafe fn(NonNull<Header>),
+    pub(crate) cancel_claimed: unsafe fn(NonNull<Header>, &Runner<'_>),
     /// Moves the output of a complete task into the `Poll<Result<T, JoinError>>` behind the pointer.
     pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
     /// Drops the output of a complete task, if it is still there.
     pub(crate) drop_output: unsafe fn(NonNull<Header>),
     /// The last reference is gone: tells the scheduler, which frees the memory.
     pub(crate) release: unsafe fn(NonNull<Header>),
-    /// Frees the memory.
-    pub(crate) dealloc: unsafe fn(NonNull<Header>),
+    /// Drops what the cell holds. Its memory is the caller's from then on.
+    drop_cell: unsafe fn(NonNull<Header>),
+    /// What the memory was allocated as.
+    layout: Layout,
     /// From the header to the trailer, in bytes.
     trailer_offset: usize,
 }
@@ -38,13 +42,14 @@ pub(crate) struct VtableOf<F, S>(std::marker::PhantomData<(F, S)>);
 
 impl<F: Future + 'static, S: Schedule> VtableOf<F, S> {
     pub(crate) const VTABLE: &'static Vtable = &Vtable {
-        poll: harness::poll::<F, S>,
+        poll: harness::poll::<F>,
         schedule: schedule::<S>,
-        cancel_claimed: harness::cancel_claimed::<F, S>,
+        cancel_claimed: harness::cancel_claimed::<F>,
         take_output: harness::take_output::<F>,
         drop_output: harness::drop_output::<F>,
         release: release::<S>,
-        dealloc: dealloc::<F>,
+        drop_cell: drop_cell::<F>,
+        layout: cells::rounded(Layout::new::<TaskCell<F>>()),
         trailer_offset: TaskCell::<F>::TRAILER_OFFSET,
     };
 }
@@ -59,10 +64,41 @@ unsafe fn release<S: Schedule>(header: NonNull<Header>) {
     unsafe { S::release(header) };
 }
 
-unsafe fn dealloc<F: Future>(header: NonNull<Header>) {
-    // SAFETY: nobody has a reference any more; `allocate` boxed it as this type.
-    let cell = unsafe { Box::from_raw(header.cast::<TaskCell<F>>().as_ptr()) };
-    cell.assert_unshared();
+unsafe fn drop_cell<F: Future>(header: NonNull<Header>) {
+    let cell = header.cast::<TaskCell<F>>();
+    // SAFETY: nobody has a reference any more; `new` wrote it as this type.
+    unsafe {
+        cell.as_ref().assert_unshared();
+        cell.drop_in_place();
+    }
+}
+
+/// Drops a task that nobody has a reference to; its memory, allocated with this layout, is the caller's.
+///
+/// # Safety
+///
+/// There is no reference to the task.
+#[inline]
+pub(super) unsafe fn bury(task: NonNull<Header>) -> (NonNull<u8>, Layout) {
+    // SAFETY: the caller's promise. The vtable outlives the task.
+    unsafe {
+        let vtable = task.as_ref().vtable;
+        (vtable.drop_cell)(task);
+        (task.cast(), vtable.layout)
+    }
+}
+
+/// Frees a task that is on no list.
+///
+/// # Safety
+///
+/// There is no reference to the task.
+pub(crate) unsafe fn free(task: NonNull<Header>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (memory, layout) = bury(task);
+        cells::free(memory, layout);
+    }
 }
 
 /// What a new task is told about itself.
@@ -74,13 +110,18 @@ pub(crate) struct Birth {
     pub(crate) owner: Option<NonNull<Owner>>,
 }
 
-/// Allocates a task. It has three references: the owner list's, the queue's and the join handle's.
-pub(crate) fn allocate<F: Future + 'static, S: Schedule>(future: F, birth: Birth) -> NonNull<Header> {
-    let header = Header::new(birth, VtableOf::<F, S>::VTABLE);
-    debug_assert!(Layout::new::<TaskCell<F>>().size() > 0);
-    let cell = Box::into_raw(Box::new(TaskCell::new(header, future, birth.name)));
-    // SAFETY: a box is not null.
-    unsafe { NonNull::new_unchecked(cell) }.cast()
+/// Makes a task. It has three references: the owner list's, the queue's and the join handle's.
+#[inline]
+pub(super) fn new<F: Future + 'static, S: Schedule>(
+    future: F,
+    birth: Birth,
+    allocate: impl FnOnce(Layout) -> NonNull<u8>,
+) -> NonNull<Header> {
+    let vtable = VtableOf::<F, S>::VTABLE;
+    let cell = allocate(vtable.layout).cast::<TaskCell<F>>();
+    // SAFETY: the memory is as large and as aligned as the cell's type asks, and nobody else's.
+    unsafe { cell.write(TaskCell::new(Header::new(birth, vtable), future, birth.name)) };
+    cell.cast()
 }
 
 /// A reference to a task, of whatever kind: a waker's, a handle's. Counted.
@@ -191,11 +232,19 @@ impl Notified {
         &self.0
     }
 
-    /// Polls the task, or drops its future if it was cancelled.
+    /// The task as it is kept in a queue that deals in pointers. [`from_raw`](Self::from_raw) takes it back.
     #[inline]
-    pub(crate) fn run(self) {
-        let task = std::mem::ManuallyDrop::new(self.0);
+    pub(crate) fn into_raw(self) -> NonNull<Header> {
+        std::mem::ManuallyDrop::new(self.0).as_raw()
+    }
+
+    /// Polls the task, or drops its future if it was cancelled. Gives it back if it was woken during the poll: then it
+    /// goes to a queue again, but must not run again before the others have had a turn.
+    #[inline]
+    #[must_use]
+    pub(crate) fn run(self, runner: &Runner<'_>) -> Option<Notified> {
+        let task = self.into_raw();
         // SAFETY: the task came from a queue with the queue's reference, which `poll` takes.
-        unsafe { (task.header().vtable.poll)(task.as_raw()) };
+        unsafe { (task.as_ref().vtable.poll)(task, runner) }
     }
 }

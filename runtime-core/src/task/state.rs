@@ -279,7 +279,9 @@ impl State {
     /// commonest way to detach.
     #[inline]
     pub(crate) fn drop_join_at_birth(&self) -> bool {
-        self.0.compare_exchange(INITIAL, (INITIAL - REF) & !JOIN_INTEREST, AcqRel, Relaxed).is_ok()
+        // The look in front is cheaper than an exchange that fails.
+        self.0.load(Relaxed) == INITIAL
+            && self.0.compare_exchange(INITIAL, (INITIAL - REF) & !JOIN_INTEREST, AcqRel, Relaxed).is_ok()
     }
 
     /// Gives up the join handle's interest. The handle's reference is not given back yet.
@@ -307,6 +309,11 @@ impl State {
     #[inline]
     #[must_use]
     pub(crate) fn ref_dec(&self, by: usize) -> bool {
+        // Who has all the references there are is alone with the task: nobody can make another, and the count need not be
+        // written any more.
+        if self.0.load(Acquire) >> REF_SHIFT == by {
+            return true;
+        }
         let before = self.0.fetch_sub(by * REF, AcqRel);
         debug_assert!(before >> REF_SHIFT >= by);
         before >> REF_SHIFT == by

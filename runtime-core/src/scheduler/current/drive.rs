@@ -21,8 +21,8 @@ use crate::runtime::Inner;
 use crate::scheduler::Place;
 use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
-use crate::task::owner::Owner;
-use crate::task::{self, Birth, JoinHandle, Notified};
+use crate::task::home::Home;
+use crate::task::{self, Birth, JoinHandle, Notified, Runner};
 use std::sync::atomic::AtomicBool;
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
@@ -116,15 +116,20 @@ impl Drop for Driving {
 /// every field is a cell, and none is borrowed across such a call.
 pub(crate) struct Worker {
     runtime: Arc<Inner>,
+    home: Home,
     core: Box<Core>,
 }
 
 impl Worker {
     pub(super) fn new(runtime: Arc<Inner>, core: Box<Core>) -> Self {
-        Self { runtime, core }
+        let list = NonNull::from(&Current::shared(&runtime).owner);
+        // SAFETY: whoever has the core owns the list, which lies in the runtime. A worker does not change threads.
+        let home = unsafe { Home::new(list) };
+        Self { runtime, home, core }
     }
 
     pub(super) fn into_core(self) -> Box<Core> {
+        self.home.send_post();
         self.core
     }
 
@@ -141,8 +146,8 @@ impl Worker {
         &self.shared().counters
     }
 
-    pub(crate) fn owner(&self) -> NonNull<Owner> {
-        NonNull::from(&self.shared().owner)
+    pub(crate) fn home(&self) -> NonNull<Home> {
+        NonNull::from(&self.home)
     }
 
     pub(crate) fn user_random(&self) -> &Stream {
@@ -156,12 +161,14 @@ impl Worker {
         F::Output: 'static,
     {
         birth.id = self.core.ids.next(&self.runtime);
-        birth.owner = Some(self.owner());
-        let (task, handle) = task::new_task::<F, Current>(future, birth);
-        // SAFETY: the list is this thread's, and the task is new.
-        unsafe { self.shared().owner.insert_local(task.task().as_raw()) };
+        let list = self.home.list();
+        birth.owner = Some(NonNull::from(list));
+        // SAFETY: the list is this thread's.
+        let (task, handle) = task::new_task_in::<F, Current>(future, birth, |layout| unsafe { list.allocate(layout) });
+        // SAFETY: as above, and the task is new.
+        unsafe { list.insert(task.task().as_raw()) };
         self.counters().spawns.add(1);
-        emit(&self.runtime.observer, task.task(), TaskEventKind::Spawned);
+        emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
         self.push(task);
         handle
     }
@@ -192,22 +199,29 @@ impl Worker {
     }
 
     fn execute(&self, task: Notified) {
-        self.counters().polls.add(1);
-        context::in_task(task.header().id, self.runtime.budget, || task.run());
+        let counters = self.counters();
+        counters.polls.add(1);
+        let runner = Runner {
+            observer: self.runtime.observer.as_ref(),
+            completions: Some(&counters.completions),
+            home: Some(&self.home),
+        };
+        let again = context::in_task(task.header().id, self.runtime.budget, || task.run(&runner));
+        if let Some(task) = again {
+            self.push(task);
+        }
     }
 
     #[cold]
     fn maintain(&self) {
-        // SAFETY: the list is this thread's.
-        unsafe { self.shared().owner.drain_returned() };
+        self.home.send_and_receive();
         if self.core.pacing.end_interval() && self.shared().driver.poll() {
             self.counters().driver_polls.add(1);
         }
     }
 
     fn park(&self) {
-        // SAFETY: the list is this thread's.
-        unsafe { self.shared().owner.drain_returned() };
+        self.home.send_and_receive();
         self.runtime.hooks.on_park();
         // The hook may have spawned or woken something.
         if self.core.queue.borrow().is_empty() {

@@ -25,6 +25,7 @@ use parking_lot::{Condvar, Mutex};
 
 pub(crate) use self::drive::{Worker, block_on};
 
+use super::foreign::{self, Foreign};
 use super::multi::take_one;
 use super::pacing::Pacing;
 use super::park::{SharedDriver, Wakeup};
@@ -37,8 +38,8 @@ use crate::metrics::WorkerCounters;
 use crate::primitive::{Parker, Unparker};
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
-use crate::task::owner::Owner;
-use crate::task::{self, Birth, Header, JoinHandle, Notified, Schedule, TaskRef};
+use crate::task::owner::{ListOf, Owner};
+use crate::task::{Birth, Header, JoinHandle, Notified, Runner, Schedule, TaskRef};
 
 /// What all threads see of the scheduler.
 pub(crate) struct Shared {
@@ -55,9 +56,8 @@ pub(crate) struct Shared {
     /// The tasks spawned by the thread that has the core.
     owner: Owner,
     /// The tasks spawned by others.
-    foreign: Owner,
+    foreign: Foreign,
     counters: CachePadded<WorkerCounters>,
-    foreign_counters: CachePadded<WorkerCounters>,
     /// The only thread that may take the core, if the runtime is bound to one.
     home: Option<ThreadId>,
 }
@@ -110,10 +110,9 @@ impl Shared {
             driver: SharedDriver::new(driver),
             wakeup: CachePadded::new(wakeup),
             depth: AtomicUsize::new(0),
-            owner: Owner::local(0),
-            foreign: Owner::shared(),
+            owner: Owner::new(ListOf::Slot(0)),
+            foreign: Foreign::new(0),
             counters: CachePadded::default(),
-            foreign_counters: CachePadded::default(),
             home: config.local.then(|| thread::current().id()),
         }
     }
@@ -124,7 +123,7 @@ impl Shared {
     }
 
     fn owners(&self) -> [&Owner; 2] {
-        [&self.owner, &self.foreign]
+        [&self.owner, self.foreign.owner()]
     }
 
     fn is_closing(&self) -> bool {
@@ -214,9 +213,12 @@ impl Shared {
         // What runs here of the user's finds the runtime around it, even if this thread does not drive it.
         let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
         let _entered = context::try_enter();
-        self.owners().iter().for_each(|owner| owner.refuse());
+        // It counts as the owner of no list: what dies while the lists are walked goes to the return stacks.
+        let completions = Some(&self.foreign.gated_counters().completions);
+        let runner = Runner { observer: runtime.observer.as_ref(), completions, home: None };
+        self.foreign.close_gate();
         // SAFETY: with the core in hand nobody else polls tasks, and the local list is this thread's.
-        self.owners().iter().for_each(|owner| unsafe { owner.cancel_all() });
+        self.owners().iter().for_each(|owner| unsafe { owner.cancel_all(&runner) });
         self.queues_closed.store(true, SeqCst);
         // Pairs with the fence in `inject`.
         fence(SeqCst);
@@ -244,7 +246,6 @@ impl Shared {
 
     /// Queues a task from a thread that does not have the core.
     fn inject(&self, runtime: &Inner, task: Notified) {
-        self.foreign_counters.injector_schedules.add_shared(1);
         self.injector.push(task);
         // The exchange in `unpark` comes after the push, and the driving thread looks at the injector before the one by
         // which it falls asleep: it sees the task, or is woken.
@@ -256,7 +257,10 @@ impl Shared {
     }
 
     /// Takes dead tasks off the local list, when nobody who has the core comes by to do it.
-    pub(crate) fn nudge(&self, runtime: &Inner) {
+    pub(crate) fn nudge(&self, runtime: &Inner, list: ListOf) {
+        if let ListOf::Foreign(_) = list {
+            return self.foreign.nudge();
+        }
         match &self.slot.lock().core {
             // SAFETY: the core is nobody's, and the lock keeps it so: the list is this thread's.
             Some(_) => unsafe { self.owner.drain_returned() },
@@ -275,7 +279,7 @@ impl Shared {
     }
 
     /// Spawns a task from whatever thread.
-    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, mut birth: Birth) -> JoinHandle<F::Output>
+    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, birth: Birth) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
@@ -284,16 +288,9 @@ impl Shared {
             // SAFETY: as in `worker_here`.
             return unsafe { worker.as_ref() }.spawn(future, birth);
         }
-        birth.id = task::Id(runtime.reserve_ids(1));
-        birth.owner = Some(NonNull::from(&self.foreign));
-        let (task, handle) = task::new_task::<F, Current>(future, birth);
-        // SAFETY: the task is new.
-        if unsafe { self.foreign.insert_shared(task.task().as_raw()) } {
-            self.foreign_counters.spawns.add_shared(1);
-            emit(&runtime.observer, task.task(), TaskEventKind::Spawned);
+        let (task, handle) = self.foreign.spawn::<F, Current>(runtime, future, birth);
+        if let Some(task) = task {
             self.inject(runtime, task);
-        } else {
-            task::refuse(task);
         }
         handle
     }
@@ -318,10 +315,7 @@ impl Shared {
         }
         // Outside of `block_on` the core is free, unless the runtime is at its end.
         let Some(core) = self.take_core(None) else {
-            let birth = Birth { id: task::Id(runtime.reserve_ids(1)), ..birth };
-            let (task, handle) = task::new_task::<F, Current>(future, birth);
-            task::refuse(task);
-            return Ok(handle);
+            return Ok(foreign::refuse::<F, Current>(runtime, future, birth));
         };
         let worker = Worker::new(Arc::clone(runtime), core);
         let handle = worker.spawn(future, birth);
@@ -329,8 +323,12 @@ impl Shared {
         Ok(handle)
     }
 
-    pub(crate) fn counters(&self) -> [&WorkerCounters; 2] {
-        [&self.counters, &self.foreign_counters]
+    pub(crate) fn own_counters(&self) -> &WorkerCounters {
+        &self.counters
+    }
+
+    pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {
+        self.foreign.counters().into_iter().chain([&*self.counters])
     }
 
     pub(crate) fn queue_depth(&self) -> usize {
@@ -359,47 +357,22 @@ impl Schedule for Current {
         let runtime: *const Inner = runtime_of(task.header()).expect("a task that was refused is complete");
         // SAFETY: the task keeps its runtime; and while this thread drives it, or `keep` lives, it stays.
         let runtime = unsafe { &*runtime };
-        emit(&runtime.observer, task.task(), TaskEventKind::Woken);
+        emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
         if let Some(worker) = Shared::worker_here(runtime) {
             // SAFETY: as in `worker_here`.
             unsafe { worker.as_ref() }.push(task);
         } else {
             // As in the multi-threaded scheduler: nothing else keeps the runtime once the task is in the queue.
             let keep = TaskRef::clone(task.task());
-            Self::shared(runtime).inject(runtime, task);
+            let shared = Self::shared(runtime);
+            shared.foreign.count_wake();
+            shared.inject(runtime, task);
             drop(keep);
         }
     }
 
-    fn reschedule(task: Notified) {
-        let runtime = runtime_of(task.header()).expect("a task that was refused is complete");
-        let worker = Shared::worker_here(runtime).expect("only the driving thread polls");
-        // SAFETY: as in `worker_here`.
-        unsafe { worker.as_ref() }.push(task);
-    }
-
-    fn completed(task: &Header) {
-        let Some(runtime) = runtime_of(task) else { return };
-        match Shared::worker_here(runtime) {
-            // SAFETY: as in `worker_here`.
-            Some(worker) => unsafe { worker.as_ref() }.counters().completions.add(1),
-            None => Self::shared(runtime).foreign_counters.completions.add_shared(1),
-        }
-    }
-
-    fn event(task: &TaskRef, kind: TaskEventKind) {
-        if let Some(runtime) = runtime_of(task.header()) {
-            emit(&runtime.observer, task, kind);
-        }
-    }
-
     unsafe fn release(task: NonNull<Header>) {
-        let here = match context::place() {
-            // SAFETY: as in `worker_here`.
-            Place::Current(worker) => Some(unsafe { worker.as_ref() }.owner()),
-            _ => None,
-        };
-        // SAFETY: the caller's promise; the local list belongs to the thread that has the core.
-        unsafe { super::release(task, here) };
+        // SAFETY: the caller's promise; as in `worker_here`.
+        unsafe { super::release(task, |runtime| Some(Shared::worker_here(runtime)?.as_ref().home())) };
     }
 }

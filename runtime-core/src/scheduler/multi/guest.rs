@@ -84,7 +84,7 @@ impl Guest {
                     return polled;
                 }
             }
-            worker.free_returned();
+            worker.exchange_dead();
             if !patience.look_out(|| main.is_woken()) {
                 worker.park_guest();
             }

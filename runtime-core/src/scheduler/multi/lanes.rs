@@ -17,6 +17,7 @@ use std::cell::Cell;
 
 use crossbeam_deque::{Injector, Steal, Stealer, Worker as Deque};
 
+use super::bottom::{self, Bottom, BottomStealer};
 use crate::task::Notified;
 
 /// At most so many tasks are moved from the injector at once.
@@ -24,6 +25,8 @@ const BATCH: usize = 32;
 
 /// The private side of a worker's lanes.
 pub(crate) struct Lanes {
+    /// The oldest task of the LIFO lane, if it was pushed onto the empty lane.
+    bottom: Bottom,
     lifo: Deque<Notified>,
     fair: Deque<Notified>,
     /// The cold end of the own deque.
@@ -40,6 +43,7 @@ pub(crate) struct Lanes {
 
 /// The public side.
 pub(crate) struct LaneStealers {
+    bottom: BottomStealer,
     lifo: Stealer<Notified>,
     fair: Stealer<Notified>,
 }
@@ -47,11 +51,13 @@ pub(crate) struct LaneStealers {
 impl Lanes {
     pub(crate) fn new(injector_interval: u32) -> (Self, LaneStealers) {
         let (lifo, fair) = (Deque::new_lifo(), Deque::new_fifo());
-        let stealers = LaneStealers { lifo: lifo.stealer(), fair: fair.stealer() };
+        let (bottom, bottom_stealer) = bottom::new();
+        let stealers = LaneStealers { bottom: bottom_stealer, lifo: lifo.stealer(), fair: fair.stealer() };
         let oldest = lifo.stealer();
         // An interval of one would never come to the lanes.
         let injector_interval = injector_interval.max(2);
         let lanes = Self {
+            bottom,
             lifo,
             fair,
             oldest,
@@ -67,7 +73,28 @@ impl Lanes {
     /// Queues a task that was woken or spawned.
     #[inline]
     pub(crate) fn push(&self, task: Notified) {
-        self.lifo.push(task);
+        if self.bottom.is_empty() && self.lifo.is_empty() {
+            self.bottom.fill(task);
+        } else {
+            self.lifo.push(task);
+        }
+    }
+
+    /// How many tasks are on the LIFO lane.
+    #[inline]
+    fn lifo_len(&self) -> usize {
+        self.lifo.len() + usize::from(!self.bottom.is_empty())
+    }
+
+    /// Takes the newest task of the LIFO lane.
+    #[inline]
+    fn pop_newest(&self) -> Option<Notified> {
+        self.lifo.pop().or_else(|| self.bottom.take())
+    }
+
+    /// Takes the oldest task of the LIFO lane.
+    fn pop_oldest(&self) -> Option<Notified> {
+        self.bottom.take().or_else(|| self.oldest.steal().success())
     }
 
     /// Queues a task that yielded.
@@ -85,11 +112,11 @@ impl Lanes {
     /// Whether there is more than the one task that the worker is going to run next.
     #[inline]
     pub(crate) fn has_surplus(&self) -> bool {
-        self.lifo.len() + self.fair.len() > 1
+        self.lifo_len() + self.fair.len() > 1
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.lifo.is_empty() && self.fair.is_empty()
+        self.lifo_len() == 0 && self.fair.is_empty()
     }
 
     /// The next task of the own lanes, or of the injector if it is its turn, in the order that the module states.
@@ -108,8 +135,8 @@ impl Lanes {
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
         match tick % 4 {
-            0 if self.lifo.len() > 1 => {
-                if let Steal::Success(task) = self.oldest.steal() {
+            0 if self.lifo_len() > 1 => {
+                if let Some(task) = self.pop_oldest() {
                     return Some(task);
                 }
             }
@@ -119,13 +146,13 @@ impl Lanes {
         let just_yielded = self.just_yielded.replace(false);
         // The task that has just yielded is not to run again at once: alone on its lane, it lets one of the others go
         // first.
-        if self.fair_is_due.get() && !(just_yielded && self.fair.len() == 1 && !self.lifo.is_empty()) {
+        if self.fair_is_due.get() && !(just_yielded && self.fair.len() == 1 && self.lifo_len() > 0) {
             self.fair_is_due.set(false);
             if let Some(task) = self.fair.pop() {
                 return Some(task);
             }
         }
-        self.lifo.pop().or_else(|| self.fair.pop())
+        self.pop_newest().or_else(|| self.fair.pop())
     }
 
     /// Moves a fair share of the injector's tasks here, and returns one of them.
@@ -141,20 +168,20 @@ impl Lanes {
     pub(crate) fn steal_from(&self, victim: &LaneStealers) -> Option<Notified> {
         let lifo =
             if victim.lifo.is_empty() { None } else { until_settled(|| victim.lifo.steal_batch_and_pop(&self.lifo)) };
-        lifo.or_else(|| {
+        lifo.or_else(|| victim.bottom.steal()).or_else(|| {
             if victim.fair.is_empty() { None } else { until_settled(|| victim.fair.steal_batch_and_pop(&self.fair)) }
         })
     }
 
     /// Takes out everything, at shutdown or when the worker leaves.
     pub(crate) fn drain(&self) -> impl Iterator<Item = Notified> {
-        std::iter::from_fn(|| self.lifo.pop().or_else(|| self.fair.pop()))
+        std::iter::from_fn(|| self.pop_newest().or_else(|| self.fair.pop()))
     }
 }
 
 impl LaneStealers {
     pub(crate) fn len(&self) -> usize {
-        self.lifo.len() + self.fair.len()
+        usize::from(!self.bottom.is_empty()) + self.lifo.len() + self.fair.len()
     }
 }
 

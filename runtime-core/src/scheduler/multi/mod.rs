@@ -8,6 +8,7 @@
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
+mod bottom;
 mod guest;
 mod idle;
 mod lanes;
@@ -32,6 +33,7 @@ use self::monitor::Monitor;
 use self::shutdown::Lifecycle;
 pub(crate) use self::worker::Worker;
 
+use super::foreign::Foreign;
 use super::park::{SharedDriver, Wakeup};
 use super::{IdBlock, Place, runtime_of};
 use crate::context;
@@ -40,14 +42,17 @@ use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
-use crate::task::owner::Owner;
-use crate::task::{self, Birth, Header, JoinHandle, Notified, Schedule, TaskRef};
+use crate::task::owner::{ListOf, Owner};
+use crate::task::{Birth, Header, JoinHandle, Notified, Schedule, TaskRef};
 
 /// So many callers of `block_on` at once spawn as cheaply as workers; further ones spawn like foreign threads.
 pub(crate) const GUESTS: usize = 4;
 
-/// Lists for tasks from foreign threads, so that those do not all queue for one lock.
-const FOREIGN_OWNERS: usize = 4;
+/// How many lists there are for tasks from foreign threads, so that those do not all queue for one lock. More than
+/// processors, because threads come to a list by chance.
+fn foreign_lists() -> usize {
+    (2 * num_cpus::get()).next_power_of_two().min(64)
+}
 
 /// What all threads see of the scheduler.
 pub(crate) struct Shared {
@@ -61,8 +66,7 @@ pub(crate) struct Shared {
     closing: AtomicBool,
     idle: CachePadded<Idle>,
     driver: SharedDriver,
-    foreign: Box<[CachePadded<Owner>]>,
-    foreign_counters: CachePadded<WorkerCounters>,
+    foreign: Box<[CachePadded<Foreign>]>,
     lifecycle: Lifecycle,
     monitor: Monitor,
     /// Whether the process may use one processor only: then waiting for another thread by looking is waiting in vain.
@@ -98,7 +102,7 @@ impl Shared {
                 lanes: stealers,
                 wakeup,
                 counters: WorkerCounters::default(),
-                owner: Owner::local(index),
+                owner: Owner::new(ListOf::Slot(index)),
             }));
             cores.push(Core { index, lanes, parker, victims, user_random, ids });
         }
@@ -110,8 +114,7 @@ impl Shared {
             closing: AtomicBool::new(false),
             idle: CachePadded::new(Idle::new(config.worker_threads)),
             driver: SharedDriver::new(driver),
-            foreign: (0..FOREIGN_OWNERS).map(|_| CachePadded::new(Owner::shared())).collect(),
-            foreign_counters: CachePadded::default(),
+            foreign: (0..foreign_lists()).map(|index| CachePadded::new(Foreign::new(index))).collect(),
             lifecycle: Lifecycle::new(cores, config.worker_threads),
             monitor: Monitor::new(),
             single_cpu: num_cpus::get() == 1,
@@ -124,7 +127,7 @@ impl Shared {
     }
 
     fn owners(&self) -> impl Iterator<Item = &Owner> {
-        self.slots.iter().map(|slot| &slot.owner).chain(self.foreign.iter().map(|owner| &**owner))
+        self.slots.iter().map(|slot| &slot.owner).chain(self.foreign.iter().map(|foreign| foreign.owner()))
     }
 
     fn is_closing(&self) -> bool {
@@ -155,7 +158,6 @@ impl Shared {
 
     /// Queues a task from a thread that is no worker.
     fn inject(&self, runtime: &Inner, task: Notified) {
-        self.foreign_counters.injector_schedules.add_shared(1);
         self.inject_local(runtime, task);
         // The fence in `notify` pairs with the one in `finale`: either that sees the task, or this sees the flag.
         if self.queues_closed.load(SeqCst) {
@@ -171,7 +173,11 @@ impl Shared {
     }
 
     /// Has a slot's dead tasks freed that other threads have returned.
-    pub(crate) fn nudge(&self, runtime: &Inner, slot: usize) {
+    pub(crate) fn nudge(&self, runtime: &Inner, list: ListOf) {
+        let slot = match list {
+            ListOf::Slot(slot) => slot,
+            ListOf::Foreign(index) => return self.foreign[index].nudge(),
+        };
         let vacant = slot >= self.workers
             && self.lifecycle.visit_vacant(slot, || {
                 // SAFETY: a vacant core is nobody's, and the lock keeps it so: its list is this thread's.
@@ -192,8 +198,13 @@ impl Shared {
         }
     }
 
+    /// The list for the tasks that the calling thread spawns, if it is foreign.
+    fn foreign_here(&self) -> &Foreign {
+        &self.foreign[context::thread_token() % self.foreign.len()]
+    }
+
     /// Spawns a task from whatever thread.
-    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, mut birth: Birth) -> JoinHandle<F::Output>
+    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, birth: Birth) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
@@ -202,23 +213,15 @@ impl Shared {
             // SAFETY: as in `worker_here`.
             return unsafe { worker.as_ref() }.spawn(future, birth);
         }
-        birth.id = task::Id(runtime.reserve_ids(1));
-        let owner = &*self.foreign[context::thread_token() % self.foreign.len()];
-        birth.owner = Some(NonNull::from(owner));
-        let (task, handle) = task::new_task::<F, Multi>(future, birth);
-        // SAFETY: the task is new.
-        if unsafe { owner.insert_shared(task.task().as_raw()) } {
-            self.foreign_counters.spawns.add_shared(1);
-            emit(&runtime.observer, task.task(), TaskEventKind::Spawned);
+        let (task, handle) = self.foreign_here().spawn::<F, Multi>(runtime, future, birth);
+        if let Some(task) = task {
             self.inject(runtime, task);
-        } else {
-            task::refuse(task);
         }
         handle
     }
 
     pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {
-        self.slots.iter().map(|slot| &slot.counters).chain([&*self.foreign_counters])
+        self.slots.iter().map(|slot| &slot.counters).chain(self.foreign.iter().flat_map(|foreign| foreign.counters()))
     }
 
     pub(crate) fn num_workers(&self) -> usize {
@@ -262,7 +265,7 @@ impl Schedule for Multi {
         let runtime: *const Inner = runtime_of(task.header()).expect("a task that was refused is complete");
         // SAFETY: the task keeps its runtime; and while this thread is one of its workers, or `keep` lives, it stays.
         let runtime = unsafe { &*runtime };
-        emit(&runtime.observer, task.task(), TaskEventKind::Woken);
+        emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
         if let Some(worker) = Shared::worker_here(runtime) {
             // SAFETY: as in `worker_here`.
             unsafe { worker.as_ref() }.push(task);
@@ -270,45 +273,17 @@ impl Schedule for Multi {
             // Once in the queue the task may run, end and be freed, and the runtime with it, while this thread has yet
             // to look for a sleeper. One more reference keeps both.
             let keep = TaskRef::clone(task.task());
-            Self::shared(runtime).inject(runtime, task);
+            let shared = Self::shared(runtime);
+            shared.foreign_here().count_wake();
+            shared.inject(runtime, task);
             drop(keep);
         }
     }
 
     #[inline]
-    fn reschedule(task: Notified) {
-        let runtime = runtime_of(task.header()).expect("a task that was refused is complete");
-        let worker = Shared::worker_here(runtime).expect("only workers poll");
-        // SAFETY: as in `worker_here`.
-        unsafe { worker.as_ref() }.push_yielded(task);
-    }
-
-    #[inline]
-    fn completed(task: &Header) {
-        let Some(runtime) = runtime_of(task) else { return };
-        match Shared::worker_here(runtime) {
-            // SAFETY: as in `worker_here`.
-            Some(worker) => unsafe { worker.as_ref() }.counters().completions.add(1),
-            None => Self::shared(runtime).foreign_counters.completions.add_shared(1),
-        }
-    }
-
-    #[inline]
-    fn event(task: &TaskRef, kind: TaskEventKind) {
-        if let Some(runtime) = runtime_of(task.header()) {
-            emit(&runtime.observer, task, kind);
-        }
-    }
-
-    #[inline]
     unsafe fn release(task: NonNull<Header>) {
-        let here = match context::place() {
-            // SAFETY: as in `worker_here`.
-            Place::Multi(worker) => Some(unsafe { worker.as_ref() }.owner()),
-            _ => None,
-        };
-        // SAFETY: the caller's promise; a worker's list is its thread's.
-        unsafe { super::release(task, here) };
+        // SAFETY: the caller's promise; as in `worker_here`.
+        unsafe { super::release(task, |runtime| Some(Shared::worker_here(runtime)?.as_ref().home())) };
     }
 }
 

@@ -6,7 +6,7 @@
 //! sets a flag and wakes every thread; each finishes its poll, puts its core down, and goes. The last one to
 //! put its core down performs the *finale*, alone: nobody polls tasks of the runtime any more, and none ever will.
 //!
-//! 1. Foreign spawns are refused from now on. (Workers' own lists get tasks from workers only.)
+//! 1. The gates of the foreign lists are closed: their spawns are refused from now on. (Workers' own lists get tasks from workers only.)
 //! 2. Every task on every list that is not complete is cancelled: its future is dropped, its joiner told.
 //! 3. `queues_closed` is set and all queues are emptied. What is in them belongs to complete tasks: references, nothing
 //!    more. A waker that was past its change of state but not yet in the queue finds the flag after its push and
@@ -30,7 +30,7 @@ use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::Place;
-use crate::task::Notified;
+use crate::task::{Notified, Runner};
 
 /// Who has a core, and how far shutdown has come.
 pub(super) struct Lifecycle {
@@ -196,10 +196,13 @@ impl Shared {
         // What runs here of the user's finds the runtime around it, as on a worker, even if this thread is not one.
         let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
         let _entered = context::try_enter();
-        self.owners().for_each(|owner| owner.refuse());
+        // It counts as the owner of no list: what dies while the lists are walked goes to the return stacks.
+        let completions = Some(&self.foreign[0].gated_counters().completions);
+        let runner = Runner { observer: runtime.observer.as_ref(), completions, home: None };
+        self.foreign.iter().for_each(|foreign| foreign.close_gate());
         // SAFETY: all cores are here, so nobody polls tasks of this runtime, and all lists are this thread's. It has no
         // place at the scheduler, so a task released meanwhile goes to its list's return stack.
-        self.owners().for_each(|owner| unsafe { owner.cancel_all() });
+        self.owners().for_each(|owner| unsafe { owner.cancel_all(&runner) });
         self.queues_closed.store(true, SeqCst);
         // Pairs with the fence in `Shared::notify`, which `inject` passes between its push and its look at the flag.
         fence(SeqCst);

@@ -29,8 +29,8 @@ use crate::rng::Stream;
 use crate::runtime::Inner;
 use crate::scheduler::pacing::Pacing;
 use crate::scheduler::patience::Patience;
-use crate::task::owner::Owner;
-use crate::task::{self, Birth, JoinHandle, Notified};
+use crate::task::home::Home;
+use crate::task::{self, Birth, JoinHandle, Notified, Runner};
 
 /// What the drivers wake is queued in parts of so many.
 const BATCH: usize = 128;
@@ -41,6 +41,7 @@ pub(crate) struct Worker {
     /// The scheduler and this worker's slot of it, both inside the runtime: looked up once, used all the time.
     shared: NonNull<Shared>,
     slot: NonNull<Slot>,
+    home: Home,
     core: Core,
     searching: Cell<bool>,
     pacing: Pacing,
@@ -58,11 +59,15 @@ impl Worker {
         let pacing = Pacing::new(runtime.event_interval);
         let shared = Multi::shared(&runtime);
         let patience = Patience::new(shared.single_cpu);
-        let (shared, slot) = (NonNull::from(shared), NonNull::from(&*shared.slots[core.index]));
+        let slot = &*shared.slots[core.index];
+        // SAFETY: whoever has the core owns the list, which lies in the runtime. A worker does not change threads.
+        let home = unsafe { Home::new(NonNull::from(&slot.owner)) };
+        let (shared, slot) = (NonNull::from(shared), NonNull::from(slot));
         Self {
             runtime,
             shared,
             slot,
+            home,
             core,
             searching: Cell::new(false),
             pacing,
@@ -85,6 +90,7 @@ impl Worker {
     }
 
     pub(super) fn into_core(self) -> Core {
+        self.home.send_post();
         self.core
     }
 
@@ -116,8 +122,8 @@ impl Worker {
     }
 
     #[inline]
-    pub(crate) fn owner(&self) -> NonNull<Owner> {
-        NonNull::from(&self.slot().owner)
+    pub(crate) fn home(&self) -> NonNull<Home> {
+        NonNull::from(&self.home)
     }
 
     pub(crate) fn user_random(&self) -> &Stream {
@@ -132,12 +138,14 @@ impl Worker {
         F::Output: Send + 'static,
     {
         birth.id = self.core.ids.next(&self.runtime);
-        birth.owner = Some(self.owner());
-        let (task, handle) = task::new_task::<F, Multi>(future, birth);
-        // SAFETY: the list is this thread's, and the task is new.
-        unsafe { self.slot().owner.insert_local(task.task().as_raw()) };
+        let list = self.home.list();
+        birth.owner = Some(NonNull::from(list));
+        // SAFETY: the list is this thread's.
+        let (task, handle) = task::new_task_in::<F, Multi>(future, birth, |layout| unsafe { list.allocate(layout) });
+        // SAFETY: as above, and the task is new.
+        unsafe { list.insert(task.task().as_raw()) };
         self.counters().spawns.add(1);
-        emit(&self.runtime.observer, task.task(), TaskEventKind::Spawned);
+        emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
         self.push(task);
         handle
     }
@@ -226,8 +234,17 @@ impl Worker {
         if self.searching.get() {
             self.stop_search();
         }
-        self.counters().polls.add(1);
-        context::in_task(task.header().id, self.runtime.budget, || task.run());
+        let counters = self.counters();
+        counters.polls.add(1);
+        let runner = Runner {
+            observer: self.runtime.observer.as_ref(),
+            completions: Some(&counters.completions),
+            home: Some(&self.home),
+        };
+        let again = context::in_task(task.header().id, self.runtime.budget, || task.run(&runner));
+        if let Some(task) = again {
+            self.push_yielded(task);
+        }
     }
 
     #[cold]
@@ -244,16 +261,15 @@ impl Worker {
     /// At the end of an interval of polls.
     #[cold]
     fn maintain(&self) {
-        self.free_returned();
+        self.exchange_dead();
         if self.pacing.end_interval() {
             self.poll_drivers();
         }
     }
 
-    /// Frees the tasks of this worker's list that other threads have returned.
-    pub(super) fn free_returned(&self) {
-        // SAFETY: the list is this thread's.
-        unsafe { self.slot().owner.drain_returned() };
+    /// Frees the tasks of this worker's list that other threads have returned, and returns theirs.
+    pub(super) fn exchange_dead(&self) {
+        self.home.send_and_receive();
     }
 
     /// Looks after the drivers, unless another thread does, and queues what they wake.
@@ -325,7 +341,7 @@ impl Worker {
 
     /// Goes to sleep, unless there is work after all.
     fn sleep(&self) {
-        self.free_returned();
+        self.exchange_dead();
         self.counters().parks.add(1);
         self.runtime.hooks.on_park();
         // The hook may have spawned or woken something.

@@ -1,0 +1,102 @@
+//! [`Home`]: the list that a thread owns, and the post for those of others.
+//!
+//! A task dies wherever its last reference goes, which on a busy runtime is as often on a thief's thread as on its
+//! spawner's. The thief does not send each one home by itself: it chains them, and sends [`POST`] at a time, for the
+//! price of one exchange.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use super::cell::Header;
+use super::owner::{Chain, Owner};
+
+/// So many dead tasks of one list are sent home together, at most.
+const POST: u32 = 32;
+
+/// See the module. It must not be dropped before its post was sent ([`send_post`](Self::send_post)).
+pub(crate) struct Home {
+    list: NonNull<Owner>,
+    post: Cell<Option<(NonNull<Owner>, Chain)>>,
+}
+
+impl Home {
+    /// # Safety
+    ///
+    /// The calling thread owns this list for as long as the value lives, the list lives as long, and the value stays on
+    /// this thread.
+    pub(crate) unsafe fn new(list: NonNull<Owner>) -> Self {
+        Self { list, post: Cell::new(None) }
+    }
+
+    /// The list that this thread owns.
+    #[inline]
+    pub(crate) fn list(&self) -> &Owner {
+        // SAFETY: the promise of `new`.
+        unsafe { self.list.as_ref() }
+    }
+
+    /// Frees a dead task, or puts it into the post.
+    ///
+    /// # Safety
+    ///
+    /// Nobody has a reference to the task; it is on this list of this thread's runtime.
+    #[inline]
+    pub(crate) unsafe fn release(&self, owner: NonNull<Owner>, task: NonNull<Header>) {
+        // SAFETY: the list is this thread's; the rest is the caller's promise.
+        unsafe {
+            if owner == self.list {
+                self.list().reclaim(task);
+            } else {
+                self.post(owner, task);
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`release`](Self::release).
+    unsafe fn post(&self, owner: NonNull<Owner>, task: NonNull<Header>) {
+        // SAFETY: the caller's promise, now and when the others were posted.
+        unsafe {
+            match self.post.take() {
+                Some((to, mut chain)) if to == owner => {
+                    chain.push(task);
+                    if chain.len() < POST {
+                        self.post.set(Some((to, chain)));
+                    } else {
+                        Owner::send_home(to, chain);
+                    }
+                }
+                other => {
+                    self.post.set(Some((owner, Chain::new(task))));
+                    if let Some((to, chain)) = other {
+                        Owner::send_home(to, chain);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends what is in the post, and frees what others have sent here.
+    #[inline]
+    pub(crate) fn send_and_receive(&self) {
+        self.send_post();
+        // SAFETY: the list is this thread's.
+        unsafe { self.list().drain_returned() };
+    }
+
+    /// Sends what is in the post.
+    #[inline]
+    pub(crate) fn send_post(&self) {
+        if let Some((to, chain)) = self.post.take() {
+            // SAFETY: what was posted is dead, and of that list.
+            unsafe { Owner::send_home(to, chain) };
+        }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        debug_assert!(self.post.take().is_none() || std::thread::panicking(), "dead tasks would be lost");
+    }
+}

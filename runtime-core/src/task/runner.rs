@@ -1,0 +1,35 @@
+//! [`Runner`]: what the thread that runs a task brings along.
+
+use super::home::Home;
+use super::raw::TaskRef;
+use crate::events::{Observer, TaskEventKind, emit};
+use crate::metrics::Counter;
+
+/// The thread that runs a task, as the task needs to know it. Handing it over spares every step of a poll the search for
+/// it in thread-local storage.
+#[derive(Clone, Copy)]
+pub(crate) struct Runner<'a> {
+    /// Who is told what happens to the task.
+    pub(crate) observer: Option<&'a Observer>,
+    /// Where its completion is counted, if anywhere. This thread alone adds to it.
+    pub(crate) completions: Option<&'a Counter>,
+    /// Where its tasks are freed, if it has a list.
+    pub(crate) home: Option<&'a Home>,
+}
+
+impl Runner<'_> {
+    /// For tasks that are on no list, and that nobody observes.
+    pub(crate) const NOBODY: Self = Runner { observer: None, completions: None, home: None };
+
+    #[inline]
+    pub(super) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {
+        emit(self.observer, task, kind);
+    }
+
+    #[inline]
+    pub(super) fn count_completion(&self) {
+        if let Some(completions) = self.completions {
+            completions.add(1);
+        }
+    }
+}
