@@ -22,17 +22,20 @@ impl Patience {
     const FULL: u32 = 4;
     /// After so many sleeps at once it is tried again.
     const RETRY: u32 = 16;
-    /// So many looks, with so many pauses of the processor in between: some ten microseconds in all.
+    /// So many looks, with so many glances in between, and so many pauses of the processor after each: some ten
+    /// microseconds in all.
     const LOOKS: u32 = 24;
-    const PAUSES: u32 = 24;
+    const GLANCES: u32 = 8;
+    const PAUSES: u32 = 3;
 
     /// `alone`: the process may use one processor only.
     pub(crate) fn new(alone: bool) -> Self {
         Self { confidence: Cell::new(Self::FULL), skipped: Cell::new(0), alone }
     }
 
-    /// Looks until the closure sees something. False if it is time to sleep.
-    pub(crate) fn look_out(&self, mut look: impl FnMut() -> bool) -> bool {
+    /// Looks until one of the closures sees something. False if it is time to sleep. `glance` is called all the time and
+    /// must be cheap and write nothing; `look` is called now and then, last of all, and whenever `glance` saw something.
+    pub(crate) fn look_out(&self, glance: impl Fn() -> bool, mut look: impl FnMut() -> bool) -> bool {
         if !self.is_worth_it() {
             return look();
         }
@@ -41,7 +44,12 @@ impl Patience {
                 self.confidence.set((self.confidence.get() + 1).min(Self::FULL));
                 return true;
             }
-            (0..Self::PAUSES).for_each(|_| spin_loop());
+            for _ in 0..Self::GLANCES {
+                if glance() {
+                    break;
+                }
+                (0..Self::PAUSES).for_each(|_| spin_loop());
+            }
         }
         self.confidence.set(self.confidence.get().saturating_sub(1));
         look()
@@ -66,10 +74,11 @@ mod tests {
 
     fn looks(patience: &Patience) -> u32 {
         let mut looks = 0;
-        assert!(!patience.look_out(|| {
+        let look = || {
             looks += 1;
             false
-        }));
+        };
+        assert!(!patience.look_out(|| false, look));
         looks
     }
 
@@ -83,7 +92,7 @@ mod tests {
             assert_eq!(looks(&patience), 1);
         }
         assert_eq!(looks(&patience), Patience::LOOKS + 1);
-        assert!(patience.look_out(|| true));
+        assert!(patience.look_out(|| false, || true));
     }
 
     #[test]
@@ -92,10 +101,11 @@ mod tests {
         (0..Patience::FULL).for_each(|_| _ = looks(&patience));
         (1..Patience::RETRY).for_each(|_| _ = looks(&patience));
         let mut left = 3;
-        assert!(patience.look_out(|| {
+        let look = || {
             left -= 1;
             left == 0
-        }));
+        };
+        assert!(patience.look_out(|| false, look));
         assert_eq!(looks(&patience), Patience::LOOKS + 1);
     }
 

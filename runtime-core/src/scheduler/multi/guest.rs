@@ -85,7 +85,7 @@ impl Guest {
                 }
             }
             worker.exchange_dead();
-            if !patience.look_out(|| main.is_woken()) {
+            if !patience.look_out(|| main.is_woken(), || main.is_woken()) {
                 worker.park_guest();
             }
         }

@@ -319,8 +319,10 @@ impl Worker {
     /// Has found no work: looks out for some a little, and lies down if none comes.
     #[cold]
     fn idle(&self) {
-        // Only a searcher does, because the others rely on somebody who searches.
-        if self.searching.get() && self.patience.look_out(|| self.has_work_come()) {
+        // Only a searcher does, because the others rely on somebody who searches. It glances at the injector only: what
+        // has come onto another worker's lane this very moment is mostly better left there.
+        let glance = || !self.shared().injector.is_empty();
+        if self.searching.get() && self.patience.look_out(glance, || self.has_work_come()) {
             return;
         }
         self.sleep();
