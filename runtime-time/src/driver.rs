@@ -25,16 +25,24 @@ use runtime_core::driver::{self, Unpark};
 use crate::batch::WakeBatch;
 pub use crate::handle::Handle;
 use crate::shared::NEVER;
+use crate::tick::TICKS_PER_MILLISECOND;
 
 /// The longest single wait asked of the inner driver. Operating systems take a timeout as an `int` of milliseconds, and
 /// not every layer on the way there checks that it fits. A runtime idle for longer wakes up once in twelve days.
 const LONGEST_WAIT: Duration = Duration::from_millis(1 << 30);
+
+/// Between two waits that end for timers there is a millisecond, in ticks. To wake a thread costs as much as to fire a
+/// hundred timers, so a thread that has nothing else to do fires them a few at a time. The first after a pause, and those
+/// that a busy thread looks after in passing, are exact to the tick.
+const GAP: u64 = TICKS_PER_MILLISECOND;
 
 /// The timer layer's driver. See the module.
 pub struct Driver {
     inner: Box<dyn driver::Driver>,
     handle: Arc<Handle>,
     batch: WakeBatch,
+    /// When a wait last ended with timers to fire.
+    woke_at: u64,
 }
 
 impl Driver {
@@ -65,7 +73,7 @@ impl Driver {
         slots: usize,
     ) -> (Self, Arc<Handle>) {
         let handle = Arc::new(Handle::new(clock, unpark, slots));
-        (Self { inner, handle: handle.clone(), batch: WakeBatch::new() }, handle)
+        (Self { inner, handle: handle.clone(), batch: WakeBatch::new(), woke_at: 0 }, handle)
     }
 
     /// Waits for real: until the next deadline, the limit, or an event.
@@ -75,6 +83,9 @@ impl Driver {
         let timeout = if next == NEVER {
             limit
         } else {
+            // Not sooner than a while after the last time. A timer that is set meanwhile and does not end this wait is no
+            // later for it than any other.
+            let next = next.max(self.woke_at.saturating_add(GAP));
             // To the nanosecond: the inner driver rounds up to what it can do. Rounding down would have it return just
             // before the deadline, over and over.
             let (now, _) = shared.look_at_clock();
@@ -116,13 +127,15 @@ impl Driver {
         delivered
     }
 
-    /// Fires what is due.
-    fn end_turn(&mut self) {
-        driver::deliver_first(|| self.handle.fire_due(&mut self.batch));
+    /// Fires what is due. Returns the present tick if there was anything.
+    fn end_turn(&mut self) -> Option<u64> {
+        let mut fired = None;
+        driver::deliver_first(|| fired = self.handle.fire_due(&mut self.batch));
         let shared = self.handle.shared();
         if shared.clock.is_paused() {
             shared.next_turn.end(&mut self.batch);
         }
+        fired
     }
 }
 
@@ -130,7 +143,9 @@ impl driver::Driver for Driver {
     fn park(&mut self, timeout: Option<Duration>) -> bool {
         let delivered =
             if self.handle.shared().clock.is_paused() { self.park_paused(timeout) } else { self.park_running(timeout) };
-        self.end_turn();
+        if let Some(now) = self.end_turn() {
+            self.woke_at = now;
+        }
         delivered
     }
 

@@ -71,17 +71,20 @@ impl Handle {
     }
 
     /// Fires what is due. Looks at the clock only if any timer may be set, and locks only the shards that may have one
-    /// due.
-    pub(crate) fn fire_due(&self, batch: &mut WakeBatch) {
+    /// due. Returns the present tick if there were any of those.
+    pub(crate) fn fire_due(&self, batch: &mut WakeBatch) -> Option<u64> {
         if self.earliest() == NEVER {
-            return;
+            return None;
         }
         let (_, now) = self.shared.look_at_clock();
+        let mut due = false;
         for shard in &self.shards {
             if shard.next() <= now {
                 shard.fire(now, batch);
+                due = true;
             }
         }
+        due.then_some(now)
     }
 
     /// Ends all waits for good.

@@ -1,15 +1,17 @@
 //! Between points in time and the wheel's ticks: the only place that converts, and the one that rounds.
 //!
-//! A tick is a millisecond since the runtime's timers started. A deadline is rounded **up** to a tick and the present
-//! is rounded **down**, so that "the deadline's tick has passed" implies that the deadline has: no timer fires early.
-//! The price is that a timer may be up to a millisecond late. (A poller that counts in milliseconds adds up to another,
-//! when the thread slept until then.)
+//! A tick is an eighth of a millisecond; they are counted since the runtime's timers started. A deadline is rounded **up**
+//! to a tick and the present is rounded **down**, so that "the deadline's tick has passed" implies that the deadline has:
+//! no timer fires early. The price is that a timer may be up to a tick late. (A poller that counts in milliseconds adds up
+//! to one of those, when the thread slept until then.)
 
 use std::time::{Duration, Instant};
 
 use crate::wheel::MAX_TICK;
 
-const NANOS_PER_TICK: u32 = 1_000_000;
+const NANOS_PER_TICK: u32 = 125_000;
+const TICKS_PER_SECOND: u64 = 1_000_000_000 / NANOS_PER_TICK as u64;
+pub(crate) const TICKS_PER_MILLISECOND: u64 = TICKS_PER_SECOND / 1000;
 
 /// Where tick 0 is.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +28,7 @@ impl Ticks {
     #[inline]
     pub(crate) fn not_before(self, deadline: Instant) -> u64 {
         let since = deadline.saturating_duration_since(self.start);
-        let whole = since.as_secs().saturating_mul(1000);
+        let whole = since.as_secs().saturating_mul(TICKS_PER_SECOND);
         whole.saturating_add(u64::from(since.subsec_nanos().div_ceil(NANOS_PER_TICK))).min(MAX_TICK)
     }
 
@@ -34,20 +36,25 @@ impl Ticks {
     #[inline]
     pub(crate) fn passed(self, now: Instant) -> u64 {
         let since = now.saturating_duration_since(self.start);
-        let whole = since.as_secs().saturating_mul(1000);
+        let whole = since.as_secs().saturating_mul(TICKS_PER_SECOND);
         whole.saturating_add(u64::from(since.subsec_nanos() / NANOS_PER_TICK)).min(MAX_TICK)
     }
 
     /// How long it is from a time until a tick; zero if it has passed.
     #[inline]
     pub(crate) fn until(self, tick: u64, now: Instant) -> Duration {
-        Duration::from_millis(tick).saturating_sub(now.saturating_duration_since(self.start))
+        since_start(tick).saturating_sub(now.saturating_duration_since(self.start))
     }
 
     /// When a tick is; `None` if the operating system's clock cannot express that.
     pub(crate) fn time_of(self, tick: u64) -> Option<Instant> {
-        self.start.checked_add(Duration::from_millis(tick))
+        self.start.checked_add(since_start(tick))
     }
+}
+
+fn since_start(tick: u64) -> Duration {
+    let (seconds, ticks) = (tick / TICKS_PER_SECOND, tick % TICKS_PER_SECOND);
+    Duration::new(seconds, ticks as u32 * NANOS_PER_TICK)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -67,7 +74,7 @@ mod tests {
             let (when, deadline, now) = (ticks.not_before(at(deadline_ns)), at(deadline_ns), at(now_ns));
             if deadline > at(start_ns) {
                 prop_assert!(ticks.time_of(when).unwrap() >= deadline, "rounded down");
-                prop_assert!(ticks.time_of(when).unwrap() - deadline < Duration::from_millis(1), "rounded too far");
+                prop_assert!(ticks.time_of(when).unwrap() - deadline < since_start(1), "rounded too far");
             }
             if now >= at(start_ns) && when <= ticks.passed(now) {
                 prop_assert!(deadline <= now, "early");
@@ -87,6 +94,6 @@ mod tests {
         }
         let ticks = Ticks::starting_at(start);
         assert_eq!(ticks.not_before(far), MAX_TICK);
-        assert!(ticks.until(MAX_TICK, start) > Duration::from_secs(1 << 50));
+        assert!(ticks.until(MAX_TICK, start) > Duration::from_secs(1 << 48));
     }
 }

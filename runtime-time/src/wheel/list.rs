@@ -70,7 +70,7 @@ pub(super) unsafe fn set_place(node: NonNull<Node>, when: u64, slot: usize) {
     unsafe {
         with_links(node, |links| {
             links.when = when;
-            links.slot = slot as u16; // there are 384 slots
+            links.slot = slot as u16; // there are 1280 slots
         });
     }
 }

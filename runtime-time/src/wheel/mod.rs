@@ -1,22 +1,25 @@
 //! The hierarchical timing wheel: which timer is due next, in constant time.
 //!
-//! This is a pure data structure. It knows ticks (`u64`, one millisecond each, counted by its user from whatever
-//! start), and nothing of clocks, threads, locks or wakers. A shard keeps one under its lock; the tests drive one
+//! This is a pure data structure. It knows ticks (`u64`, counted by its user from whatever start), and nothing of clocks, threads, locks or wakers. A shard keeps one under its lock; the tests drive one
 //! against a sorted map. It must never hand out a node before the tick it was filed under.
 //!
 //! # How it works
 //!
 //! The idea is scheme 7 of Varghese and Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987), in the form that
-//! reads the levels off the bits of the deadline. Write the wheel's own time, `elapsed`, and a deadline in base 64. The
+//! reads the levels off the bits of the deadline. Write the wheel's own time, `elapsed`, and a deadline in base 256. The
 //! highest digit in which they differ is the deadline's **level**, and the deadline's digit there is its **slot**:
-//! level 0 has one slot a tick, level 1 one slot for every 64 ticks, and so on through six levels, which span 2^36
-//! ticks (a little over two years). A deadline that differs in a higher digit still is **parked** in level 5, in the
-//! slot of its digit there; it shares that slot with others which are much nearer, and is filed again whenever they
-//! come up.
+//! level 0 has one slot a tick, level 1 one slot for every 256 ticks, and so on through five levels, which span 2^40
+//! ticks (some four years, at eight ticks a millisecond). A deadline that differs in a higher digit still is **parked** in
+//! the top level, in the slot of its digit there; it shares that slot with others which are much nearer, and is filed
+//! again whenever they come up.
 //!
 //! When the wheel's time reaches the earliest deadline in a slot above level 0, the slot is **opened**: all its nodes
 //! are filed again, and land in lower levels (or back in the same slot, if they were parked). So a node moves at most
-//! five times, however many there are, plus once a visit for the parked ones.
+//! four times, however many there are, plus once a visit for the parked ones.
+//!
+//! Opening a slot takes time in proportion to its nodes, most of which are in nobody's cache, and meanwhile no timer
+//! fires. That is why the slots are many: with 64 a level, and ticks as short as they are, the slots of level 2 were half
+//! a second wide, and with 100 timers a millisecond those of one in sixty were 5 ms late.
 //!
 //! # What holds between calls
 //!
@@ -33,21 +36,23 @@
 //! Keeping a minimum for every slot is what spares an idle runtime its useless wake-ups: the time of the next deadline
 //! is known exactly although the slot is coarse, so nobody need wake at a slot's start just to open it.
 
+mod bitmap;
 mod list;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
 use std::ptr::NonNull;
 
+use bitmap::Bitmap;
 use list::List;
 pub(crate) use list::Node;
 
-const LEVELS: usize = 6;
-const SLOTS: usize = 64;
+const LEVELS: usize = 5;
+const SLOTS: usize = 256;
 const BITS: u32 = SLOTS.trailing_zeros();
 const TOP: usize = LEVELS - 1;
 
-/// The latest tick that can be told apart from later ones: 146 million years of milliseconds.
+/// The latest tick that can be told apart from later ones: 18 million years of eighths of milliseconds.
 ///
 /// Well below `u64::MAX`, so that `u64::MAX` can mean "never" and arithmetic on ticks cannot overflow.
 pub(crate) const MAX_TICK: u64 = 1 << 62;
@@ -62,7 +67,7 @@ pub(crate) struct Wheel {
     /// The wheel's own time: it follows its user's, and lags behind while nothing is due.
     elapsed: u64,
     /// For each level, which of its slots hold nodes.
-    occupied: [u64; LEVELS],
+    occupied: [Bitmap; LEVELS],
     /// All levels' slots, the lowest level first. Empty until the first insertion: a runtime has wheels it never uses.
     slots: Box<[Slot]>,
 }
@@ -80,7 +85,7 @@ unsafe impl Send for Wheel {}
 impl Wheel {
     /// An empty wheel at tick 0.
     pub(crate) fn new() -> Self {
-        Self { elapsed: 0, occupied: [0; LEVELS], slots: Box::default() }
+        Self { elapsed: 0, occupied: [Bitmap::default(); LEVELS], slots: Box::default() }
     }
 
     /// Files a node under a tick, or finds that the wheel's time is past it already.
@@ -166,10 +171,8 @@ impl Wheel {
         let (index, _) = self.first()?;
         let level = index / SLOTS;
         if level == TOP {
-            let mut left = self.occupied[TOP];
-            while left != 0 {
-                self.recount(TOP * SLOTS + left.trailing_zeros() as usize);
-                left &= left - 1;
+            for slot in self.occupied[TOP].iter() {
+                self.recount(TOP * SLOTS + slot);
             }
         } else {
             self.recount(index);
@@ -181,23 +184,14 @@ impl Wheel {
     #[inline]
     fn first(&self) -> Option<(usize, u64)> {
         for (level, &occupied) in self.occupied[..TOP].iter().enumerate() {
-            if occupied != 0 {
-                let index = level * SLOTS + occupied.trailing_zeros() as usize;
+            if let Some(slot) = occupied.first() {
+                let index = level * SLOTS + slot;
                 return Some((index, self.slots[index].min));
             }
         }
         // The top level is ordered by nothing, as what is parked there comes from several rounds.
-        let mut first = None;
-        let mut left = self.occupied[TOP];
-        while left != 0 {
-            let index = TOP * SLOTS + left.trailing_zeros() as usize;
-            let min = self.slots[index].min;
-            if first.is_none_or(|(_, earliest)| min < earliest) {
-                first = Some((index, min));
-            }
-            left &= left - 1;
-        }
-        first
+        let slots = self.occupied[TOP].iter().map(|slot| TOP * SLOTS + slot);
+        slots.map(|index| (index, self.slots[index].min)).min_by_key(|&(_, min)| min)
     }
 
     /// Puts a node where rule 2 wants it.
@@ -218,7 +212,7 @@ impl Wheel {
             list::set_place(node, when, index);
             slot.list.push_back(node);
         }
-        self.occupied[level] |= 1 << digit;
+        self.occupied[level].insert(digit);
     }
 
     /// Files the nodes of a slot again, by the time it is now.
@@ -238,7 +232,7 @@ impl Wheel {
     #[inline]
     fn vacate(&mut self, index: usize) {
         self.slots[index].min = u64::MAX;
-        self.occupied[index / SLOTS] &= !(1 << (index % SLOTS));
+        self.occupied[index / SLOTS].remove(index % SLOTS);
     }
 
     /// Makes a slot's `min` exact.
