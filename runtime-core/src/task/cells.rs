@@ -1,11 +1,11 @@
 //! The memory of dead tasks, kept for new ones.
 //!
 //! A general allocator is half of the cost of a short task: it serves any size from any thread, and keeps little at
-//! hand. A list of tasks ([`LocalList`](super::owner)) has one thread that makes its tasks, and the dead ones come
+//! hand. A list of tasks ([`Owner`](super::owner::Owner)) has one thread that makes its tasks, and the dead ones come
 //! home to it; so it keeps their cells, by size, and the next task of about the same size gets one back that is still
 //! in the cache.
 //!
-//! Sizes are rounded up to what an allocator deals in anyway ([`GRAIN`]), so nothing is wasted. What is kept is bounded by
+//! Cells of one size ([`GRAIN`]) and alignment can stand for each other, whatever their types. What is kept is bounded by
 //! [`LIMIT`] bytes a list; beyond it memory goes back to the allocator. When a list is full of cells of sizes that
 //! are not asked for any more, those of one size at a time make room.
 //!
@@ -15,10 +15,12 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
 
-/// The step from one size to the next, and the greatest alignment of a kept cell.
-const GRAIN: usize = 16;
+/// The step from one size to the next: a task's own, so that nothing is added to it.
+const GRAIN: usize = 8;
+/// The alignment of a kept cell, which allocators give anyway.
+const ALIGN: usize = 16;
 /// Cells up to `GRAIN * SIZES` bytes are kept. To make a larger task is so much work that its allocation hardly counts.
-const SIZES: usize = 64;
+const SIZES: usize = 128;
 /// How many bytes of dead cells a list keeps: those of some 2000 small tasks.
 const LIMIT: usize = if cfg!(any(rt_plain_cells, loom)) { 0 } else { 256 * 1024 };
 
@@ -42,10 +44,10 @@ unsafe impl Send for Cells {}
 /// The layout to allocate for a cell of this layout, so that it can be exchanged with others of about the same size.
 pub(super) const fn rounded(layout: Layout) -> Layout {
     let size = layout.size().next_multiple_of(GRAIN);
-    if layout.align() > GRAIN || size > GRAIN * SIZES {
+    if layout.align() > ALIGN || size > GRAIN * SIZES {
         return layout;
     }
-    match Layout::from_size_align(size, GRAIN) {
+    match Layout::from_size_align(size, ALIGN) {
         Ok(rounded) => rounded,
         Err(_) => layout,
     }
@@ -76,7 +78,7 @@ impl Cells {
     /// Which stack has the cells of this rounded layout.
     #[inline]
     fn stack_of(layout: Layout) -> Option<usize> {
-        (layout.align() == GRAIN && layout.size() <= GRAIN * SIZES).then(|| layout.size() / GRAIN - 1)
+        (layout.align() == ALIGN && layout.size() <= GRAIN * SIZES).then(|| layout.size() / GRAIN - 1)
     }
 
     /// Memory for a cell of this [`rounded`] layout: a dead task's, or the allocator's.
@@ -128,7 +130,7 @@ impl Cells {
 
     fn clear_stack(&mut self, stack: usize) {
         let size = (stack + 1) * GRAIN;
-        let layout = Layout::from_size_align(size, GRAIN).expect("a small size");
+        let layout = Layout::from_size_align(size, ALIGN).expect("a small size");
         while let Some(cell) = NonNull::new(self.stacks[stack]) {
             // SAFETY: as in `take`; every cell on this stack was allocated with this layout.
             unsafe {
@@ -165,10 +167,10 @@ mod tests {
         let cell = cells.take(layout(100));
         // SAFETY: just taken.
         unsafe { cells.put(cell, layout(100)) };
-        assert_eq!(cells.take(layout(112)), cell, "100 bytes are rounded up to 112");
+        assert_eq!(cells.take(layout(104)), cell, "100 bytes are rounded up to 104");
         assert_eq!(cells.bytes, 0);
         // SAFETY: just taken.
-        unsafe { free(cell, layout(112)) };
+        unsafe { free(cell, layout(104)) };
     }
 
     #[test]

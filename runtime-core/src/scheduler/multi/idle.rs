@@ -8,7 +8,7 @@
 //!
 //! | from      | to        | who moves it                                                             |
 //! |-----------|-----------|--------------------------------------------------------------------------|
-//! | running   | searching | the worker, if less than half of the workers search (`start_search`)      |
+//! | running   | searching | the worker, if fewer than half of the workers search (`start_search`)     |
 //! | searching | running   | the worker, when it found work (`stop_search`); the last one out looks whether there is more, and wakes one |
 //! | running or searching | sleeping | the worker (`start_sleep`); then it looks at *everything* once more |
 //! | sleeping  | searching | whoever has work to offer (`wake_one`): takes it off the list and counts it as searching, then unparks it |
@@ -33,6 +33,8 @@
 //! stolen by any worker that searches anyway (and counts as surplus for a searcher that is about to begin a poll);
 //! should the poll not return, the monitor sends somebody for it (`monitor.rs`). Work in the injector is always
 //! surplus.
+
+use std::hint::spin_loop;
 
 use crate::primitive::Mutex;
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
@@ -64,23 +66,50 @@ pub(crate) struct Idle {
     /// The last to go to sleep is the first to be woken: its caches are warm.
     sleepers: Mutex<Vec<usize>>,
     workers: u32,
+    /// So many may search at once: half of those that can run at once.
+    searchers: u32,
 }
 
 impl Idle {
-    pub(crate) fn new(workers: usize) -> Self {
+    /// So many looks, a hundred nanoseconds or two.
+    const GLANCES: u32 = if cfg!(loom) { 1 } else { 16 };
+
+    /// `processors`: how many of the workers can run at once.
+    pub(crate) fn new(workers: usize, processors: usize) -> Self {
         // Each count has sixteen bits.
         const { assert!(MAX_WORKER_THREADS < SLEEPING as usize) };
         assert!(workers <= MAX_WORKER_THREADS);
-        Self { counts: AtomicU32::new(0), sleepers: Mutex::new(Vec::with_capacity(workers)), workers: workers as u32 }
+        Self {
+            counts: AtomicU32::new(0),
+            sleepers: Mutex::new(Vec::with_capacity(workers)),
+            workers: workers as u32,
+            searchers: workers.min(processors).div_ceil(2).max(1) as u32,
+        }
     }
 
     /// After work was made visible: the worker to unpark for it, if one is needed. It counts as searching from now on.
+    /// `is_taken` tells whether the work has gone to somebody meanwhile.
     #[inline]
     #[must_use]
-    pub(crate) fn wake_one(&self) -> Option<usize> {
+    pub(crate) fn wake_one(&self, is_taken: impl Fn() -> bool) -> Option<usize> {
         // Pairs with the fence in `start_sleep`.
         fence(SeqCst);
-        if self.is_help_needed() { self.take_sleeper() } else { None }
+        if self.is_help_needed() { self.wake_unless_taken(is_taken) } else { None }
+    }
+
+    /// Waking a thread takes microseconds of the caller's time and of the other's. A worker that is up may be just about
+    /// to come by, as in a conversation between a task and a future in `block_on`: gives it a moment.
+    #[cold]
+    fn wake_unless_taken(&self, is_taken: impl Fn() -> bool) -> Option<usize> {
+        if !self.all_asleep() {
+            for _ in 0..Self::GLANCES {
+                if is_taken() || !self.is_help_needed() {
+                    return None;
+                }
+                spin_loop();
+            }
+        }
+        self.take_sleeper()
     }
 
     fn is_help_needed(&self) -> bool {
@@ -113,11 +142,12 @@ impl Idle {
         Some(worker)
     }
 
-    /// A running worker wants to search. Half of the workers may.
+    /// A running worker wants to search. Half of the workers may, or of the processors, if those are fewer: a thread that
+    /// searches must not keep one from running that has work.
     pub(crate) fn start_search(&self) -> bool {
         let counts = Counts(self.counts.load(Relaxed));
         // Two may pass here at once: the bound is for economy, and need not be exact.
-        if 2 * counts.searching() >= self.workers.max(2) {
+        if counts.searching() >= self.searchers {
             return false;
         }
         self.counts.fetch_add(SEARCHING, SeqCst);
@@ -177,7 +207,11 @@ mod tests {
 
     #[test]
     fn half_of_the_workers_may_search() {
-        let idle = Idle::new(4);
+        assert!(Idle::new(1, 1).start_search());
+        let few_processors = Idle::new(16, 2);
+        assert!(few_processors.start_search());
+        assert!(!few_processors.start_search());
+        let idle = Idle::new(4, 4);
         assert!(idle.start_search());
         assert!(idle.start_search());
         assert!(!idle.start_search());
@@ -187,25 +221,25 @@ mod tests {
 
     #[test]
     fn one_searcher_is_enough() {
-        let idle = Idle::new(3);
+        let idle = Idle::new(3, 3);
         idle.start_sleep(0, false);
         idle.start_sleep(1, false);
-        assert_eq!(idle.wake_one(), Some(1), "the last to lie down gets up first");
-        assert_eq!(idle.wake_one(), None, "somebody searches");
+        assert_eq!(idle.wake_one(|| false), Some(1), "the last to lie down gets up first");
+        assert_eq!(idle.wake_one(|| false), None, "somebody searches");
         assert!(idle.end_sleep(1), "counted as searching by the one who woke it");
         assert!(idle.stop_search());
-        assert_eq!(idle.wake_one(), Some(0));
+        assert_eq!(idle.wake_one(|| false), Some(0));
         assert_eq!(idle.wake_any(), None, "nobody sleeps");
     }
 
     #[test]
     fn a_worker_that_gets_up_by_itself_is_not_woken_again() {
-        let idle = Idle::new(2);
+        let idle = Idle::new(2, 2);
         idle.start_sleep(0, false);
         idle.start_sleep(1, false);
         assert!(idle.all_asleep());
         assert!(!idle.end_sleep(0));
-        assert_eq!(idle.wake_one(), Some(1));
+        assert_eq!(idle.wake_one(|| false), Some(1));
         assert!(!idle.all_asleep());
     }
 }
@@ -234,7 +268,7 @@ mod loom_tests {
     impl Model {
         fn new(workers: usize, tasks: usize) -> Arc<Self> {
             Arc::new(Self {
-                idle: Idle::new(workers),
+                idle: Idle::new(workers, workers),
                 queue: AtomicUsize::new(0),
                 left: AtomicUsize::new(tasks),
                 beds: (0..workers).map(|_| Notify::new()).collect(),
@@ -250,7 +284,7 @@ mod loom_tests {
         }
 
         fn notify(&self) {
-            if let Some(worker) = self.idle.wake_one() {
+            if let Some(worker) = self.idle.wake_one(|| false) {
                 self.beds[worker].notify();
             }
         }

@@ -112,7 +112,7 @@ impl Shared {
             injector: Injector::new(),
             queues_closed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            idle: CachePadded::new(Idle::new(config.worker_threads)),
+            idle: CachePadded::new(Idle::new(config.worker_threads, num_cpus::get())),
             driver: SharedDriver::new(driver),
             foreign: (0..foreign_lists()).map(|index| CachePadded::new(Foreign::new(index))).collect(),
             lifecycle: Lifecycle::new(cores, config.worker_threads),
@@ -143,10 +143,11 @@ impl Shared {
         self.slots[slot].wakeup.unpark(&*runtime.drivers.unpark);
     }
 
-    /// Surplus work was made visible: wakes a worker for it, if need be.
+    /// Surplus work was made visible: wakes a worker for it, if need be. `is_taken` tells whether it has gone to somebody
+    /// already; it must not look far.
     #[inline]
-    fn notify(&self, runtime: &Inner) {
-        if let Some(worker) = self.idle.wake_one() {
+    fn notify(&self, runtime: &Inner, is_taken: impl Fn() -> bool) {
+        if let Some(worker) = self.idle.wake_one(is_taken) {
             self.unpark(runtime, worker);
         }
     }
@@ -169,7 +170,7 @@ impl Shared {
     #[inline]
     fn inject_local(&self, runtime: &Inner, task: Notified) {
         self.injector.push(task);
-        self.notify(runtime);
+        self.notify(runtime, || self.injector.is_empty());
     }
 
     /// Has a slot's dead tasks freed that other threads have returned.

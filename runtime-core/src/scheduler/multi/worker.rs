@@ -9,10 +9,10 @@
 //! 4. Else lie down (`idle.rs`), look at everything once more, and sleep: in the drivers, if nobody else does.
 //!
 //! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it
-//! polls the drivers, the batch of tasks that these wake. Those are queued together, with one notification, on
-//! the fair lane: in the order of their events, and behind those that an earlier poll of the drivers has woken. (On the
-//! LIFO lane each batch would bury the one before it, and under load the unlucky would wait for the bound.) Timers go
-//! in front of everything, on the LIFO lane, oldest on top.
+//! polls the drivers, the batch of tasks that these wake. Those are queued together, with one notification: on the fair
+//! lane if a socket woke them, on the due lane if a timer did; in the order of their events, and behind those that an
+//! earlier poll of the drivers has woken. (On the LIFO lane each batch would bury the one before it, and under load the
+//! unlucky would wait for the bound.)
 //!
 //! The worker is reached through the thread's context while user code runs inside its calls, so every field is a cell,
 //! and none is borrowed across such a call.
@@ -168,7 +168,7 @@ impl Worker {
 
     /// Queues a task that was woken during its own poll.
     #[inline]
-    pub(super) fn push_yielded(&self, task: Notified) {
+    fn push_yielded(&self, task: Notified) {
         self.counters().local_schedules.add(1);
         self.core.lanes.push_yielded(task);
         self.offer_surplus();
@@ -177,20 +177,33 @@ impl Worker {
     #[inline]
     fn offer_surplus(&self) {
         if self.core.lanes.has_surplus() {
-            self.shared().notify(&self.runtime);
+            self.shared().notify(&self.runtime, || !self.core.lanes.has_surplus());
         }
     }
 
     /// The loop of a worker thread.
     pub(super) fn run(&self) {
+        let mut yielded = None;
         while !self.shared().is_closing() {
             if self.pacing.tick() {
                 self.maintain();
             }
-            match self.next_task() {
-                Some(task) => self.execute(task),
+            let next = match yielded.take() {
+                // To put it into a queue and take it out again would cost as much as its poll.
+                Some(task) if self.core.lanes.is_alone() => Some(task),
+                Some(task) => {
+                    self.push_yielded(task);
+                    self.next_task()
+                }
+                None => self.next_task(),
+            };
+            match next {
+                Some(task) => yielded = self.execute(task),
                 None => self.idle(),
             }
+        }
+        if let Some(task) = yielded {
+            self.push_yielded(task);
         }
         if self.searching.replace(false) {
             let _ = self.shared().idle.stop_search();
@@ -201,7 +214,7 @@ impl Worker {
         let shared = self.shared();
         self.core
             .lanes
-            .next(&shared.injector)
+            .next(&shared.injector, shared.workers)
             .or_else(|| self.core.lanes.take_batch(&shared.injector, shared.workers))
             .or_else(|| self.search())
     }
@@ -229,8 +242,8 @@ impl Worker {
         self.core.lanes.take_batch(&shared.injector, shared.workers)
     }
 
-    /// Runs a task.
-    fn execute(&self, task: Notified) {
+    /// Runs a task. Gives it back if it is to be queued again.
+    fn execute(&self, task: Notified) -> Option<Notified> {
         if self.searching.get() {
             self.stop_search();
         }
@@ -241,10 +254,7 @@ impl Worker {
             completions: Some(&counters.completions),
             home: Some(&self.home),
         };
-        let again = context::in_task(task.header().id, self.runtime.budget, || task.run(&runner));
-        if let Some(task) = again {
-            self.push_yielded(task);
-        }
+        context::in_task(task.header().id, self.runtime.budget, || task.run(&runner))
     }
 
     #[cold]
@@ -254,7 +264,7 @@ impl Worker {
         // The last one out sees to it that what pushers left to the searchers is not left lying.
         // That includes its own lanes: what came with the task it is about to run has nobody else yet.
         if shared.idle.stop_search() && (!self.core.lanes.is_empty() || shared.has_surplus()) {
-            shared.notify(&self.runtime);
+            shared.notify(&self.runtime, || false);
         }
     }
 
@@ -287,10 +297,7 @@ impl Worker {
     fn collect_one(&self, task: Notified) {
         // SAFETY: only this thread gets here, and nothing else borrows the batches meanwhile.
         let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
-        if self.delivering_first.get() && first.len() < BATCH {
-            first.push(task);
-            return;
-        }
+        let batch = if self.delivering_first.get() { first } else { batch };
         batch.push(task);
         if batch.len() == BATCH {
             self.queue_batch();
@@ -302,8 +309,7 @@ impl Worker {
         let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
         if !batch.is_empty() || !first.is_empty() {
             batch.drain(..).for_each(|task| self.core.lanes.push_event(task));
-            // In reverse, so that the LIFO lane gives the oldest back first.
-            first.drain(..).rev().for_each(|task| self.core.lanes.push(task));
+            first.drain(..).for_each(|task| self.core.lanes.push_due(task));
             self.offer_surplus();
         }
     }
