@@ -9,7 +9,6 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::clock::Clock;
 
 /// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer.
 const TARGET: Duration = Duration::from_micros(200);
@@ -52,9 +51,8 @@ impl Pacing {
         }
     }
 
-    /// At the end of an interval: sets the length of the next, and says whether to poll the drivers now.
-    pub(crate) fn end_interval(&self) -> bool {
-        let now = Clock::real();
+    /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers now.
+    pub(crate) fn end_interval(&self, now: Instant) -> bool {
         let interval = self.interval.get();
         let next = match self.since.replace(Some(now)) {
             None => interval,
@@ -85,6 +83,7 @@ impl Pacing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
 
     #[test]
     fn long_polls_shorten_the_interval_at_once() {
@@ -102,7 +101,7 @@ mod tests {
     fn an_interval_of_short_polls_does_not_poll_the_drivers_twice() {
         let pacing = Pacing::new(3);
         assert!(!pacing.tick() && !pacing.tick() && pacing.tick());
-        assert!(pacing.end_interval(), "the first time there is nothing to compare with");
+        assert!(pacing.end_interval(Clock::real()), "the first time there is nothing to compare with");
         assert!(!pacing.tick());
     }
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, Waker};
 
 use super::{Core, Current, Shared, Waiter};
+use crate::clock::Clock;
 use crate::context;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
@@ -215,7 +216,7 @@ impl Worker {
     #[cold]
     fn maintain(&self) {
         self.home.send_and_receive();
-        if self.core.pacing.end_interval() && self.shared().driver.poll() {
+        if self.core.pacing.end_interval(Clock::real()) && self.shared().driver.poll() {
             self.counters().driver_polls.add(1);
         }
     }

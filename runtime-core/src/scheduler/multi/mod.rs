@@ -18,8 +18,9 @@ mod worker;
 
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Instant;
 
 use crate::primitive::Parker;
 use crossbeam_deque::Injector;
@@ -36,6 +37,7 @@ pub(crate) use self::worker::Worker;
 use super::foreign::Foreign;
 use super::park::{SharedDriver, Wakeup};
 use super::{IdBlock, Place, runtime_of};
+use crate::clock::Clock;
 use crate::context;
 use crate::driver::Driver;
 use crate::events::{TaskEventKind, emit};
@@ -69,6 +71,7 @@ pub(crate) struct Shared {
     foreign: Box<[CachePadded<Foreign>]>,
     lifecycle: Lifecycle,
     monitor: Monitor,
+    started: Instant,
     /// Whether the process may use one processor only: then waiting for another thread by looking is waiting in vain.
     single_cpu: bool,
 }
@@ -78,6 +81,8 @@ struct Slot {
     lanes: LaneStealers,
     wakeup: Wakeup,
     counters: WorkerCounters,
+    /// When the worker was last at its maintenance, in microseconds since the start.
+    last_seen: AtomicU64,
     owner: Owner,
 }
 
@@ -102,6 +107,7 @@ impl Shared {
                 lanes: stealers,
                 wakeup,
                 counters: WorkerCounters::default(),
+                last_seen: AtomicU64::new(0),
                 owner: Owner::new(ListOf::Slot(index)),
             }));
             cores.push(Core { index, lanes, parker, victims, user_random, ids });
@@ -117,6 +123,7 @@ impl Shared {
             foreign: (0..foreign_lists()).map(|index| CachePadded::new(Foreign::new(index))).collect(),
             lifecycle: Lifecycle::new(cores, config.worker_threads),
             monitor: Monitor::new(),
+            started: Clock::real(),
             single_cpu: num_cpus::get() == 1,
         }
     }
@@ -132,6 +139,11 @@ impl Shared {
 
     fn is_closing(&self) -> bool {
         self.closing.load(Acquire)
+    }
+
+    /// A point in time as the workers note it: in microseconds since the start.
+    fn since_start(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.started).as_micros() as u64
     }
 
     /// The workers' public sides, without the guests'.

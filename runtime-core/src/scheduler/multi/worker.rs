@@ -2,7 +2,8 @@
 //!
 //! # A tick
 //!
-//! 1. If an interval of polls is over: free returned tasks and look after the drivers (`pacing.rs`).
+//! 1. If an interval of polls is over: free returned tasks, help a neighbour that is missing, and look after the drivers
+//!    (`pacing.rs`).
 //! 2. Take a task from the own lanes (`lanes.rs` says in which order; the injector has its turn there).
 //! 3. Else a batch from the injector; else search: steal half of some other worker's tasks, going round once from a
 //!    random start, and look at the injector again.
@@ -20,8 +21,10 @@
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::{Core, Multi, Shared, Slot};
+use crate::clock::Clock;
 use crate::context;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
@@ -31,6 +34,9 @@ use crate::scheduler::pacing::Pacing;
 use crate::scheduler::patience::Patience;
 use crate::task::home::Home;
 use crate::task::{self, Birth, JoinHandle, Notified, Runner};
+
+/// A worker that was not at its maintenance for so many microseconds, a multiple of what `pacing.rs` aims at, is missing.
+const MISSING: u64 = 400;
 
 /// What the drivers wake is queued in parts of so many.
 const BATCH: usize = 128;
@@ -232,11 +238,9 @@ impl Worker {
         let workers = shared.workers;
         let start = self.core.victims.below(workers as u32) as usize;
         for slot in (start..workers).chain(0..start).filter(|&slot| slot != self.core.index) {
-            if let Some(task) = self.core.lanes.steal_from(&shared.slots[slot].lanes) {
-                self.counters().steals.add(1);
-                // Nobody else fills this worker's lanes, and they were empty.
-                self.counters().stolen_tasks.add(1 + self.slot().lanes.len() as u64);
-                return Some(task);
+            let stolen = self.steal_from(&shared.slots[slot]);
+            if stolen.is_some() {
+                return stolen;
             }
         }
         self.core.lanes.take_batch(&shared.injector, shared.workers)
@@ -272,9 +276,41 @@ impl Worker {
     #[cold]
     fn maintain(&self) {
         self.exchange_dead();
-        if self.pacing.end_interval() {
+        let now = Clock::real();
+        let drivers_are_due = self.pacing.end_interval(now);
+        let now = self.shared().since_start(now);
+        self.slot().last_seen.store(now, Relaxed);
+        self.help_neighbour(now);
+        if drivers_are_due {
             self.poll_drivers();
         }
+    }
+
+    /// Looks at one other worker, and takes half of its tasks if it has not been seen for a while: it may be in a long poll,
+    /// or the operating system lets its thread wait. A worker that is fed by the drivers is never idle, and would leave
+    /// those tasks where they are until then.
+    fn help_neighbour(&self, now: u64) {
+        let shared = self.shared();
+        let victim = self.core.victims.below(shared.workers as u32) as usize;
+        let slot = &shared.slots[victim];
+        if victim == self.core.index || now.saturating_sub(slot.last_seen.load(Relaxed)) < MISSING {
+            return;
+        }
+        if slot.lanes.len() > 0
+            && let Some(task) = self.steal_from(slot)
+        {
+            // Not in front of the tasks that are here: they are as old.
+            self.core.lanes.push_event(task);
+        }
+    }
+
+    fn steal_from(&self, victim: &Slot) -> Option<Notified> {
+        let before = self.slot().lanes.len();
+        let task = self.core.lanes.steal_from(&victim.lanes)?;
+        self.counters().steals.add(1);
+        // Nobody else fills this worker's lanes.
+        self.counters().stolen_tasks.add(1 + self.slot().lanes.len().saturating_sub(before) as u64);
+        Some(task)
     }
 
     /// Frees the tasks of this worker's list that other threads have returned, and returns theirs.
