@@ -1,19 +1,21 @@
 //! rt beside its peers, Tokio and smol: the same work, on the same machine, in one run.
 //!
 //! ```text
-//! cargo bench                          all rows, by criterion, about four minutes
+//! cargo bench                          what is timed, by criterion, at 1, 2 and 4 workers
 //! cargo bench --bench echo             the rows of one file
 //! cargo bench -- spawn/join            the rows whose name matches
 //! cargo bench -- --test                every row once, to see that it works
-//! cargo bench --bench table            all rows and a few more, as one Markdown table
-//! RT_BENCH_WORKERS=8 cargo bench       with eight workers; without it there are two
+//! RT_BENCH_WORKERS=2,8 cargo bench     with other numbers of workers
+//! cargo bench --bench report           everything, side by side: writes BENCHMARKS.md and benches/plots
+//! cargo bench --bench report -- yield  the rows whose title has "yield", to standard output
 //! ```
 //!
 //! Each workload is written once, generic over [`Runtime`], and lives in a file of its own in [`workloads`], which says
-//! what it measures and what it does not. The criterion targets (`targets/*.rs`) follow each row over time. The table
-//! (`targets/table`) compares: it runs the runtimes in turn, again and again, so that whatever else the machine does
-//! hits all of them alike. **Absolute figures move by half from machine to machine and from run to run; the ratio
-//! within one run is what counts.**
+//! what it measures and what it does not. Those that are timed are criterion rows (`targets/*.rs`), which are good at
+//! telling a change from noise. The report (`targets/report`) has them all, and those whose figures are percentiles,
+//! bytes or counts. Both run the runtimes in turn, again and again, so that whatever else the machine does hits all of
+//! them alike. **Absolute figures move by half from machine to machine and from run to run; the ratio within one run is
+//! what counts.**
 //!
 //! # What is the same for all
 //!
@@ -32,26 +34,37 @@
 //! work of their own. Most programs spend little of their time in their runtime.
 
 mod criterion_rows;
+mod measure;
+mod process;
 mod runtime;
 pub mod runtimes;
+mod statistics;
+mod trio;
 mod workload;
 pub mod workloads;
 
 pub use self::criterion_rows::CriterionRows;
-pub use self::runtime::{Handle, Listener, Runtime, Stream, Task};
-pub use self::workload::{Workload, on_worker};
+pub use self::measure::{Measure, PerOperation};
+pub use self::process::{Usage, allow_open_files, usage_of_other_threads};
+pub use self::runtime::{Handle, Listener, Runtime, Stream, Task, Timer};
+pub use self::statistics::{Percentiles, Runs};
+pub use self::trio::{Trio, Visitor};
+pub use self::workload::{Reference, Workload, on_worker};
 
-/// The number of workers of each runtime: two, or what `RT_BENCH_WORKERS` says.
+/// The numbers of workers to measure with: those that `RT_BENCH_WORKERS` lists, separated by commas, or else the
+/// caller's.
 ///
 /// # Panics
 ///
-/// If the variable is not a number above zero.
-pub fn workers() -> usize {
-    match std::env::var("RT_BENCH_WORKERS") {
-        Ok(text) => match text.parse() {
+/// If the variable holds anything else than numbers above zero.
+pub fn workers(default: &[usize]) -> Vec<usize> {
+    let Ok(text) = std::env::var("RT_BENCH_WORKERS") else {
+        return default.to_vec();
+    };
+    text.split(',')
+        .map(|number| match number.trim().parse() {
             Ok(workers) if workers > 0 => workers,
-            _ => panic!("RT_BENCH_WORKERS must be a number above zero, not {text:?}"),
-        },
-        Err(_) => 2,
-    }
+            _ => panic!("RT_BENCH_WORKERS must list numbers above zero, not {text:?}"),
+        })
+        .collect()
 }

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::time::Duration;
 
 /// The handle of a task of runtime `R`.
@@ -18,6 +19,9 @@ pub trait Runtime: Sized + Send + Sync + 'static {
 
     /// Starts a runtime with that many worker threads.
     fn start(workers: usize) -> Self;
+
+    /// How many worker threads it has.
+    fn workers(&self) -> usize;
 
     /// What to give to tasks.
     fn handle(&self) -> Self::Handle;
@@ -37,6 +41,8 @@ pub trait Runtime: Sized + Send + Sync + 'static {
 pub trait Handle: Copy + Send + Sync + 'static {
     /// Waits for a task's output. Panics if the task did.
     type Task<T: Send + 'static>: Future<Output = T> + Unpin + Send + 'static;
+    /// A timer that can be set anew.
+    type Timer: Timer;
     /// A TCP listener.
     type Listener: Listener<Stream = Self::Stream>;
     /// A TCP connection.
@@ -62,6 +68,13 @@ pub trait Handle: Copy + Send + Sync + 'static {
     /// Lets other tasks run.
     fn yield_now() -> impl Future<Output = ()> + Send;
 
+    /// Runs a future without the budget of operations after which a runtime makes a task wait for its next turn.
+    /// Without this, a loop that polls thousands of timers in one go measures timers that were never set.
+    fn unconstrained<F: Future + Send>(future: F) -> impl Future<Output = F::Output> + Send;
+
+    /// A timer that has not been polled yet.
+    fn timer(duration: Duration) -> Self::Timer;
+
     /// Waits until the duration has passed.
     fn sleep(duration: Duration) -> impl Future<Output = ()> + Send;
 
@@ -75,6 +88,12 @@ pub trait Handle: Copy + Send + Sync + 'static {
 
     /// Connects to a listener.
     fn connect(address: SocketAddr) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+}
+
+/// A timer that can be set anew. It is set when it is polled first.
+pub trait Timer: Future + Send + 'static {
+    /// Makes it end that long from now.
+    fn reset(self: Pin<&mut Self>, after: Duration);
 }
 
 /// A TCP listener.

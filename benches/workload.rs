@@ -12,7 +12,7 @@ pub trait Workload: fmt::Debug + Clone + Send + Sync + 'static {
     /// The criterion group: `file/row`.
     fn name(&self) -> &'static str;
 
-    /// The row in the table: what an operation is.
+    /// The row in the report: what an operation is.
     fn title(&self) -> &'static str;
 
     /// How many operations are in a round.
@@ -23,6 +23,25 @@ pub trait Workload: fmt::Debug + Clone + Send + Sync + 'static {
     /// Does the work, and says how long it took: on the clock, unless the workload says that it measures processor
     /// time.
     fn run<R: Runtime>(&self, runtime: &R, rounds: u64) -> Duration;
+
+    /// The same work done by a library that is not a runtime, with that many threads.
+    fn reference(&self, _threads: usize) -> Option<Reference<u64, Duration>> {
+        None
+    }
+}
+
+/// Something to compare with that is not a runtime.
+pub struct Reference<Input, Output> {
+    /// As it is called in reports.
+    pub name: &'static str,
+    /// One run.
+    pub run: Box<dyn Fn(Input) -> Output>,
+}
+
+impl<Input, Output> fmt::Debug for Reference<Input, Output> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reference").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// Runs a driver as a task on a worker, while the calling thread waits outside of the runtime.

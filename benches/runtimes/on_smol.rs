@@ -7,6 +7,7 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::thread;
 use std::time::Duration;
 
@@ -54,6 +55,10 @@ impl runtime::Runtime for Smol {
         Self { executor, threads, stop: Some(stop) }
     }
 
+    fn workers(&self) -> usize {
+        self.threads.len()
+    }
+
     fn handle(&self) -> SmolHandle {
         SmolHandle(self.executor)
     }
@@ -82,6 +87,7 @@ impl Drop for Smol {
 
 impl runtime::Handle for SmolHandle {
     type Task<T: Send + 'static> = Task<T>;
+    type Timer = Timer;
     type Listener = TcpListener;
     type Stream = TcpStream;
 
@@ -112,6 +118,15 @@ impl runtime::Handle for SmolHandle {
         future::yield_now()
     }
 
+    fn unconstrained<F: Future + Send>(future: F) -> impl Future<Output = F::Output> + Send {
+        // It has no budget.
+        future
+    }
+
+    fn timer(duration: Duration) -> Timer {
+        Timer::after(duration)
+    }
+
     async fn sleep(duration: Duration) {
         Timer::after(duration).await;
     }
@@ -134,6 +149,12 @@ impl runtime::Handle for SmolHandle {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(stream)
+    }
+}
+
+impl runtime::Timer for Timer {
+    fn reset(mut self: Pin<&mut Self>, after: Duration) {
+        self.set_after(after);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,6 +18,7 @@ use crate::runtime;
 #[derive(Debug)]
 pub struct Tokio {
     runtime: tokio::runtime::Runtime,
+    workers: usize,
 }
 
 /// Stands for the runtime of the thread.
@@ -34,7 +36,11 @@ impl runtime::Runtime for Tokio {
             .enable_all()
             .build()
             .expect("cannot start a runtime");
-        Self { runtime }
+        Self { runtime, workers }
+    }
+
+    fn workers(&self) -> usize {
+        self.workers
     }
 
     fn handle(&self) -> TokioHandle {
@@ -56,6 +62,7 @@ impl runtime::Runtime for Tokio {
 
 impl runtime::Handle for TokioHandle {
     type Task<T: Send + 'static> = Joined<JoinHandle<T>>;
+    type Timer = time::Sleep;
     type Listener = TcpListener;
     type Stream = TcpStream;
 
@@ -86,6 +93,14 @@ impl runtime::Handle for TokioHandle {
         task::yield_now()
     }
 
+    fn unconstrained<F: Future + Send>(future: F) -> impl Future<Output = F::Output> + Send {
+        task::unconstrained(future)
+    }
+
+    fn timer(duration: Duration) -> time::Sleep {
+        time::sleep(duration)
+    }
+
     fn sleep(duration: Duration) -> impl Future<Output = ()> + Send {
         time::sleep(duration)
     }
@@ -105,6 +120,12 @@ impl runtime::Handle for TokioHandle {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(stream)
+    }
+}
+
+impl runtime::Timer for time::Sleep {
+    fn reset(self: Pin<&mut Self>, after: Duration) {
+        self.reset(time::Instant::now() + after);
     }
 }
 

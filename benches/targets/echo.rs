@@ -1,8 +1,14 @@
-//! TCP round trips over loopback.
+//! TCP over loopback: round trips, and connections that come and go.
 
 use rt_benches::CriterionRows;
-use rt_benches::workloads::Echo;
+use rt_benches::workloads::{Connecting, Echo};
 
 fn main() {
-    CriterionRows::from_args().row(Echo::ONE).row(Echo::MANY).row(Echo::LARGE).finish();
+    CriterionRows::from_args()
+        .row(Echo::ONE)
+        .row(Echo::MANY)
+        .row(Echo::THOUSAND)
+        .row(Echo::LARGE)
+        .row(Connecting)
+        .finish();
 }

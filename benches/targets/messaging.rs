@@ -4,5 +4,10 @@ use rt_benches::CriterionRows;
 use rt_benches::workloads::{ManySenders, PingPong, ThereAndBack};
 
 fn main() {
-    CriterionRows::from_args().row(PingPong).row(ThereAndBack).row(ManySenders).finish();
+    CriterionRows::from_args()
+        .row(PingPong)
+        .row(ThereAndBack::TASKS)
+        .row(ThereAndBack::IN_BLOCK_ON)
+        .row(ManySenders)
+        .finish();
 }

@@ -3,14 +3,15 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::{Handle, Listener, Runtime, Stream, Workload, on_worker};
+use super::loopback::Loopback;
+use crate::{Handle, Runtime, Stream, Workload, on_worker};
 
 /// An operation is one round trip of one connection: the client writes a message and reads it back whole, the server
 /// echoes what it reads. Each end is a task, and both are on the runtime that is measured, so it is four socket calls
 /// and two waits in the poller. Connecting is not in it.
 ///
-/// With one connection nothing overlaps, and the figure is latency; with 64 the workers are busy, and it is throughput.
-/// 64 KiB messages measure copying and the sockets' buffers as much as the runtime.
+/// With one connection nothing overlaps, and the figure is latency; with 64 or 1,000 the workers are busy, and it is
+/// throughput. 64 KiB messages measure copying and the sockets' buffers as much as the runtime.
 #[derive(Clone, Debug)]
 pub struct Echo {
     name: &'static str,
@@ -32,6 +33,13 @@ impl Echo {
         name: "echo/64_connections",
         title: "TCP echo 128 B, 64 connections, a round trip",
         connections: 64,
+        bytes: 128,
+    };
+    /// 128 bytes on each of 1,000 connections.
+    pub const THOUSAND: Self = Self {
+        name: "echo/1000_connections",
+        title: "TCP echo 128 B, 1,000 connections, a round trip",
+        connections: 1000,
         bytes: 128,
     };
     /// 64 KiB on one connection.
@@ -63,39 +71,15 @@ impl Workload for Echo {
 }
 
 async fn drive<R: Runtime>(handle: R::Handle, connections: u64, bytes: usize, rounds: u64) -> io::Result<Duration> {
-    let listener = R::Handle::listen().await?;
-    let address = listener.address()?;
-    let mut servers = Vec::new();
-    let mut clients = Vec::new();
-    for _ in 0..connections {
-        // The kernel completes the connection before anybody accepts it.
-        let client = R::Handle::connect(address).await?;
-        let server = listener.accept().await?;
-        clients.push(client);
-        servers.push(handle.spawn(serve(server, bytes)));
-    }
-
+    let Loopback::<R> { clients, servers } = Loopback::connect(handle, connections, bytes).await?;
     let start = Instant::now();
     let clients: Vec<_> = clients.into_iter().map(|client| handle.spawn(call(client, bytes, rounds))).collect();
     for client in clients {
         client.await?;
     }
     let elapsed = start.elapsed();
-
-    for server in servers {
-        server.await?;
-    }
+    servers.finish().await?;
     Ok(elapsed)
-}
-
-async fn serve(mut stream: impl Stream, bytes: usize) -> io::Result<()> {
-    let mut buffer = vec![0; bytes];
-    loop {
-        match stream.read(&mut buffer).await? {
-            0 => return Ok(()),
-            n => stream.write_all(&buffer[..n]).await?,
-        }
-    }
 }
 
 async fn call(mut stream: impl Stream, bytes: usize, rounds: u64) -> io::Result<()> {

@@ -4,26 +4,18 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 
-use super::p99;
-use crate::{Handle, Runtime, Workload, on_worker};
+use crate::{Handle, Measure, Percentiles, Runtime, Workload, on_worker};
 
 const TASKS: u64 = 100_000;
 
 /// An operation is one task, one sleep and one join, in **processor time** of the whole process. The durations begin at
 /// half a second, so that all timers are set when the first fires, and are in no order.
+///
+/// As a [`Measure`] it tells the lateness, too: from the due time to the first line after the sleep.
 #[derive(Clone, Debug)]
 pub struct ManyTimers {
     /// Over which the timers are spread.
     span: Duration,
-}
-
-/// What a run of [`ManyTimers`] shows.
-#[derive(Clone, Copy, Debug)]
-pub struct TimersOutcome {
-    /// How late all but the latest 1000 timers were at most: from the due time to the first line after the sleep.
-    pub p99_late: Duration,
-    /// The processor time of the whole process.
-    pub cpu: Duration,
 }
 
 impl ManyTimers {
@@ -32,8 +24,8 @@ impl ManyTimers {
     /// All within a fifth of a second.
     pub const DENSE: Self = Self { span: Duration::from_millis(200) };
 
-    /// Sleeps 100,000 times.
-    pub fn measure<R: Runtime>(&self, runtime: &R) -> TimersOutcome {
+    /// Sleeps 100,000 times: how late each was, and the processor time.
+    fn sleep_all<R: Runtime>(&self, runtime: &R) -> (Vec<Duration>, Duration) {
         let handle = runtime.handle();
         let span = self.span.as_micros() as u64;
         on_worker(runtime, async move {
@@ -53,8 +45,7 @@ impl ManyTimers {
             for task in tasks {
                 late.push(task.await);
             }
-            let cpu = start.elapsed();
-            TimersOutcome { p99_late: p99(&mut late), cpu }
+            (late, start.elapsed())
         })
     }
 }
@@ -73,6 +64,21 @@ impl Workload for ManyTimers {
     }
 
     fn run<R: Runtime>(&self, runtime: &R, rounds: u64) -> Duration {
-        (0..rounds).map(|_| self.measure(runtime).cpu).sum()
+        (0..rounds).map(|_| self.sleep_all(runtime).1).sum()
+    }
+}
+
+impl Measure for ManyTimers {
+    fn titles(&self) -> Vec<String> {
+        let mut titles = Percentiles::titles("100,000 timers within a second, late by");
+        titles.push("100,000 timers within a second: CPU, ms".into());
+        titles
+    }
+
+    fn run<R: Runtime>(&self, runtime: &R, _prepared: u64) -> Vec<f64> {
+        let (late, cpu) = self.sleep_all(runtime);
+        let mut figures = Percentiles::new(late).micros();
+        figures.push(cpu.as_secs_f64() * 1e3);
+        figures
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures_lite::future;
 
-use crate::Runtime;
+use crate::{Measure, Runtime};
 
 const BLOCKED: Duration = Duration::from_millis(500);
 
@@ -17,9 +17,13 @@ const BLOCKED: Duration = Duration::from_millis(500);
 #[derive(Clone, Debug)]
 pub struct StuckWorkers;
 
-impl StuckWorkers {
-    /// How long the task waited until it ran.
-    pub fn wait_of_next<R: Runtime>(&self, runtime: &R, workers: usize) -> Duration {
+impl Measure for StuckWorkers {
+    fn titles(&self) -> Vec<String> {
+        vec!["every worker blocked 500 ms: wait of the next task, ms".into()]
+    }
+
+    fn run<R: Runtime>(&self, runtime: &R, _prepared: u64) -> Vec<f64> {
+        let workers = runtime.workers();
         let blocked = Arc::new(AtomicUsize::new(0));
         let blockers: Vec<_> = (0..workers)
             .map(|_| {
@@ -46,6 +50,6 @@ impl StuckWorkers {
                 blocker.await;
             }
         });
-        wait
+        vec![wait.as_secs_f64() * 1e3]
     }
 }

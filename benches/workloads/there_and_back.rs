@@ -1,44 +1,63 @@
-//! Two tasks that send one message to and fro.
+//! Two futures that send one message to and fro.
 
 use std::time::{Duration, Instant};
 
 use crate::{Handle, Runtime, Workload, on_worker};
 
-/// An operation is a round trip: two messages over two async-channels with room for one, and a wake of each task.
+/// An operation is a round trip: two messages over two async-channels with room for one, and a wake on each side.
 ///
-/// A runtime that moves one of the tasks to an idle worker pays for waking a thread each time; one that keeps them
-/// together does not.
+/// Between two tasks, a runtime that moves one of them to an idle worker pays for waking a thread each time; one that
+/// keeps them together does not.
+///
+/// Between the future in `block_on` and a task, the wake from inside `block_on` is measured, and the wake of it. smol's
+/// caller runs the task itself; rt's and Tokio's only waits, so each round trip is two wakes between threads, unless a
+/// runtime finds a way around them.
 #[derive(Clone, Debug)]
-pub struct ThereAndBack;
+pub struct ThereAndBack {
+    in_block_on: bool,
+}
+
+impl ThereAndBack {
+    /// Between two tasks.
+    pub const TASKS: Self = Self { in_block_on: false };
+    /// Between the future in `block_on` and a task.
+    pub const IN_BLOCK_ON: Self = Self { in_block_on: true };
+}
 
 impl Workload for ThereAndBack {
     fn name(&self) -> &'static str {
-        "messaging/there_and_back"
+        if self.in_block_on { "messaging/there_and_back_in_block_on" } else { "messaging/there_and_back" }
     }
 
     fn title(&self) -> &'static str {
-        "two tasks, message there and back (async-channel)"
+        if self.in_block_on {
+            "`block_on` and a task, message there and back (async-channel)"
+        } else {
+            "two tasks, message there and back (async-channel)"
+        }
     }
 
     fn run<R: Runtime>(&self, runtime: &R, rounds: u64) -> Duration {
-        let handle = runtime.handle();
-        on_worker(runtime, async move {
-            let (there, arrivals) = async_channel::bounded(1);
-            let (back, returns) = async_channel::bounded(1);
-            let other = handle.spawn(async move {
-                while let Ok(message) = arrivals.recv().await {
-                    back.send(message).await.expect("the driver waits");
-                }
-            });
-            let start = Instant::now();
-            for round in 0..rounds {
-                there.send(round).await.expect("the other task waits");
-                assert_eq!(returns.recv().await, Ok(round));
-            }
-            let elapsed = start.elapsed();
-            drop(there);
-            other.await;
-            elapsed
-        })
+        let driver = drive(runtime.handle(), rounds);
+        if self.in_block_on { runtime.block_on(driver) } else { on_worker(runtime, driver) }
     }
+}
+
+async fn drive<H: Handle>(handle: H, rounds: u64) -> Duration {
+    let (there, arrivals) = async_channel::bounded(1);
+    let (back, returns) = async_channel::bounded(1);
+    let other = handle.spawn(async move {
+        while let Ok(message) = arrivals.recv().await {
+            back.send(message).await.expect("the driver waits");
+        }
+    });
+    let start = Instant::now();
+    for round in 0..rounds {
+        there.send(round).await.expect("the other task waits");
+        assert_eq!(returns.recv().await, Ok(round));
+    }
+    let elapsed = start.elapsed();
+    drop(there);
+    other.await;
+    elapsed
 }

@@ -1,0 +1,87 @@
+//! Every row, the runtimes side by side: `BENCHMARKS.md`, and its charts.
+//!
+//! ```text
+//! cargo bench --bench report                             everything; about ten minutes
+//! cargo bench --bench report -- [part of a row's title]  these rows to standard output; no file is written
+//! cargo bench --bench report -- --test                   every row once to standard output, to see that it works
+//! ```
+//!
+//! Each row starts its own three runtimes, warms them up, and runs them in turn (rt, Tokio, smol, rt, Tokio, smol ...).
+//! The figure is the median of the runs. What the report is at goes to standard error.
+//!
+//! The rows are in `sections`; `contest` runs them; `results` and `row` hold what came of them; `markdown` and `plots`
+//! show it.
+
+mod allocator;
+mod apart;
+mod contest;
+mod machine;
+mod markdown;
+mod plots;
+mod results;
+mod row;
+mod sections;
+
+use std::error::Error;
+use std::path::Path;
+use std::{env, fs};
+
+use self::markdown::{Document, Table};
+use self::results::{Pass, Results, beyond_processors};
+use self::sections::Extent;
+
+#[global_allocator]
+static ALLOCATOR: allocator::Counting = allocator::Counting;
+
+/// The number of workers that everything is measured with, and the others. `RT_BENCH_WORKERS` replaces both: the first
+/// that it lists is the main one.
+const WORKERS: [usize; 3] = [2, 1, 4];
+
+/// The most runs of a row in the main pass, and in the further ones.
+const MAIN_RUNS: usize = 9;
+const FURTHER_RUNS: usize = 3;
+const BEYOND_RUNS: usize = 5;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    if apart::watch_if_told(&arguments) {
+        return Ok(());
+    }
+    let is_given = |option: &str| arguments.iter().any(|argument| argument == option);
+    if !is_given("--bench") {
+        // `cargo test` of all targets, which wants no figures.
+        eprintln!("usage: cargo bench --bench report -- [part of a row's title]");
+        return Ok(());
+    }
+    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let once = is_given("--test");
+
+    let sections = sections::all();
+    let workers = rt_benches::workers(&WORKERS);
+    let (main, others) = workers.split_first().expect("there is at least one number");
+    let pass = |workers, most_runs| Pass { workers, most_runs, filter: filter.map_or("", String::as_str) };
+
+    let results = pass(*main, if once { 1 } else { MAIN_RUNS }).run(&sections, Extent::Once);
+    if once || filter.is_some() {
+        for section in &results {
+            println!("## {}\n\n{}", section.title, Table(&section.rows));
+        }
+        return Ok(());
+    }
+    let further: Vec<(usize, Vec<Results>)> = others
+        .iter()
+        .map(|&workers| (workers, pass(workers, FURTHER_RUNS).run(&sections, Extent::OtherWorkers)))
+        .collect();
+    let beyond = beyond_processors(&sections, BEYOND_RUNS);
+
+    // Where the package lies, not where the program was started.
+    let benches = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let plots = benches.join("plots");
+    fs::create_dir_all(&plots)?;
+    plots::draw(&results, &plots)?;
+    let document = Document { workers: *main, results: &results, further: &further, beyond: &beyond };
+    let path = benches.with_file_name("BENCHMARKS.md");
+    fs::write(&path, document.to_string())?;
+    eprintln!("wrote {} and {}", path.display(), plots.display());
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! `BENCHMARKS.md`.
+
+mod beyond;
+mod summary;
+mod tables;
+
+use std::fmt;
+
+use self::beyond::Beyond;
+use self::summary::Summary;
+pub(crate) use self::tables::Table;
+use crate::machine::Machine;
+use crate::plots;
+use crate::results::{BeyondRow, Results};
+
+/// All of it.
+pub(crate) struct Document<'a> {
+    pub(crate) workers: usize,
+    pub(crate) results: &'a [Results],
+    /// Of other numbers of workers.
+    pub(crate) further: &'a [(usize, Vec<Results>)],
+    pub(crate) beyond: &'a [BeyondRow],
+}
+
+const HOW_TO_READ: &str = "\
+The runtimes are run in turn within each row (rt, Tokio, smol, rt, ...), and a figure is the median of the runs; less is
+better. *Ratio* is rt's figure as a part of the best peer's, so that below 1 rt is ahead. *Aim* is what the ratio, or
+the figure, is meant to be at most. *Range* is the smallest and the largest of rt's runs. Absolute figures move by half
+from machine to machine and from run to run; ratios within a row move less. What a row measures, and what it does not,
+is told by the module of its name in [`benches/workloads`](benches/workloads); what is the same for all runtimes, by
+[`benches/lib.rs`](benches/lib.rs).
+";
+
+const HOW_TO_REPRODUCE: &str = "\
+```sh
+cargo bench --bench report                     # this file and its charts: everything, about ten minutes
+cargo bench --bench report -- yield            # the rows with \"yield\" in their titles, to standard output
+RT_BENCH_WORKERS=8 cargo bench --bench report  # with another number of workers
+cargo bench                                    # what is timed, by criterion, at 1, 2 and 4 workers
+```
+
+The machine should have nothing else to do.
+";
+
+impl fmt::Display for Document<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let workers = self.workers;
+        writeln!(f, "# Benchmarks\n")?;
+        writeln!(f, "rt beside Tokio and smol, with {workers} workers each where nothing else is said. Written by")?;
+        writeln!(f, "`cargo bench --bench report`; not edited by hand.\n")?;
+        writeln!(f, "{}", Summary(self.results))?;
+        writeln!(f, "## How to read it\n\n{HOW_TO_READ}")?;
+        writeln!(f, "## How to reproduce it\n\n{HOW_TO_REPRODUCE}\nThis run:\n\n{Machine}")?;
+
+        for section in self.results {
+            writeln!(f, "## {}\n\n{}\n\n{}", section.title, section.about, Table(&section.rows))?;
+            for chart in plots::charts_of(section) {
+                writeln!(f, "![{}](benches/plots/{})\n", chart.alt, chart.file)?;
+            }
+        }
+        for (workers, results) in self.further {
+            let noun = if *workers == 1 { "worker" } else { "workers" };
+            writeln!(f, "## With {workers} {noun}\n")?;
+            for section in results {
+                writeln!(f, "### {}, {workers} {noun}\n\n{}", section.title, Table(&section.rows))?;
+            }
+        }
+        write!(f, "{}", Beyond(self.beyond))
+    }
+}

@@ -1,0 +1,52 @@
+//! What is said first: how many rows are better or worse, which are the worst, and a dozen that tell most.
+
+use std::fmt;
+
+use super::tables::Ratio;
+use crate::results::Results;
+use crate::row::{Figure, LEVEL, Row, Standing, name_of};
+
+/// How many rows the summary names as the worst.
+const WORST: usize = 8;
+
+/// The summary of the main pass. The table stands between comments, so that it can be taken over elsewhere.
+pub(super) struct Summary<'a>(pub(super) &'a [Results]);
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows: Vec<&Row> = self.0.iter().flat_map(|section| &section.rows).collect();
+        let count = |standing| rows.iter().filter(|row| row.standing() == standing).count();
+        writeln!(f, "## Summary\n")?;
+        writeln!(
+            f,
+            "Of {} rows, rt is better than the best peer in {}, level with it (within {:.0} %) in {}, and worse in {}.",
+            rows.len(),
+            count(Standing::Better),
+            LEVEL * 100.0,
+            count(Standing::Level),
+            count(Standing::Worse),
+        )?;
+        let aims: Vec<bool> = rows.iter().filter_map(|row| row.meets_aim()).collect();
+        let met = aims.iter().filter(|is_met| **is_met).count();
+        writeln!(f, "Of {} aims, {met} are met.", aims.len())?;
+
+        let mut worse: Vec<&Row> = rows.iter().copied().filter(|row| row.standing() == Standing::Worse).collect();
+        worse.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+        if !worse.is_empty() {
+            let what = if worse.len() > WORST { "The worst" } else { "Worse" };
+            writeln!(f, "{what}:\n")?;
+            for row in worse.iter().take(WORST) {
+                let (rt, peer) = (Figure(row.rt()), Figure(row.best_peer()));
+                writeln!(f, "- {}: {rt}, the best peer {peer} ({:.2})", row.title, row.ratio())?;
+            }
+        }
+        writeln!(f, "\n<!-- summary -->")?;
+        writeln!(f, "| | {} | {} | {} | ratio to the best peer |", name_of(0), name_of(1), name_of(2))?;
+        writeln!(f, "|---|--:|--:|--:|--:|")?;
+        for row in rows.iter().filter(|row| row.telling) {
+            let [rt, tokio, smol] = [0, 1, 2].map(|side| Figure(row.sides[side].median()));
+            writeln!(f, "| {} | {rt} | {tokio} | {smol} | {} |", row.title, Ratio(row))?;
+        }
+        writeln!(f, "<!-- /summary -->")
+    }
+}

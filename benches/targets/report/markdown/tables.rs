@@ -1,0 +1,51 @@
+//! A section's table.
+
+use std::fmt;
+
+use crate::row::{Figure, Row, Standing, name_of};
+
+/// A Markdown table of rows. The columns about aims and references are there if some row has one.
+pub(crate) struct Table<'a>(pub(crate) &'a [Row]);
+
+impl fmt::Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let has_aims = self.0.iter().any(|row| row.aim.is_some());
+        write!(f, "| row | {} | {} | {} | ratio |", name_of(0), name_of(1), name_of(2))?;
+        writeln!(f, "{} range of rt |", if has_aims { " aim | met? |" } else { "" })?;
+        writeln!(f, "|---|--:|--:|--:|--:|{}--:|", if has_aims { "--:|---|" } else { "" })?;
+        for row in self.0 {
+            write!(f, "| {}", row.title)?;
+            if let Some((name, runs)) = &row.reference {
+                write!(f, " ({name}, which is no runtime: {})", Figure(runs.median()))?;
+            }
+            write!(f, " |")?;
+            for side in &row.sides {
+                write!(f, " {} |", Figure(side.median()))?;
+            }
+            write!(f, " {} |", Ratio(row))?;
+            if has_aims {
+                match (row.aim, row.meets_aim()) {
+                    (Some(aim), Some(is_met)) => write!(f, " {aim} | {} |", if is_met { "yes" } else { "no" })?,
+                    _ => write!(f, " | |")?,
+                }
+            }
+            let (low, high) = row.sides[0].range();
+            writeln!(f, " {}–{} |", Figure(low), Figure(high))?;
+        }
+        Ok(())
+    }
+}
+
+/// A row's ratio, marked where rt is behind.
+pub(super) struct Ratio<'a>(pub(super) &'a Row);
+
+impl fmt::Display for Ratio<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ratio = self.0.ratio();
+        match self.0.standing() {
+            Standing::Worse if ratio.is_infinite() => write!(f, "**worse** (than 0)"),
+            Standing::Worse => write!(f, "**{ratio:.2} worse**"),
+            Standing::Better | Standing::Level => write!(f, "{ratio:.2}"),
+        }
+    }
+}

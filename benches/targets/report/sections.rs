@@ -1,0 +1,171 @@
+//! Which rows there are, in which order, and what they aim at.
+
+use rt_benches::workloads::{
+    Blocking, Chain, Connecting, Detached, Echo, EchoLatency, Fired, ForkJoin, FromOutside, FromThreads, InBlockOn,
+    Join, ManySenders, ManyTimers, MillionTimers, PingPong, Reset, SetAndCancel, Sleepers, StuckWorkers, ThereAndBack,
+    Timeout, TimerBesideHogs, WakeLatency, Yielding,
+};
+use rt_benches::{Measure, PerOperation, Workload};
+
+use crate::apart::{CountedBytes, IdleApart};
+use crate::contest::Contestable;
+use crate::row::Aim::{self, Figure, Ratio};
+
+/// With how many workers a section is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Extent {
+    /// With the main number.
+    Once,
+    /// And with the other numbers.
+    OtherWorkers,
+    /// And, on rt alone, with more workers than there are processors.
+    BeyondProcessors,
+}
+
+/// Rows that belong together.
+pub(crate) struct Section {
+    pub(crate) title: &'static str,
+    /// The names of its files begin with this.
+    pub(crate) slug: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) extent: Extent,
+    pub(crate) items: Vec<Item>,
+}
+
+/// A measure, and what the report makes of it.
+pub(crate) struct Item {
+    pub(crate) measure: Box<dyn Contestable>,
+    /// For each of its rows; none are missing at the end.
+    pub(crate) aims: Vec<Option<Aim>>,
+    /// Which of its rows is shown in the summary.
+    pub(crate) telling: Option<usize>,
+}
+
+impl Section {
+    fn new(title: &'static str, slug: &'static str, extent: Extent, about: &'static str) -> Self {
+        Self { title, slug, about, extent, items: Vec::new() }
+    }
+
+    fn measure(mut self, measure: impl Measure, aims: impl Into<Vec<Option<Aim>>>) -> Self {
+        self.items.push(Item { measure: Box::new(measure), aims: aims.into(), telling: None });
+        self
+    }
+
+    fn timed(self, workload: impl Workload, aim: impl Into<Option<f64>>) -> Self {
+        self.measure(PerOperation(workload), [aim.into().map(Ratio)])
+    }
+
+    /// The summary shows this row of the last item.
+    fn telling(mut self, row: usize) -> Self {
+        self.items.last_mut().expect("there is an item").telling = Some(row);
+        self
+    }
+}
+
+/// All of them, in the order of the report.
+pub(crate) fn all() -> Vec<Section> {
+    vec![
+        spawning(),
+        foreign_threads(),
+        yielding_and_messaging(),
+        timers(),
+        blocking(),
+        sockets(),
+        latency(),
+        memory_and_idle(),
+    ]
+}
+
+fn spawning() -> Section {
+    Section::new("Spawning", "spawning", Extent::BeyondProcessors, "Time on the clock, for each task or node.")
+        .timed(Join, 0.3)
+        .telling(0)
+        .timed(Detached, 0.4)
+        .telling(0)
+        .timed(FromOutside::IDLE, 0.3)
+        .telling(0)
+        .timed(FromOutside::BUSY, None)
+        .timed(InBlockOn::SINGLE, None)
+        .timed(InBlockOn::BURST, None)
+        .timed(Chain, 0.3)
+        .timed(ForkJoin, 0.3)
+        .telling(0)
+}
+
+fn foreign_threads() -> Section {
+    let about = "Threads that are not part of the runtime each spawn 1,000 tasks and join them, all at once. \
+                 Time on the clock, divided by the tasks of all threads.";
+    let section = Section::new("Foreign threads", "foreign-threads", Extent::Once, about);
+    FromThreads::ALL.into_iter().fold(section, |section, threads| section.timed(threads, None))
+}
+
+fn yielding_and_messaging() -> Section {
+    Section::new("Yielding and messaging", "messaging", Extent::BeyondProcessors, "Time on the clock.")
+        .timed(Yielding::MANY, 0.6)
+        .telling(0)
+        .timed(Yielding::ONE, 0.3)
+        .timed(PingPong, 0.45)
+        .timed(ThereAndBack::TASKS, 0.8)
+        .telling(0)
+        .timed(ThereAndBack::IN_BLOCK_ON, None)
+        .timed(ManySenders, 0.8)
+}
+
+fn timers() -> Section {
+    let about =
+        "Time on the clock; where it says CPU, processor time of the process. How late timers are is under Latency.";
+    Section::new("Timers", "timers", Extent::OtherWorkers, about)
+        .timed(SetAndCancel, 0.4)
+        .telling(0)
+        .timed(Reset, None)
+        .timed(Timeout::READY, None)
+        .timed(Timeout::WAITS, None)
+        .timed(Fired, None)
+        .timed(Sleepers, 0.5)
+        .telling(0)
+        .measure(MillionTimers, [None, None])
+}
+
+fn blocking() -> Section {
+    Section::new("Blocking", "blocking", Extent::Once, "The pool for work that blocks, and work that blocks elsewhere.")
+        .timed(Blocking::SINGLE, None)
+        .timed(Blocking::BATCH, 0.5)
+        .telling(0)
+        .measure(StuckWorkers, [Some(Figure(20.0))])
+}
+
+fn sockets() -> Section {
+    Section::new("Sockets", "sockets", Extent::Once, "Loopback; clients and servers are tasks of the same runtime.")
+        .timed(Echo::ONE, 0.92)
+        .timed(Echo::MANY, 0.9)
+        .telling(0)
+        .timed(Echo::THOUSAND, None)
+        .timed(Echo::LARGE, None)
+        .timed(Connecting, None)
+}
+
+fn latency() -> Section {
+    let about = "How long something that is due has to wait. rt's and Tokio's timers tick, rt's every eighth of a \
+                 millisecond and Tokio's every millisecond, and are never early, so up to a tick of their lateness is \
+                 that; smol's timers have no tick. A hog is a task that burns 100 us of processor time, lets others \
+                 run, and starts anew.";
+    Section::new("Latency", "latency", Extent::Once, about)
+        .measure(WakeLatency, [None; 3])
+        .measure(EchoLatency::AT_64, [None; 3])
+        .measure(EchoLatency::AT_1000, [None; 3])
+        .telling(1)
+        .measure(ManyTimers::STEADY, [None, Some(Ratio(1.0)), None, Some(Ratio(0.7))])
+        .measure(TimerBesideHogs::YIELD, [None, Some(Ratio(0.6)), None])
+        .telling(1)
+        .measure(TimerBesideHogs::WAKE_THEMSELVES, [None; 3])
+        .measure(TimerBesideHogs::MANY, [None; 3])
+}
+
+fn memory_and_idle() -> Section {
+    let about = "Bytes asked of the allocator for each of 10,000 tasks. The idle runtime has been used, holds a \
+                 connection, a timer of an hour and a parked task, and is alone in its process.";
+    Section::new("Memory and idling", "memory", Extent::Once, about)
+        .measure(CountedBytes, [Some(Figure(128.0)), Some(Figure(224.0))])
+        .telling(0)
+        .measure(IdleApart, [None, None])
+}
