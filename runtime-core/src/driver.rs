@@ -29,10 +29,10 @@ pub trait Driver: Send + 'static {
     fn shutdown(&mut self);
 }
 
-/// Calls wakers, from within [`Driver::park`] or [`Driver::poll`], whose tasks are to run before all that wait already.
+/// Calls wakers, from within [`Driver::park`] or [`Driver::poll`], whose tasks have precedence.
 ///
-/// For timers: a task that asked to run at a certain time should not stand in line behind a thousand sockets. If one
-/// turn of the driver wakes very many this way, only the first of them go in front.
+/// For timers: a task that asked to run at a certain time should not stand in line behind a thousand sockets. Such tasks
+/// have a line of their own, which is served more often than the others.
 pub fn deliver_first(wake: impl FnOnce()) {
     crate::context::place().deliver_first(wake);
 }

@@ -5,7 +5,7 @@
 //! poll. Which thread does that does not matter to the timers; there is one at a time, which the `&mut` sees to.
 //!
 //! It must never cut a wait short without a deadline (an idle runtime uses no CPU), never read the clock while no timer
-//! is set, and never sleep past a deadline that it could have known of: the agreement with those who set timers while
+//! is set, and never sleep past a deadline that it could have known of, but for the [`GAP`] that it keeps: the agreement with those who set timers while
 //! it sleeps is in `shared.rs`.
 //!
 //! # With a paused clock
@@ -42,7 +42,7 @@ pub struct Driver {
     handle: Arc<Handle>,
     batch: WakeBatch,
     /// When a wait last ended with timers to fire.
-    woke_at: u64,
+    woke_at: Option<u64>,
 }
 
 impl Driver {
@@ -73,19 +73,18 @@ impl Driver {
         slots: usize,
     ) -> (Self, Arc<Handle>) {
         let handle = Arc::new(Handle::new(clock, unpark, slots));
-        (Self { inner, handle: handle.clone(), batch: WakeBatch::new(), woke_at: 0 }, handle)
+        (Self { inner, handle: handle.clone(), batch: WakeBatch::new(), woke_at: None }, handle)
     }
 
     /// Waits for real: until the next deadline, the limit, or an event.
     fn park_running(&mut self, limit: Option<Duration>) -> bool {
         let shared = self.handle.shared();
-        let next = shared.begin_wait(|| self.handle.earliest());
+        // Not sooner than a while after the last time.
+        let not_before = self.woke_at.map_or(0, |woke_at| woke_at.saturating_add(GAP));
+        let next = shared.begin_wait(|| self.handle.earliest().max(not_before));
         let timeout = if next == NEVER {
             limit
         } else {
-            // Not sooner than a while after the last time. A timer that is set meanwhile and does not end this wait is no
-            // later for it than any other.
-            let next = next.max(self.woke_at.saturating_add(GAP));
             // To the nanosecond: the inner driver rounds up to what it can do. Rounding down would have it return just
             // before the deadline, over and over.
             let (now, _) = shared.look_at_clock();
@@ -144,7 +143,7 @@ impl driver::Driver for Driver {
         let delivered =
             if self.handle.shared().clock.is_paused() { self.park_paused(timeout) } else { self.park_running(timeout) };
         if let Some(now) = self.end_turn() {
-            self.woke_at = now;
+            self.woke_at = Some(now);
         }
         delivered
     }

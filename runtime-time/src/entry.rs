@@ -197,6 +197,15 @@ impl Entry {
         }
         // SAFETY: in `WAITING` the node is in the wheel.
         unsafe { locked.wheel.remove(this.node()) };
+        if locked.is_closed() {
+            // The wheel is being emptied, and its time has run ahead of everything.
+            shard.note_cancelled(&mut locked);
+            // SAFETY: the state was `WAITING`, the node is unlinked and the lock is held.
+            let waker = unsafe { Self::expire(NonNull::from(this), State::Closed) };
+            drop(locked);
+            waker.wake();
+            return true;
+        }
         // SAFETY: as in `set`, now that the node is out again.
         if when > shard.shared.seen() && unsafe { locked.wheel.insert(this.node(), when) }.is_ok() {
             shard.note_cancelled(&mut locked);

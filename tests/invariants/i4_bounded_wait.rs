@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
+use std::time::Duration;
 
 use rt::runtime::{Builder, Runtime};
 use rt::task::JoinHandle;
@@ -150,6 +151,46 @@ fn i4_each_runnable_task_of_a_worker_is_polled_within_the_bound() {
         let longest = ticks.longest.load(SeqCst);
         assert!(longest <= bound(runnable, 61), "{longest} ticks, with {runnable} runnable tasks");
     }
+}
+
+/// Sleeps and then burns processor time, over and over, so that with a few of these some timer is always due.
+async fn late_riser(ticks: Arc<Ticks>) {
+    while !ticks.stopped() {
+        rt::time::sleep(Duration::from_millis(1)).await;
+        ticks.poll(ticks.now());
+        let start = rt::time::Instant::now();
+        while start.elapsed() < Duration::from_micros(800) {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+#[test]
+fn i4_a_lone_spawned_task_is_polled_within_the_bound_while_timers_are_always_due() {
+    let _watchdog = watchdog();
+    const RISERS: usize = 4;
+    let runtime = multi(1);
+    let ticks = Arc::<Ticks>::default();
+    let task = runtime.spawn({
+        let ticks = ticks.clone();
+        async move {
+            let risers: Vec<_> = (0..RISERS).map(|_| rt::spawn(late_riser(ticks.clone()))).collect();
+            for _ in 0..20 {
+                // A timer, too, so that this task is not on the LIFO lane, and its child is alone there.
+                rt::time::sleep(Duration::from_millis(3)).await;
+                let (child_ticks, spawned_at) = (ticks.clone(), ticks.now());
+                rt::spawn(async move { _ = child_ticks.poll(spawned_at) }).await.unwrap();
+            }
+            ticks.stop.store(true, SeqCst);
+            for riser in risers {
+                riser.await.unwrap();
+            }
+        }
+    });
+    eventually(|| task.is_finished());
+    futures_lite_block(task);
+    let (longest, runnable) = (ticks.longest.load(SeqCst), RISERS + 2);
+    assert!(longest <= bound(runnable, 61), "{longest} ticks, with {runnable} runnable tasks");
 }
 
 #[test]

@@ -9,7 +9,6 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-
 /// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer.
 const TARGET: Duration = Duration::from_micros(200);
 /// The drivers are not polled again before this has passed.

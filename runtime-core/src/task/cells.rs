@@ -9,6 +9,9 @@
 //! [`LIMIT`] bytes a list; beyond it memory goes back to the allocator. When a list is full of cells of sizes that
 //! are not asked for any more, those of one size at a time make room.
 //!
+//! A list keeps its memory until the runtime shuts down. A program's own global allocator must not use the runtime: it is
+//! called while a list is being worked on.
+//!
 //! A sanitizer does not see the use of a cell after its task's death while the cell waits here: `--cfg rt_plain_cells`
 //! turns the keeping off, and is set for such runs.
 
@@ -81,18 +84,15 @@ impl Cells {
         (layout.align() == ALIGN && layout.size() <= GRAIN * SIZES).then(|| layout.size() / GRAIN - 1)
     }
 
-    /// Memory for a cell of this [`rounded`] layout: a dead task's, or the allocator's.
+    /// The memory of a dead task, for a cell of this [`rounded`] layout.
     #[inline]
-    pub(super) fn take(&mut self, layout: Layout) -> NonNull<u8> {
-        if let Some(stack) = Self::stack_of(layout)
-            && let Some(cell) = NonNull::new(self.stacks[stack])
-        {
-            // SAFETY: what is on a stack is memory of that size which `put` initialised and nobody else has.
-            self.stacks[stack] = unsafe { cell.as_ref() }.next;
-            self.bytes -= layout.size();
-            return cell.cast();
-        }
-        allocate(layout)
+    pub(super) fn take(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        let stack = Self::stack_of(layout)?;
+        let cell = NonNull::new(self.stacks[stack])?;
+        // SAFETY: what is on a stack is memory of that size which `put` initialised and nobody else has.
+        self.stacks[stack] = unsafe { cell.as_ref() }.next;
+        self.bytes -= layout.size();
+        Some(cell.cast())
     }
 
     /// Keeps the memory of a dead task, or gives it back.
@@ -164,10 +164,11 @@ mod tests {
     #[test]
     fn a_dead_cell_is_the_next_of_its_size() {
         let mut cells = Cells::new();
-        let cell = cells.take(layout(100));
-        // SAFETY: just taken.
+        assert_eq!(cells.take(layout(100)), None);
+        let cell = allocate(layout(100));
+        // SAFETY: just allocated.
         unsafe { cells.put(cell, layout(100)) };
-        assert_eq!(cells.take(layout(104)), cell, "100 bytes are rounded up to 104");
+        assert_eq!(cells.take(layout(104)), Some(cell), "100 bytes are rounded up to 104");
         assert_eq!(cells.bytes, 0);
         // SAFETY: just taken.
         unsafe { free(cell, layout(104)) };
@@ -177,8 +178,8 @@ mod tests {
     fn large_and_aligned_cells_are_not_kept() {
         let mut cells = Cells::new();
         for layout in [layout(GRAIN * SIZES + 1), rounded(Layout::from_size_align(128, 64).unwrap())] {
-            let cell = cells.take(layout);
-            // SAFETY: just taken.
+            let cell = allocate(layout);
+            // SAFETY: just allocated.
             unsafe { cells.put(cell, layout) };
             assert_eq!(cells.bytes, 0);
         }
@@ -188,8 +189,8 @@ mod tests {
     fn what_is_kept_is_bounded_and_a_new_size_displaces_an_old_one() {
         let mut cells = Cells::new();
         let fill = |cells: &mut Cells, size: usize| {
-            let taken: Vec<_> = (0..LIMIT / size + 10).map(|_| cells.take(layout(size))).collect();
-            // SAFETY: just taken.
+            let taken: Vec<_> = (0..LIMIT / size + 10).map(|_| allocate(layout(size))).collect();
+            // SAFETY: just allocated.
             taken.into_iter().for_each(|cell| unsafe { cells.put(cell, layout(size)) });
         };
         fill(&mut cells, 128);

@@ -11,8 +11,8 @@
 //! | state word          | always                        | anybody, through the functions of `State`   |
 //! | vtable, id, name, owner | always                  | anybody, to read                            |
 //! | place of birth      | until the last reference went | anybody, to read                            |
-//! | links `prev`, `next`| from spawn to free            | the thread that owns the list, or its lock  |
 //! | the same word, as a link | after that               | the thread that dropped it, then the owner  |
+//! | links `prev`, `next`| from spawn to free            | the thread that owns the list, or its gate  |
 //! | stage               | under RUNNING                 | the thread that set it                      |
 //! | stage               | after COMPLETE                | the join handle                             |
 //! | join waker          | before COMPLETE, JOIN_WAKER clear | the join handle                         |

@@ -8,8 +8,9 @@
 //! # A list takes no lock
 //!
 //! The list, the links of the tasks on it, and the memory it keeps for new ones ([`Cells`]) belong to one thread at a
-//! time: the worker; for the lists of foreign tasks, whoever has their gate (`scheduler/foreign.rs`); after the workers
-//! are gone and the gates closed, the thread that shuts the runtime down.
+//! time: the worker; for the lists of foreign tasks, whoever has their gate (`scheduler/foreign.rs`); for one whose core no
+//! thread has, whoever holds the lock that keeps it so; after the workers are gone and the gates closed, the thread that
+//! shuts the runtime down.
 //!
 //! When the last reference goes on that very thread, it unlinks and frees the task. Other threads push the dead onto the
 //! list's *return stack*, several at a time ([`Home`](super::home)), and the owner frees them when it comes by: at its
@@ -32,7 +33,7 @@ use std::ptr::{self, NonNull};
 use crossbeam_utils::CachePadded;
 
 use super::cell::Header;
-use super::cells::Cells;
+use super::cells::{self, Cells};
 use super::list::List;
 use super::raw::{bury, free};
 use super::runner::Runner;
@@ -159,7 +160,14 @@ impl Owner {
     #[inline]
     pub(crate) unsafe fn allocate(&self, layout: Layout) -> NonNull<u8> {
         // SAFETY: the caller's promise.
-        self.own.with_mut(|own| unsafe { (*own).cells.take(layout) })
+        if let Some(cell) = self.own.with_mut(|own| unsafe { (*own).cells.take(layout) }) {
+            return cell;
+        }
+        // A thread that spawns in one long poll does not come to its maintenance, and the dead would pile up.
+        // SAFETY: the caller's promise.
+        unsafe { self.drain_returned() };
+        // SAFETY: as above.
+        self.own.with_mut(|own| unsafe { (*own).cells.take(layout) }).unwrap_or_else(|| cells::allocate(layout))
     }
 
     /// Adds a new task.

@@ -49,6 +49,26 @@ fn a_cancelled_timer_costs_one_wait_and_then_none() {
 }
 
 #[test]
+fn waits_that_end_for_timers_are_a_millisecond_apart() {
+    let mut rig = Rig::on(Clock::new());
+    let (_, waker) = Woken::new();
+    let mut first = rig.sleep(Duration::from_micros(1));
+    assert!(poll(first.as_mut(), &waker).is_pending());
+    let mut before = rig.now();
+    while !first.is_elapsed() {
+        before = rig.now();
+        rig.driver.park(None);
+    }
+    // Due a tick or two later, and gathered until the millisecond is over.
+    let mut second = rig.sleep(Duration::from_micros(1));
+    assert!(poll(second.as_mut(), &waker).is_pending());
+    rig.driver.park(None);
+    let wait = rig.parks().last().unwrap().expect("a timer is set");
+    let tick = Duration::from_micros(125);
+    assert!(rig.now() + wait + tick >= before + MS, "waited {wait:?}");
+}
+
+#[test]
 fn only_an_earlier_deadline_ends_a_wait_and_only_once() {
     let mut rig = Rig::on(Clock::new());
     let (_, waker) = Woken::new();

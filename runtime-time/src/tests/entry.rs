@@ -205,6 +205,34 @@ fn shutdown_wakes_who_waits_and_fails_who_polls() {
 }
 
 #[test]
+fn a_reset_while_the_driver_shuts_down_is_not_early() {
+    /// Resets a sleep to a nearer deadline, which is still far away, when the shutdown calls it first.
+    struct Resets(std::sync::Mutex<Option<Pin<Box<Sleep>>>>);
+    impl std::task::Wake for Resets {
+        fn wake(self: Arc<Self>) {
+            if let Some(mut sleep) = self.0.lock().unwrap().take() {
+                let nearer = sleep.deadline() - Duration::from_secs(100);
+                sleep.as_mut().reset(nearer);
+                assert!(!sleep.is_elapsed(), "it has 300 seconds left");
+            }
+        }
+    }
+    let mut rig = Rig::still();
+    // The shutdown wakes a batch at a time; the one that is reset is of the last.
+    let mut sleeps: Vec<_> = (300..400).map(|second| rig.sleep(Duration::from_secs(second))).collect();
+    let mut last = rig.sleep(Duration::from_secs(400));
+    let resets = Arc::new(Resets(std::sync::Mutex::new(None)));
+    assert!(poll(last.as_mut(), Waker::noop()).is_pending());
+    *resets.0.lock().unwrap() = Some(last);
+    let waker = Waker::from(resets.clone());
+    for sleep in &mut sleeps {
+        assert!(poll(sleep.as_mut(), &waker).is_pending());
+    }
+    rig.driver.shutdown();
+    assert!(resets.0.lock().unwrap().is_none(), "the shutdown has woken them");
+}
+
+#[test]
 fn a_driver_dropped_without_shutdown_leaves_sleeps_valid() {
     let rig = Rig::still();
     let (woken, waker) = Woken::new();

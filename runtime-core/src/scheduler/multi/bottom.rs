@@ -42,11 +42,14 @@ fn is_empty(place: &Place) -> bool {
 
 #[inline]
 fn take(place: &Place) -> Option<Notified> {
-    let task = NonNull::new(place.load(Relaxed))?;
-    // If it fails another thread was quicker.
-    place.compare_exchange(task.as_ptr(), ptr::null_mut(), AcqRel, Relaxed).ok()?;
-    // SAFETY: `fill` put it there, and this exchange has taken it out. (That it may be there for the second time since
-    // it was looked at does no harm.)
+    let seen = place.load(Relaxed);
+    if seen.is_null() {
+        return None;
+    }
+    // If it fails another thread was quicker. The pointer to go on with is the one that the exchange gives: the one that
+    // was seen may be that of an earlier task at the same address.
+    let task = NonNull::new(place.compare_exchange(seen, ptr::null_mut(), AcqRel, Relaxed).ok()?)?;
+    // SAFETY: `fill` put it there, and this exchange has taken it out.
     Some(unsafe { Notified::from_raw(task) })
 }
 

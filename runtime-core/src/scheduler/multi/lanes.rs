@@ -162,23 +162,23 @@ impl Lanes {
         alone
     }
 
-    /// The next task of the own lanes, or of the injector if it is its turn, in the order that the module states.
+    /// Counts a tick. Whether it is the injector's turn.
     #[inline]
-    pub(crate) fn next(&self, injector: &Injector<Notified>, workers: usize) -> Option<Notified> {
+    pub(crate) fn is_injectors_turn(&self) -> bool {
         let left = self.injector_in.get() - 1;
-        if left == 0 {
-            self.injector_in.set(self.injector_interval);
-            if let Some(task) = self.take_batch(injector, workers) {
-                return Some(task);
-            }
-        } else {
-            self.injector_in.set(left);
-        }
+        self.injector_in.set(if left == 0 { self.injector_interval } else { left });
+        left == 0
+    }
+
+    /// The next task of the own lanes, in the order that the module states.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Notified> {
         // The injector's turns do not count: else, with an unlucky interval, they would always fall on the same lane's.
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
         if tick.is_multiple_of(EVERY)
-            && self.lifo_len() > 1
+            // A lone task is the newest too; but the due lane goes before that.
+            && self.lifo_len() > usize::from(self.due.is_empty())
             && let Some(task) = self.pop_oldest()
         {
             return Some(task);

@@ -1,7 +1,7 @@
 //! The work-stealing scheduler.
 //!
-//! Each worker thread has two lanes that others can steal from: a LIFO deque, where wakes and spawns go, and a FIFO
-//! *fair lane*, where tasks go that yielded or were woken by the drivers. What comes from foreign threads goes through
+//! Each worker thread has three lanes that others can steal from: a LIFO deque, where wakes and spawns go; a FIFO *fair
+//! lane*, where tasks go that yielded or were woken by sockets; and a FIFO *due lane* for what timers wake. What comes from foreign threads goes through
 //! the *injector*. `worker.rs` has the loop, `lanes.rs` the order in which the lanes are served, `idle.rs` the protocol
 //! of sleeping and waking, `guest.rs` what `block_on` does on its caller's thread, `monitor.rs` who looks after a
 //! worker that is stuck, and `shutdown.rs` the end.

@@ -217,12 +217,25 @@ impl Worker {
     }
 
     fn next_task(&self) -> Option<Notified> {
+        let lanes = &self.core.lanes;
+        if lanes.is_injectors_turn()
+            && let Some(task) = self.take_injected()
+        {
+            return Some(task);
+        }
+        lanes.next().or_else(|| self.take_injected()).or_else(|| self.search())
+    }
+
+    /// Moves a fair share of the injector's tasks here, and returns one of them.
+    fn take_injected(&self) -> Option<Notified> {
         let shared = self.shared();
-        self.core
-            .lanes
-            .next(&shared.injector, shared.workers)
-            .or_else(|| self.core.lanes.take_batch(&shared.injector, shared.workers))
-            .or_else(|| self.search())
+        let task = self.core.lanes.take_batch(&shared.injector, shared.workers)?;
+        // Whoever pushed them may have seen that they were taken, and woken nobody. (A searcher offers what it has when it
+        // stops.)
+        if !self.searching.get() && !self.core.lanes.is_empty() {
+            shared.notify(&self.runtime, || false);
+        }
+        Some(task)
     }
 
     /// Looks for work at the other workers.
@@ -243,7 +256,7 @@ impl Worker {
                 return stolen;
             }
         }
-        self.core.lanes.take_batch(&shared.injector, shared.workers)
+        self.take_injected()
     }
 
     /// Runs a task. Gives it back if it is to be queued again.
@@ -350,7 +363,7 @@ impl Worker {
         }
     }
 
-    /// Runs something that wakes tasks which are to run before all others here.
+    /// Runs something that wakes tasks which have precedence here.
     pub(crate) fn deliver_first(&self, wake: impl FnOnce()) {
         self.delivering_first.set(true);
         // The drivers contain the panics of wakers.
