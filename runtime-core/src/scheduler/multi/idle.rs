@@ -66,7 +66,7 @@ pub(crate) struct Idle {
     /// The last to go to sleep is the first to be woken: its caches are warm.
     sleepers: Mutex<Vec<usize>>,
     workers: u32,
-    /// So many may search at once: half of those that can run at once.
+    /// So many may search at once.
     searchers: u32,
 }
 
@@ -74,8 +74,7 @@ impl Idle {
     /// So many looks, a hundred nanoseconds or two.
     const GLANCES: u32 = if cfg!(loom) { 1 } else { 16 };
 
-    /// `processors`: how many of the workers can run at once.
-    pub(crate) fn new(workers: usize, processors: usize) -> Self {
+    pub(crate) fn new(workers: usize) -> Self {
         // Each count has sixteen bits.
         const { assert!(MAX_WORKER_THREADS < SLEEPING as usize) };
         assert!(workers <= MAX_WORKER_THREADS);
@@ -83,7 +82,7 @@ impl Idle {
             counts: AtomicU32::new(0),
             sleepers: Mutex::new(Vec::with_capacity(workers)),
             workers: workers as u32,
-            searchers: workers.min(processors).div_ceil(2).max(1) as u32,
+            searchers: workers.div_ceil(2) as u32,
         }
     }
 
@@ -142,8 +141,7 @@ impl Idle {
         Some(worker)
     }
 
-    /// A running worker wants to search. Half of the workers may, or of the processors, if those are fewer: a thread that
-    /// searches must not keep one from running that has work.
+    /// A running worker wants to search. Half of the workers may.
     pub(crate) fn start_search(&self) -> bool {
         let counts = Counts(self.counts.load(Relaxed));
         // Two may pass here at once: the bound is for economy, and need not be exact.
@@ -207,11 +205,8 @@ mod tests {
 
     #[test]
     fn half_of_the_workers_may_search() {
-        assert!(Idle::new(1, 1).start_search());
-        let few_processors = Idle::new(16, 2);
-        assert!(few_processors.start_search());
-        assert!(!few_processors.start_search());
-        let idle = Idle::new(4, 4);
+        assert!(Idle::new(1).start_search());
+        let idle = Idle::new(4);
         assert!(idle.start_search());
         assert!(idle.start_search());
         assert!(!idle.start_search());
@@ -221,7 +216,7 @@ mod tests {
 
     #[test]
     fn one_searcher_is_enough() {
-        let idle = Idle::new(3, 3);
+        let idle = Idle::new(3);
         idle.start_sleep(0, false);
         idle.start_sleep(1, false);
         assert_eq!(idle.wake_one(|| false), Some(1), "the last to lie down gets up first");
@@ -234,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_gets_up_by_itself_is_not_woken_again() {
-        let idle = Idle::new(2, 2);
+        let idle = Idle::new(2);
         idle.start_sleep(0, false);
         idle.start_sleep(1, false);
         assert!(idle.all_asleep());
@@ -268,7 +263,7 @@ mod loom_tests {
     impl Model {
         fn new(workers: usize, tasks: usize) -> Arc<Self> {
             Arc::new(Self {
-                idle: Idle::new(workers, workers),
+                idle: Idle::new(workers),
                 queue: AtomicUsize::new(0),
                 left: AtomicUsize::new(tasks),
                 beds: (0..workers).map(|_| Notify::new()).collect(),

@@ -144,7 +144,8 @@ impl Lanes {
     /// Whether there is more than the one task that the worker is going to run next.
     #[inline]
     pub(crate) fn has_surplus(&self) -> bool {
-        self.len() > 1
+        let lifo = self.lifo_len();
+        lifo > 1 || lifo + self.fair.len() + self.due.len() > 1
     }
 
     pub(crate) fn is_empty(&self) -> bool {

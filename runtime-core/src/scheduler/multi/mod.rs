@@ -56,6 +56,11 @@ fn foreign_lists() -> usize {
     (2 * num_cpus::get()).next_power_of_two().min(64)
 }
 
+/// A worker is missing after so many microseconds without maintenance, a multiple of what `pacing.rs` aims at.
+const MISSING: u64 = 400;
+/// And after so many if there are more workers than processors: then to wait for one is nothing unusual.
+const MISSING_IN_A_CROWD: u64 = 5_000;
+
 /// What all threads see of the scheduler.
 pub(crate) struct Shared {
     /// One for each worker, then one for each guest.
@@ -72,6 +77,8 @@ pub(crate) struct Shared {
     lifecycle: Lifecycle,
     monitor: Monitor,
     started: Instant,
+    /// A worker that was not at its maintenance for so many microseconds is missing.
+    missing_after: u64,
     /// Whether the process may use one processor only: then waiting for another thread by looking is waiting in vain.
     single_cpu: bool,
 }
@@ -118,12 +125,13 @@ impl Shared {
             injector: Injector::new(),
             queues_closed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            idle: CachePadded::new(Idle::new(config.worker_threads, num_cpus::get())),
+            idle: CachePadded::new(Idle::new(config.worker_threads)),
             driver: SharedDriver::new(driver),
             foreign: (0..foreign_lists()).map(|index| CachePadded::new(Foreign::new(index))).collect(),
             lifecycle: Lifecycle::new(cores, config.worker_threads),
             monitor: Monitor::new(),
             started: Clock::real(),
+            missing_after: if config.worker_threads <= num_cpus::get() { MISSING } else { MISSING_IN_A_CROWD },
             single_cpu: num_cpus::get() == 1,
         }
     }

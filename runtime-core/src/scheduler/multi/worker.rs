@@ -35,9 +35,6 @@ use crate::scheduler::patience::Patience;
 use crate::task::home::Home;
 use crate::task::{self, Birth, JoinHandle, Notified, Runner};
 
-/// A worker that was not at its maintenance for so many microseconds, a multiple of what `pacing.rs` aims at, is missing.
-const MISSING: u64 = 400;
-
 /// What the drivers wake is queued in parts of so many.
 const BATCH: usize = 128;
 
@@ -306,7 +303,7 @@ impl Worker {
         let shared = self.shared();
         let victim = self.core.victims.below(shared.workers as u32) as usize;
         let slot = &shared.slots[victim];
-        if victim == self.core.index || now.saturating_sub(slot.last_seen.load(Relaxed)) < MISSING {
+        if victim == self.core.index || now.saturating_sub(slot.last_seen.load(Relaxed)) < shared.missing_after {
             return;
         }
         if slot.lanes.len() > 0
