@@ -5,8 +5,8 @@
 //! poll. Which thread does that does not matter to the timers; there is one at a time, which the `&mut` sees to.
 //!
 //! It must never cut a wait short without a deadline (an idle runtime uses no CPU), never read the clock while no timer
-//! is set, and never sleep past a deadline that it could have known of, but for the [`GAP`] that it keeps: the agreement with those who set timers while
-//! it sleeps is in `shared.rs`.
+//! is set, and never sleep past a deadline that it could have known of, but for the pause that it keeps between waits:
+//! the agreement with those who set timers while it sleeps is in `shared.rs`.
 //!
 //! # With a paused clock
 //!
@@ -32,8 +32,8 @@ use crate::tick::TICKS_PER_MILLISECOND;
 const LONGEST_WAIT: Duration = Duration::from_millis(1 << 30);
 
 /// Between two waits that end for timers there is a millisecond, in ticks. To wake a thread costs as much as to fire a
-/// hundred timers, so a thread that has nothing else to do fires them a few at a time. The first after a pause, and those
-/// that a busy thread looks after in passing, are exact to the tick.
+/// hundred timers, so a thread that has nothing else to do fires them a few at a time. The first after a pause, and
+/// those that a busy thread looks after in passing, are exact to the tick.
 const GAP: u64 = TICKS_PER_MILLISECOND;
 
 /// The timer layer's driver. See the module.
