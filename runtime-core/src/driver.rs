@@ -31,8 +31,8 @@ pub trait Driver: Send + 'static {
 
 /// Calls wakers, from within [`Driver::park`] or [`Driver::poll`], whose tasks have precedence.
 ///
-/// For timers: a task that asked to run at a certain time should not stand in line behind a thousand sockets. Such tasks
-/// have a line of their own, which is served more often than the others.
+/// For timers: a task that asked to run at a certain time should not stand in line behind a thousand sockets. Such
+/// tasks have a line of their own, which is served more often than the others.
 pub fn deliver_first(wake: impl FnOnce()) {
     crate::context::place().deliver_first(wake);
 }

@@ -1,9 +1,9 @@
 //! Between points in time and the wheel's ticks: the only place that converts, and the one that rounds.
 //!
-//! A tick is an eighth of a millisecond; they are counted since the runtime's timers started. A deadline is rounded **up**
-//! to a tick and the present is rounded **down**, so that "the deadline's tick has passed" implies that the deadline has:
-//! no timer fires early. The price is that a timer may be up to a tick late. (A poller that counts in milliseconds adds up
-//! to one of those, when the thread slept until then.)
+//! A tick is an eighth of a millisecond; they are counted since the runtime's timers started. A deadline is rounded
+//! **up** to a tick and the present is rounded **down**, so that "the deadline's tick has passed" implies that the
+//! deadline has: no timer fires early. The price is that a timer may be up to a tick late. (A poller that counts in
+//! milliseconds adds up to one of those, when the thread slept until then.)
 
 use std::time::{Duration, Instant};
 

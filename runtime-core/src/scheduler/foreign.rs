@@ -86,8 +86,8 @@ impl Foreign {
         self.shared.injector_schedules.add_shared(1);
     }
 
-    /// Many dead tasks have come home: frees them, unless somebody is at the gate. Then the next spawn does, or the next
-    /// nudge.
+    /// Many dead tasks have come home: frees them, unless somebody is at the gate. Then the next spawn does, or the
+    /// next nudge.
     pub(crate) fn nudge(&self) {
         if let Some(gate) = self.gate.try_lock()
             && !gate.closed

@@ -50,7 +50,8 @@ impl Pacing {
         }
     }
 
-    /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers now.
+    /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
+    /// now.
     pub(crate) fn end_interval(&self, now: Instant) -> bool {
         let interval = self.interval.get();
         let next = match self.since.replace(Some(now)) {

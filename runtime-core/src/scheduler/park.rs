@@ -8,8 +8,9 @@
 //! notification that comes before the sleep makes the sleeper's exchange fail, and it does not sleep at all; so none is
 //! lost.
 //!
-//! A notifier makes the work visible and then swaps; a sleeper looks for work and then makes its exchange. So either the
-//! sleeper sees the work, or the swap comes after that look: then it makes the exchange fail, or finds the sleeper asleep.
+//! A notifier makes the work visible and then swaps; a sleeper looks for work and then makes its exchange. So either
+//! the sleeper sees the work, or the swap comes after that look: then it makes the exchange fail, or finds the sleeper
+//! asleep.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;

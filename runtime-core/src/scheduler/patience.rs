@@ -33,8 +33,9 @@ impl Patience {
         Self { confidence: Cell::new(Self::FULL), skipped: Cell::new(0), alone }
     }
 
-    /// Looks until one of the closures sees something. False if it is time to sleep. `glance` is called all the time and
-    /// must be cheap and write nothing; `look` is called now and then, last of all, and whenever `glance` saw something.
+    /// Looks until one of the closures sees something. False if it is time to sleep. `glance` is called all the time
+    /// and must be cheap and write nothing; `look` is called now and then, last of all, and whenever `glance` saw
+    /// something.
     pub(crate) fn look_out(&self, glance: impl Fn() -> bool, mut look: impl FnMut() -> bool) -> bool {
         if !self.is_worth_it() {
             return look();

@@ -5,12 +5,12 @@
 //! home to it; so it keeps their cells, by size, and the next task of about the same size gets one back that is still
 //! in the cache.
 //!
-//! Cells of one size ([`GRAIN`]) and alignment can stand for each other, whatever their types. What is kept is bounded by
-//! [`LIMIT`] bytes a list; beyond it memory goes back to the allocator. When a list is full of cells of sizes that
+//! Cells of one size ([`GRAIN`]) and alignment can stand for each other, whatever their types. What is kept is bounded
+//! by [`LIMIT`] bytes a list; beyond it memory goes back to the allocator. When a list is full of cells of sizes that
 //! are not asked for any more, those of one size at a time make room.
 //!
-//! A list keeps its memory until the runtime shuts down. A program's own global allocator must not use the runtime: it is
-//! called while a list is being worked on.
+//! A list keeps its memory until the runtime shuts down. A program's own global allocator must not use the runtime: it
+//! is called while a list is being worked on.
 //!
 //! A sanitizer does not see the use of a cell after its task's death while the cell waits here: `--cfg rt_plain_cells`
 //! turns the keeping off, and is set for such runs.

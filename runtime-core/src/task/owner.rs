@@ -8,16 +8,16 @@
 //! # A list takes no lock
 //!
 //! The list, the links of the tasks on it, and the memory it keeps for new ones ([`Cells`]) belong to one thread at a
-//! time: the worker; for the lists of foreign tasks, whoever has their gate (`scheduler/foreign.rs`); for one whose core no
-//! thread has, whoever holds the lock that keeps it so; after the workers are gone and the gates closed, the thread that
-//! shuts the runtime down.
+//! time: the worker; for the lists of foreign tasks, whoever has their gate (`scheduler/foreign.rs`); for one whose
+//! core no thread has, whoever holds the lock that keeps it so; after the workers are gone and the gates closed, the
+//! thread that shuts the runtime down.
 //!
-//! When the last reference goes on that very thread, it unlinks and frees the task. Other threads push the dead onto the
-//! list's *return stack*, several at a time ([`Home`](super::home)), and the owner frees them when it comes by: at its
-//! maintenance ticks and before it parks. Pushing is a compare-exchange in a loop; the owner takes the whole stack with
-//! one swap, so no node is popped while another thread looks at it, and there is no ABA. A push releases and the swap
-//! acquires: the owner frees what the pusher has seen the last of. About every 256th return nudges the owner, so that a
-//! sleeping one does not sit on a heap of dead tasks.
+//! When the last reference goes on that very thread, it unlinks and frees the task. Other threads push the dead onto
+//! the list's *return stack*, several at a time ([`Home`](super::home)), and the owner frees them when it comes by: at
+//! its maintenance ticks and before it parks. Pushing is a compare-exchange in a loop; the owner takes the whole stack
+//! with one swap, so no node is popped while another thread looks at it, and there is no ABA. A push releases and the
+//! swap acquires: the owner frees what the pusher has seen the last of. About every 256th return nudges the owner, so
+//! that a sleeping one does not sit on a heap of dead tasks.
 //!
 //! # What happens at shutdown
 //!

@@ -5,8 +5,8 @@ use super::raw::TaskRef;
 use crate::events::{Observer, TaskEventKind, emit};
 use crate::metrics::Counter;
 
-/// The thread that runs a task, as the task needs to know it. Handing it over spares every step of a poll the search for
-/// it in thread-local storage.
+/// The thread that runs a task, as the task needs to know it. Handing it over spares every step of a poll the search
+/// for it in thread-local storage.
 #[derive(Clone, Copy)]
 pub(crate) struct Runner<'a> {
     /// Who is told what happens to the task.

@@ -309,8 +309,8 @@ impl State {
     #[inline]
     #[must_use]
     pub(crate) fn ref_dec(&self, by: usize) -> bool {
-        // Who has all the references there are is alone with the task: nobody can make another, and the count need not be
-        // written any more.
+        // Who has all the references there are is alone with the task: nobody can make another, and the count need not
+        // be written any more.
         if self.0.load(Acquire) >> REF_SHIFT == by {
             return true;
         }

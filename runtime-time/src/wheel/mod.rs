@@ -1,25 +1,26 @@
 //! The hierarchical timing wheel: which timer is due next, in constant time.
 //!
-//! This is a pure data structure. It knows ticks (`u64`, counted by its user from whatever start), and nothing of clocks, threads, locks or wakers. A shard keeps one under its lock; the tests drive one
-//! against a sorted map. It must never hand out a node before the tick it was filed under.
+//! This is a pure data structure. It knows ticks (`u64`, counted by its user from whatever start), and nothing of
+//! clocks, threads, locks or wakers. A shard keeps one under its lock; the tests drive one against a sorted map. It
+//! must never hand out a node before the tick it was filed under.
 //!
 //! # How it works
 //!
 //! The idea is scheme 7 of Varghese and Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987), in the form that
-//! reads the levels off the bits of the deadline. Write the wheel's own time, `elapsed`, and a deadline in base 256. The
-//! highest digit in which they differ is the deadline's **level**, and the deadline's digit there is its **slot**:
+//! reads the levels off the bits of the deadline. Write the wheel's own time, `elapsed`, and a deadline in base 256.
+//! The highest digit in which they differ is the deadline's **level**, and the deadline's digit there is its **slot**:
 //! level 0 has one slot a tick, level 1 one slot for every 256 ticks, and so on through five levels, which span 2^40
-//! ticks (some four years, at eight ticks a millisecond). A deadline that differs in a higher digit still is **parked** in
-//! the top level, in the slot of its digit there; it shares that slot with others which are much nearer, and is filed
-//! again whenever they come up.
+//! ticks (some four years, at eight ticks a millisecond). A deadline that differs in a higher digit still is **parked**
+//! in the top level, in the slot of its digit there; it shares that slot with others which are much nearer, and is
+//! filed again whenever they come up.
 //!
 //! When the wheel's time reaches the earliest deadline in a slot above level 0, the slot is **opened**: all its nodes
 //! are filed again, and land in lower levels (or back in the same slot, if they were parked). So a node moves at most
 //! four times, however many there are, plus once a visit for the parked ones.
 //!
 //! Opening a slot takes time in proportion to its nodes, most of which are in nobody's cache, and meanwhile no timer
-//! fires. That is why the slots are many: with 64 a level, and ticks as short as they are, the slots of level 2 were half
-//! a second wide, and with 100 timers a millisecond those of one in sixty were 5 ms late.
+//! fires. That is why the slots are many: with 64 a level, and ticks as short as they are, the slots of level 2 were
+//! half a second wide, and with 100 timers a millisecond those of one in sixty were 5 ms late.
 //!
 //! # What holds between calls
 //!

@@ -1,16 +1,16 @@
 //! The bottom of a worker's LIFO lane: a place for the one task that lies there alone.
 //!
-//! Most of the time a worker has one runnable task: the one that the poll at hand has just woken or spawned. To put that
-//! into a deque and take it out again costs a fence and an exchange, because a thief may be after the same task. Here it
-//! costs one exchange. The place is part of the lane: what is in it is older than everything in the deque above, and can be
-//! stolen like everything else.
+//! Most of the time a worker has one runnable task: the one that the poll at hand has just woken or spawned. To put
+//! that into a deque and take it out again costs a fence and an exchange, because a thief may be after the same task.
+//! Here it costs one exchange. The place is part of the lane: what is in it is older than everything in the deque
+//! above, and can be stolen like everything else.
 //!
 //! # Protocol
 //!
 //! Only the worker fills the place, and only when it sees it empty; so a plain store does it. Anybody empties it, by
-//! exchanging the task for null: of several, one gets it. The store releases and the exchange acquires. A thief that sees
-//! the place empty while the worker fills it has come too early, as with any queue; who must not come too early looks
-//! after a fence (`idle.rs`).
+//! exchanging the task for null: of several, one gets it. The store releases and the exchange acquires. A thief that
+//! sees the place empty while the worker fills it has come too early, as with any queue; who must not come too early
+//! looks after a fence (`idle.rs`).
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -46,8 +46,8 @@ fn take(place: &Place) -> Option<Notified> {
     if seen.is_null() {
         return None;
     }
-    // If it fails another thread was quicker. The pointer to go on with is the one that the exchange gives: the one that
-    // was seen may be that of an earlier task at the same address.
+    // If it fails another thread was quicker. The pointer to go on with is the one that the exchange gives: the one
+    // that was seen may be that of an earlier task at the same address.
     let task = NonNull::new(place.compare_exchange(seen, ptr::null_mut(), AcqRel, Relaxed).ok()?)?;
     // SAFETY: `fill` put it there, and this exchange has taken it out.
     Some(unsafe { Notified::from_raw(task) })

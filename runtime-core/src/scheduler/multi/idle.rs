@@ -26,6 +26,10 @@
 //! looks at all queues then. Either way it changes the word, passes a fence, and looks. The pusher did not see that
 //! change, so the pusher's fence comes first, and the look sees the work.
 //!
+//! Waking costs microseconds, so a pusher that is about to do it first looks for a moment, unless all workers sleep,
+//! whether the work has been taken or somebody has begun to search. Both are read after the pusher's fence, so they mean
+//! what they meant above.
+//!
 //! # Which work counts
 //!
 //! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on
@@ -96,8 +100,8 @@ impl Idle {
         if self.is_help_needed() { self.wake_unless_taken(is_taken) } else { None }
     }
 
-    /// Waking a thread takes microseconds of the caller's time and of the other's. A worker that is up may be just about
-    /// to come by, as in a conversation between a task and a future in `block_on`: gives it a moment.
+    /// Waking a thread takes microseconds of the caller's time and of the other's. A worker that is up may be just
+    /// about to come by, as in a conversation between a task and a future in `block_on`: gives it a moment.
     #[cold]
     fn wake_unless_taken(&self, is_taken: impl Fn() -> bool) -> Option<usize> {
         if !self.all_asleep() {

@@ -19,8 +19,8 @@
 //! While a line of `m` tasks passes by on the fair lane, with `n` on the due lane, that makes no more than
 //! `n * (1 + ln(16 * m / n)) + 2 * m` ticks, which is below `4 * (n + m)` for all `n` and `m`.
 //!
-//! The due lane is in FIFO order, because on top of the deque each turn of the timers buried those of the turns before: of
-//! 200 timers of 2 ms beside tasks that burn the processor, one in a hundred was 25 ms late.
+//! The due lane is in FIFO order, because on top of the deque each turn of the timers buried those of the turns before:
+//! of 200 timers of 2 ms beside tasks that burn the processor, one in a hundred was 25 ms late.
 
 use std::cell::Cell;
 

@@ -1,10 +1,10 @@
 //! The work-stealing scheduler.
 //!
 //! Each worker thread has three lanes that others can steal from: a LIFO deque, where wakes and spawns go; a FIFO *fair
-//! lane*, where tasks go that yielded or were woken by sockets; and a FIFO *due lane* for what timers wake. What comes from foreign threads goes through
-//! the *injector*. `worker.rs` has the loop, `lanes.rs` the order in which the lanes are served, `idle.rs` the protocol
-//! of sleeping and waking, `guest.rs` what `block_on` does on its caller's thread, `monitor.rs` who looks after a
-//! worker that is stuck, and `shutdown.rs` the end.
+//! lane*, where tasks go that yielded or were woken by sockets; and a FIFO *due lane* for what timers wake. What comes
+//! from foreign threads goes through the *injector*. `worker.rs` has the loop, `lanes.rs` the order in which the lanes
+//! are served, `idle.rs` the protocol of sleeping and waking, `guest.rs` what `block_on` does on its caller's thread,
+//! `monitor.rs` who looks after a worker that is stuck, and `shutdown.rs` the end.
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
@@ -163,8 +163,8 @@ impl Shared {
         self.slots[slot].wakeup.unpark(&*runtime.drivers.unpark);
     }
 
-    /// Surplus work was made visible: wakes a worker for it, if need be. `is_taken` tells whether it has gone to somebody
-    /// already; it must not look far.
+    /// Surplus work was made visible: wakes a worker for it, if need be. `is_taken` tells whether it has gone to
+    /// somebody already; it must not look far.
     #[inline]
     fn notify(&self, runtime: &Inner, is_taken: impl Fn() -> bool) {
         if let Some(worker) = self.idle.wake_one(is_taken) {

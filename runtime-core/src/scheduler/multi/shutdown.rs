@@ -6,7 +6,8 @@
 //! sets a flag and wakes every thread; each finishes its poll, puts its core down, and goes. The last one to
 //! put its core down performs the *finale*, alone: nobody polls tasks of the runtime any more, and none ever will.
 //!
-//! 1. The gates of the foreign lists are closed: their spawns are refused from now on. (Workers' own lists get tasks from workers only.)
+//! 1. The gates of the foreign lists are closed: their spawns are refused from now on. (Workers' own lists get tasks
+//!    from workers only.)
 //! 2. Every task on every list that is not complete is cancelled: its future is dropped, its joiner told.
 //! 3. `queues_closed` is set and all queues are emptied. What is in them belongs to complete tasks: references, nothing
 //!    more. A waker that was past its change of state but not yet in the queue finds the flag after its push and

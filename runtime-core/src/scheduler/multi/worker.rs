@@ -2,8 +2,8 @@
 //!
 //! # A tick
 //!
-//! 1. If an interval of polls is over: free returned tasks, help a neighbour that is missing, and look after the drivers
-//!    (`pacing.rs`).
+//! 1. If an interval of polls is over: exchange dead tasks, help a neighbour that is missing, and look after the
+//!    drivers (`pacing.rs`).
 //! 2. Take a task from the own lanes (`lanes.rs` says in which order; the injector has its turn there).
 //! 3. Else a batch from the injector; else search: steal half of some other worker's tasks, going round once from a
 //!    random start, and look at the injector again.
@@ -227,8 +227,8 @@ impl Worker {
     fn take_injected(&self) -> Option<Notified> {
         let shared = self.shared();
         let task = self.core.lanes.take_batch(&shared.injector, shared.workers)?;
-        // Whoever pushed them may have seen that they were taken, and woken nobody. (A searcher offers what it has when it
-        // stops.)
+        // Whoever pushed them may have seen that they were taken, and woken nobody. (A searcher offers what it has when
+        // it stops.)
         if !self.searching.get() && !self.core.lanes.is_empty() {
             shared.notify(&self.runtime, || false);
         }
@@ -296,9 +296,9 @@ impl Worker {
         }
     }
 
-    /// Looks at one other worker, and takes half of its tasks if it has not been seen for a while: it may be in a long poll,
-    /// or the operating system lets its thread wait. A worker that is fed by the drivers is never idle, and would leave
-    /// those tasks where they are until then.
+    /// Looks at one other worker, and takes half of its tasks if it has not been seen for a while: it may be in a long
+    /// poll, or the operating system lets its thread wait. A worker that is fed by the drivers is never idle, and would
+    /// leave those tasks where they are until then.
     fn help_neighbour(&self, now: u64) {
         let shared = self.shared();
         let victim = self.core.victims.below(shared.workers as u32) as usize;
