@@ -141,7 +141,7 @@ fn bound(runnable: usize, injector_interval: usize) -> usize {
 #[test]
 fn i4_each_runnable_task_of_a_worker_is_polled_within_the_bound() {
     let _watchdog = watchdog();
-    for (hogs, pairs) in [(0, 1), (1, 1), (5, 1), (1, 4), (40, 10)] {
+    for (hogs, pairs) in [(0, 1), (1, 1), (5, 1), (1, 4), (40, 10), (400, 2)] {
         let runtime = multi(1);
         let ticks = Arc::<Ticks>::default();
         // Waited for by a thread that is not in `block_on`, so that there is one worker and no guest.

@@ -20,7 +20,7 @@
 //!
 //! Opening a slot takes time in proportion to its nodes, most of which are in nobody's cache, and meanwhile no timer
 //! fires. That is why the slots are many: with 64 a level, and ticks as short as they are, the slots of level 2 were
-//! half a second wide, and with 100 timers a millisecond those of one in sixty were 5 ms late.
+//! half a second wide, and with 100 timers a millisecond one in a hundred was 2 to 4 ms late.
 //!
 //! # What holds between calls
 //!

@@ -177,19 +177,20 @@ impl Lanes {
         // The injector's turns do not count: else, with an unlucky interval, they would always fall on the same lane's.
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
-        if tick.is_multiple_of(EVERY)
-            // A lone task is the newest too; but the due lane goes before that.
-            && self.lifo_len() > usize::from(self.due.is_empty())
-            && let Some(task) = self.pop_oldest()
-        {
-            return Some(task);
-        }
+        // Before the other lane's turn, which may end the call: every tick counts.
         let fair_in = self.fair_in.get() - 1;
         if fair_in == 0 || fair_in > EVERY && self.due.is_empty() {
             self.fair_is_due.set(true);
             self.fair_in.set(self.fair_interval());
         } else {
             self.fair_in.set(fair_in);
+        }
+        if tick.is_multiple_of(EVERY)
+            // A lone task is the newest too; but the due lane goes before that.
+            && self.lifo_len() > usize::from(self.due.is_empty())
+            && let Some(task) = self.pop_oldest()
+        {
+            return Some(task);
         }
         let just_yielded = self.just_yielded.replace(false);
         // The task that has just yielded is not to run again at once: alone on its lane, it lets one of the others go

@@ -88,7 +88,7 @@ struct Slot {
     lanes: LaneStealers,
     wakeup: Wakeup,
     counters: WorkerCounters,
-    /// When the worker was last at its maintenance, in microseconds since the start.
+    /// When the worker was last at its maintenance, or got up, in microseconds since the start.
     last_seen: AtomicU64,
     owner: Owner,
 }

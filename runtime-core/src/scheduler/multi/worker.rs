@@ -22,6 +22,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
@@ -52,7 +53,7 @@ pub(crate) struct Worker {
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
     collecting: Cell<bool>,
     batch: UnsafeCell<Vec<Notified>>,
-    /// While they deliver what is to run first, it is collected here.
+    /// What has precedence (`deliver_first`) is collected here.
     first: UnsafeCell<Vec<Notified>>,
     delivering_first: Cell<bool>,
 }
@@ -288,12 +289,19 @@ impl Worker {
         self.exchange_dead();
         let now = Clock::real();
         let drivers_are_due = self.pacing.end_interval(now);
-        let now = self.shared().since_start(now);
-        self.slot().last_seen.store(now, Relaxed);
+        let now = self.note_seen(now);
         self.help_neighbour(now);
         if drivers_are_due {
             self.poll_drivers();
         }
+    }
+
+    /// Tells the neighbours that this worker is not missing.
+    fn note_seen(&self, now: Instant) -> u64 {
+        let now = self.shared().since_start(now);
+        // Relaxed: nothing else is read by whoever sees it, and to see it late costs a steal too many.
+        self.slot().last_seen.store(now, Relaxed);
+        now
     }
 
     /// Looks at one other worker, and takes half of its tasks if it has not been seen for a while: it may be in a long
@@ -403,6 +411,10 @@ impl Worker {
             self.lie_down();
         }
         self.shared().monitor.wake_if_asleep();
+        // With less there is nothing to be taken by mistake.
+        if self.core.lanes.has_surplus() {
+            self.note_seen(Clock::real());
+        }
         self.runtime.hooks.on_unpark();
         self.pacing.restart();
     }
