@@ -51,7 +51,7 @@ pub mod task {
     pub use runtime_core::coop;
     pub use runtime_core::coop::{consume_budget, unconstrained};
     pub use runtime_core::task::{AbortHandle, Builder, Id, JoinError, JoinHandle, id, try_id, yield_now};
-    pub use runtime_core::{spawn, spawn_blocking, spawn_local};
+    pub use runtime_core::{block_in_place, spawn, spawn_blocking, spawn_local};
 }
 
 /// Sleeping, intervals, timeouts, and a clock that can be paused.

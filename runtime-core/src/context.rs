@@ -139,8 +139,8 @@ pub fn now() -> Instant {
     with_runtime(|runtime| runtime.clock.now()).unwrap_or_else(|_| Clock::real())
 }
 
-/// Which worker of the current runtime this thread is. `None` on threads that are not its workers. Always below the
-/// [`slots`](crate::runtime::Config::slots) of the runtime's configuration.
+/// Which worker of the current runtime this thread is. `None` on threads that are not its workers, and on its spare
+/// workers. Always below the [`slots`](crate::runtime::Config::slots) of the runtime's configuration.
 #[inline]
 pub fn worker_index() -> Option<usize> {
     own_place().index()
@@ -279,6 +279,17 @@ pub(crate) fn try_enter() -> Option<impl Drop> {
         }
     }
     CONTEXT.with(|context| if context.entered.replace(true) { None } else { Some(Leave) })
+}
+
+/// Lets the thread block on futures, until the guard is dropped, if it may not do so now.
+pub(crate) fn leave_for_a_while() -> impl Drop {
+    struct Return(bool);
+    impl Drop for Return {
+        fn drop(&mut self) {
+            CONTEXT.with(|context| context.entered.set(self.0));
+        }
+    }
+    Return(CONTEXT.with(|context| context.entered.replace(false)))
 }
 
 /// Gives the thread a place at a scheduler until the guard is dropped.

@@ -4,15 +4,18 @@
 //! stacks the timers on the I/O driver and hands the runtime one object, so this crate knows neither. Calls go through
 //! a vtable: they are made once per park or once per several dozen polls, never per wake.
 //!
-//! A driver must never block in [`Driver::poll`]. It contains the panics of the wakers it calls; a panic of its own
-//! means that the runtime can wait for nothing any more, and ends the process.
+//! A driver must never block in [`Driver::poll`], and calls wakers through [`wake`] only, which keeps foreign code out of
+//! it. A panic of its own means that the runtime can wait for nothing any more, and ends the process.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 use crossbeam_utils::sync::{Parker, Unparker};
+
+use crate::task::{self, contain, discard};
 
 /// What a worker waits on when it has nothing to run. Only one thread at a time holds it (`&mut self`).
 pub trait Driver: Send + 'static {
@@ -27,6 +30,19 @@ pub trait Driver: Send + 'static {
     /// Closes the driver: everything that waits on it is woken and finds an error. Called once, at shutdown; `park`
     /// and `poll` are not called afterwards.
     fn shutdown(&mut self);
+}
+
+/// Calls a waker, from within [`Driver::park`] or [`Driver::poll`].
+///
+/// The waker of a task just queues that task. Any other is somebody else's code, which may block, panic, or call back
+/// into the runtime: on a worker it is kept until the driver has been given back, so that nobody else has to do without
+/// the driver meanwhile. Elsewhere it is called at once. A panic of it is contained either way.
+pub fn wake(waker: Waker) {
+    if task::is_waker_of_task(&waker) {
+        waker.wake();
+    } else if let Some(waker) = crate::context::place().defer_wake(waker) {
+        discard(contain(|| waker.wake()));
+    }
 }
 
 /// Calls wakers, from within [`Driver::park`] or [`Driver::poll`], whose tasks have precedence.

@@ -8,6 +8,8 @@
 //! Where to begin reading: `task/mod.rs` and `task/state.rs` (what a task is), `scheduler/multi/worker.rs` (what a
 //! worker does), `scheduler/multi/idle.rs` (how workers sleep and wake each other).
 
+mod block_in_place;
+pub mod blocked;
 mod blocking;
 pub mod clock;
 pub mod context;
@@ -22,6 +24,7 @@ mod scheduler;
 mod spawn;
 pub mod task;
 
+pub use self::block_in_place::block_in_place;
 pub use self::rng::RngSeed;
 pub use self::spawn::{spawn, spawn_blocking, spawn_local};
 pub use self::task::{AbortHandle, JoinError, JoinHandle};

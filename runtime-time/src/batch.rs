@@ -3,8 +3,6 @@
 //! The firing thread takes a batch of them out under the lock and calls them after releasing it. A waker is foreign
 //! code: it may take long, set timers, or panic. None of that may reach the shard, the driver, or the wakers behind it.
 
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
 /// How many timers fire under one hold of the lock: enough to make the lock cheap, few enough that a worker which sets
@@ -33,13 +31,6 @@ impl WakeBatch {
 
     /// Wakes all, oldest first. Not to be called under a lock.
     pub(crate) fn wake_all(&mut self) {
-        for waker in self.wakers.drain(..) {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-                // The hook has reported it. What is left may panic in turn when it is dropped, and then stays.
-                if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-                    mem::forget(again);
-                }
-            }
-        }
+        self.wakers.drain(..).for_each(runtime_core::driver::wake);
     }
 }

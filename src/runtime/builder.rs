@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runtime_core::RngSeed;
+use runtime_core::blocked::BlockedTask;
 use runtime_core::clock::Clock;
 use runtime_core::driver::DriverStack;
 use runtime_core::events::TaskEvent;
@@ -138,6 +139,57 @@ impl Builder {
     /// The stack size of the worker and blocking threads, in bytes. The standard library's default is 2 MiB.
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
         self.config.thread_stack_size = Some(bytes);
+        self
+    }
+
+    /// Whether to come to the help of blocked workers (yes). A multi-thread runtime watches its workers; when one is in
+    /// the same poll for longer than the [threshold](Self::blocked_threshold) while other work waits, it has an idle
+    /// worker take over, or starts a *spare worker*, a further thread, if none is idle. It also counts such polls
+    /// ([`blocked_count`](super::RuntimeMetrics::blocked_count)) and reports them ([`on_blocked`](Self::on_blocked)).
+    ///
+    /// Switched off, a blocked worker is neither counted nor reported, and no thread is started for it, but for one that
+    /// calls [`block_in_place`](crate::task::block_in_place). Idle workers take over what it holds up all the same.
+    pub fn rescue_blocked(&mut self, rescue: bool) -> &mut Self {
+        self.config.rescue_blocked = rescue;
+        self
+    }
+
+    /// How long a poll of a task may take before its worker is taken to be blocked, if anything waits for that worker
+    /// (10 ms; at least 1 ms). It is noticed after that time and at most 5 ms more.
+    pub fn blocked_threshold(&mut self, threshold: Duration) -> &mut Self {
+        self.config.blocked_threshold = threshold;
+        self
+    }
+
+    /// The most spare workers at once (512), for blocked workers and for
+    /// [`block_in_place`](crate::task::block_in_place). With zero there are none: then a program that blocks all
+    /// workers stands still, but is told so.
+    ///
+    /// Beyond twice the number of workers there are only as many as there are threads that *sleep* in a blocked poll:
+    /// more threads do not help those that compute. A spare worker retires when the blocked ones have returned;
+    /// its thread is kept for [`thread_keep_alive`](Self::thread_keep_alive).
+    pub fn max_spare_workers(&mut self, workers: usize) -> &mut Self {
+        self.config.max_spare_workers = workers;
+        self
+    }
+
+    /// Calls the hook when a task has blocked its worker while other work waited: once for each place in the program
+    /// where such tasks are spawned, when the poll is over, or after a second if it is not. Without this call the
+    /// [`BlockedTask`](super::BlockedTask) is written to stderr, as one line.
+    ///
+    /// The hook is called on the thread that watches the workers, which helps nobody meanwhile: it must be quick.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_multi_thread()
+    ///     .on_blocked(|blocked| eprintln!("please look into this: {blocked}"))
+    ///     .build()
+    ///     .unwrap();
+    /// # drop(runtime);
+    /// ```
+    pub fn on_blocked(&mut self, hook: impl Fn(&BlockedTask) + Send + Sync + 'static) -> &mut Self {
+        self.config.on_blocked = Some(Arc::new(hook));
         self
     }
 

@@ -25,6 +25,7 @@ pub use self::builder::Builder;
 pub use self::owned::{LocalRuntime, Runtime};
 
 pub use runtime_core::RngSeed;
+pub use runtime_core::blocked::{Activity, BlockedTask};
 pub use runtime_core::driver::DriverCounters;
 pub use runtime_core::events::{TaskEvent, TaskEventKind};
 pub use runtime_core::metrics::{Counts, RuntimeMetrics};

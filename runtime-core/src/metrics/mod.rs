@@ -89,6 +89,23 @@ impl RuntimeMetrics {
         }
     }
 
+    /// How often a worker was blocked: it was in one poll for longer than `Builder::blocked_threshold` while tasks,
+    /// timers or sockets waited. Always zero on a current-thread runtime.
+    pub fn blocked_count(&self) -> u64 {
+        match &self.inner.scheduler {
+            Scheduler::Multi(shared) => shared.blocked(),
+            Scheduler::Current(_) => 0,
+        }
+    }
+
+    /// Threads of spare workers: those that stand in for blocked workers, and those that have and wait to do so again.
+    pub fn num_spare_threads(&self) -> usize {
+        match &self.inner.scheduler {
+            Scheduler::Multi(shared) => shared.num_spare_threads(),
+            Scheduler::Current(_) => 0,
+        }
+    }
+
     /// Threads of the blocking pool.
     pub fn num_blocking_threads(&self) -> usize {
         self.inner.blocking.counts().0

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use crate::blocked::BlockedHook;
 use crate::events::Observer;
 use crate::rng::RngSeed;
 use crate::scheduler::multi::GUESTS;
@@ -48,6 +49,14 @@ pub struct Config {
     pub thread_name: Option<ThreadNamer>,
     /// The stack size of these threads, in bytes. `None`: the standard library's.
     pub thread_stack_size: Option<usize>,
+    /// Whether the monitor helps when a worker is stuck, and reports it.
+    pub rescue_blocked: bool,
+    /// A poll that lasts longer, while other work waits, is taken to be blocked.
+    pub blocked_threshold: Duration,
+    /// The most spare workers at once.
+    pub max_spare_workers: usize,
+    /// Told of polls that were blocked. `None`: a line on stderr.
+    pub on_blocked: Option<BlockedHook>,
     /// Called on each new thread before it works.
     pub on_thread_start: Option<Hook>,
     /// Called on each thread before it ends.
@@ -79,6 +88,10 @@ impl Config {
             thread_keep_alive: Duration::from_secs(10),
             thread_name: None,
             thread_stack_size: None,
+            rescue_blocked: true,
+            blocked_threshold: Duration::from_millis(10),
+            max_spare_workers: 512,
+            on_blocked: None,
             on_thread_start: None,
             on_thread_stop: None,
             on_thread_park: None,
@@ -110,7 +123,7 @@ impl Config {
         }
     }
 
-    /// How many worker slots the runtime will have, so that drivers can keep one shard for each. What
+    /// How many worker slots the runtime will have from the start, so that drivers can keep one shard for each. What
     /// [`worker_index`](crate::context::worker_index) gives is below it.
     pub fn slots(&self) -> usize {
         match self.flavor {
@@ -119,12 +132,14 @@ impl Config {
         }
     }
 
-    pub(crate) fn threads(&self) -> Threads {
-        Threads { name: self.thread_name.clone(), stack_size: self.thread_stack_size }
+    /// How many spare workers there can be.
+    pub(crate) fn spare_workers(&self) -> usize {
+        // The idle protocol counts all threads that sleep.
+        self.max_spare_workers.min(MAX_WORKER_THREADS - self.worker_threads)
     }
 
-    pub(crate) fn thread_builder(&self, index: usize) -> thread::Builder {
-        self.threads().builder("worker", index as u64)
+    pub(crate) fn threads(&self) -> Threads {
+        Threads { name: self.thread_name.clone(), stack_size: self.thread_stack_size }
     }
 }
 
@@ -136,6 +151,9 @@ impl fmt::Debug for Config {
             .field("max_blocking_threads", &self.max_blocking_threads)
             .field("thread_keep_alive", &self.thread_keep_alive)
             .field("thread_stack_size", &self.thread_stack_size)
+            .field("rescue_blocked", &self.rescue_blocked)
+            .field("blocked_threshold", &self.blocked_threshold)
+            .field("max_spare_workers", &self.max_spare_workers)
             .field("global_queue_interval", &self.global_queue_interval)
             .field("event_interval", &self.event_interval)
             .field("coop_budget", &self.coop_budget)
@@ -165,6 +183,14 @@ impl Threads {
     /// Threads that serve the runtime itself.
     pub(crate) fn monitor_builder(&self) -> thread::Builder {
         thread::Builder::new().name("rt-monitor".into())
+    }
+
+    pub(crate) fn worker_builder(&self, index: usize) -> thread::Builder {
+        self.builder("worker", index as u64)
+    }
+
+    pub(crate) fn spare_builder(&self, number: u64) -> thread::Builder {
+        self.builder("spare", number)
     }
 
     pub(crate) fn blocking_builder(&self, number: u64) -> thread::Builder {

@@ -57,7 +57,7 @@ impl Inner {
     fn start(config: &Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Arc<Self>> {
         let rng = Generator::new(config.rng_seed.unwrap_or_else(RngSeed::arbitrary));
         let scheduler = match config.flavor {
-            Flavor::MultiThread => Scheduler::Multi(multi::Shared::new(config, drivers.driver, &rng)),
+            Flavor::MultiThread => Scheduler::Multi(multi::Shared::new(config, drivers.driver, rng)),
             Flavor::CurrentThread => Scheduler::Current(current::Shared::new(config, drivers.driver, &rng)),
         };
         let inner = Arc::new(Self {

@@ -13,6 +13,7 @@ mod park;
 mod patience;
 
 use std::ptr::NonNull;
+use std::task::Waker;
 
 use crate::metrics::WorkerCounters;
 use crate::runtime::Inner;
@@ -46,7 +47,7 @@ impl Place {
         match self {
             Place::Outside | Place::Blocking(_) => None,
             // SAFETY: set by the worker, on this thread, for as long as it is one.
-            Place::Multi(worker) => Some(unsafe { worker.as_ref() }.index()),
+            Place::Multi(worker) => unsafe { worker.as_ref() }.index(),
             Place::Current(_) => Some(0),
         }
     }
@@ -69,6 +70,16 @@ impl Place {
             // SAFETY: as in `index`.
             Place::Multi(worker) => unsafe { worker.as_ref() }.deliver_first(wake),
             _ => wake(),
+        }
+    }
+
+    /// See [`driver::wake`](crate::driver::wake). Gives the waker back if it is to be called at once: on one thread
+    /// nobody else could attend the driver anyway.
+    pub(crate) fn defer_wake(self, waker: Waker) -> Option<Waker> {
+        match self {
+            // SAFETY: as in `index`.
+            Place::Multi(worker) => unsafe { worker.as_ref() }.defer_wake(waker),
+            _ => Some(waker),
         }
     }
 

@@ -50,6 +50,11 @@ impl Pacing {
         }
     }
 
+    /// The interval is over, whatever it has come to.
+    pub(crate) fn end_now(&self) {
+        self.left.set(1);
+    }
+
     /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
     /// now.
     pub(crate) fn end_interval(&self, now: Instant) -> bool {

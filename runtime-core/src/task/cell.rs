@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 use super::error::JoinError;
-use super::list::{Birthplace, Links};
+use super::list::{Birthplace, Links, Site};
 use super::owner::Owner;
 use super::raw::{Birth, Vtable};
 use super::state::State;
@@ -43,13 +43,19 @@ impl Header {
             owner: birth.owner,
             links: Links::new(),
             id: birth.id,
-            birthplace: Birthplace::new(birth.location),
+            birthplace: Birthplace::new(birth.location, birth.name.is_some()),
         }
     }
 
     /// Where the task was spawned.
     pub(crate) fn location(&self) -> &'static Location<'static> {
-        self.birthplace.location()
+        self.site().location()
+    }
+
+    /// The same, and whether the task has a name.
+    #[inline]
+    pub(crate) fn site(&self) -> Site {
+        self.birthplace.site()
     }
 
     /// The word that links dead tasks.

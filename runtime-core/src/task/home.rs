@@ -85,6 +85,12 @@ impl Home {
         unsafe { self.list().drain_returned() };
     }
 
+    /// Gives back the memory that the list keeps for new tasks, when its thread goes.
+    pub(crate) fn trim(&self) {
+        // SAFETY: the list is this thread's.
+        unsafe { self.list().trim() };
+    }
+
     /// Sends what is in the post.
     #[inline]
     pub(crate) fn send_post(&self) {

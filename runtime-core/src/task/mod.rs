@@ -55,8 +55,10 @@ use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 
 pub(crate) use self::cell::Header;
+pub(crate) use self::list::Site;
 pub(crate) use self::raw::{Birth, Notified, TaskRef, free};
 pub(crate) use self::runner::Runner;
+pub(crate) use self::waker::is_waker_of_task;
 
 pub use self::error::JoinError;
 pub use self::id::Id;

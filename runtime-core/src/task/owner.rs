@@ -287,6 +287,16 @@ impl Owner {
         }
     }
 
+    /// Gives the memory of dead tasks back that was kept for new ones.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns this list.
+    pub(crate) unsafe fn trim(&self) {
+        // SAFETY: the caller's promise.
+        self.own.with_mut(|own| unsafe { (*own).cells.clear() });
+    }
+
     /// Cancels every task that is not complete, at shutdown.
     ///
     /// # Safety

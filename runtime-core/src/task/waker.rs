@@ -1,7 +1,7 @@
 //! A task's waker: a `RawWaker` over the task pointer, so that making and waking one allocates nothing.
 
 use std::mem::ManuallyDrop;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use super::cell::Header;
@@ -9,6 +9,12 @@ use super::raw::TaskRef;
 use super::state::Wake;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
+
+/// Whether this is the waker of a task, of whatever runtime: one that only queues.
+#[inline]
+pub(crate) fn is_waker_of_task(waker: &Waker) -> bool {
+    ptr::eq(waker.vtable(), &VTABLE)
+}
 
 /// Runs the closure with a waker that has no reference of its own: it lives only while the caller's reference does.
 #[inline]

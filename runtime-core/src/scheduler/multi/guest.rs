@@ -32,7 +32,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     let mut future = pin!(future);
     let shared = Multi::shared(runtime);
     let parker = Parker::new();
-    let core = shared.lifecycle.take_vacant();
+    let core = shared.lifecycle.take_guests();
     let (waking, slot) = (Arc::clone(runtime), core.as_ref().map(|core| core.index));
     let main = MainWaker::new(parker.unparker().clone(), move || {
         if let Some(slot) = slot {
@@ -96,7 +96,7 @@ impl Guest {
 impl Drop for Guest {
     fn drop(&mut self) {
         let worker = self.worker.take().expect("dropped once");
-        let runtime = worker.runtime_arc();
+        let runtime = Arc::clone(worker.runtime());
         Multi::shared(&runtime).leave(&runtime, worker.into_core());
     }
 }

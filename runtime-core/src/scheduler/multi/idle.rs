@@ -145,6 +145,20 @@ impl Idle {
         Some(worker)
     }
 
+    /// As [`wake_any`](Self::wake_any), of the workers from this number on.
+    #[must_use]
+    pub(crate) fn wake_from(&self, first: usize) -> Option<usize> {
+        let mut sleepers = self.sleepers.lock();
+        let at = sleepers.iter().rposition(|&worker| worker >= first)?;
+        self.counts.fetch_add(SEARCHING.wrapping_sub(SLEEPING), SeqCst);
+        Some(sleepers.remove(at))
+    }
+
+    /// Whether a worker sleeps.
+    pub(crate) fn has_sleepers(&self) -> bool {
+        Counts(self.counts.load(SeqCst)).sleeping() > 0
+    }
+
     /// A running worker wants to search. Half of the workers may.
     pub(crate) fn start_search(&self) -> bool {
         let counts = Counts(self.counts.load(Relaxed));
@@ -197,9 +211,9 @@ impl Idle {
         self.counts.fetch_add(SEARCHING, SeqCst);
     }
 
-    /// Whether all workers sleep.
+    /// Whether as many sleep as there are workers. (With spare workers about, that need not be all.)
     pub(crate) fn all_asleep(&self) -> bool {
-        Counts(self.counts.load(SeqCst)).sleeping() == self.workers
+        Counts(self.counts.load(SeqCst)).sleeping() >= self.workers
     }
 }
 

@@ -242,13 +242,13 @@ impl LaneStealers {
     }
 }
 
-/// Takes the injector's oldest task.
-pub(crate) fn take_one(injector: &Injector<Notified>) -> Option<Notified> {
+/// Takes the oldest out of an injector.
+pub(crate) fn take_one<T>(injector: &Injector<T>) -> Option<T> {
     if injector.is_empty() { None } else { until_settled(|| injector.steal()) }
 }
 
 /// A `Retry` says that another thread took something at the same moment: somebody makes progress, so try again.
-fn until_settled(mut steal: impl FnMut() -> Steal<Notified>) -> Option<Notified> {
+fn until_settled<T>(mut steal: impl FnMut() -> Steal<T>) -> Option<T> {
     loop {
         match steal() {
             Steal::Success(task) => return Some(task),

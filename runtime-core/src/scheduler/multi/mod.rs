@@ -4,22 +4,30 @@
 //! lane*, where tasks go that yielded or were woken by sockets; and a FIFO *due lane* for what timers wake. What comes
 //! from foreign threads goes through the *injector*. `worker.rs` has the loop, `lanes.rs` the order in which the lanes
 //! are served, `idle.rs` the protocol of sleeping and waking, `guest.rs` what `block_on` does on its caller's thread,
-//! `monitor.rs` who looks after a worker that is stuck, and `shutdown.rs` the end.
+//! `monitor/` who looks after a worker that is stuck, `spares.rs` who stands in for it, `balance.rs` how many do,
+//! `aside.rs` what a worker does that says so itself, `lifecycle.rs` which thread has which core, and `shutdown.rs`
+//! the threads' beginning and end.
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
+mod aside;
+mod balance;
 mod bottom;
 mod guest;
 mod idle;
 mod lanes;
+mod lifecycle;
 mod monitor;
 mod shutdown;
+mod slot;
+mod spares;
 mod worker;
 
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::task::Waker;
 use std::time::Instant;
 
 use crate::primitive::Parker;
@@ -28,10 +36,12 @@ use crossbeam_utils::CachePadded;
 
 pub(crate) use self::guest::block_on;
 use self::idle::Idle;
+use self::lanes::Lanes;
 pub(crate) use self::lanes::take_one;
-use self::lanes::{LaneStealers, Lanes};
+use self::lifecycle::Lifecycle;
 use self::monitor::Monitor;
-use self::shutdown::Lifecycle;
+use self::slot::Slot;
+use self::spares::Spares;
 pub(crate) use self::worker::Worker;
 
 use super::foreign::Foreign;
@@ -45,7 +55,7 @@ use crate::metrics::WorkerCounters;
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
 use crate::task::owner::{ListOf, Owner};
-use crate::task::{Birth, Header, JoinHandle, Notified, Schedule, TaskRef};
+use crate::task::{Birth, Header, JoinHandle, Notified, Schedule, TaskRef, contain, discard};
 
 /// So many callers of `block_on` at once spawn as cheaply as workers; further ones spawn like foreign threads.
 pub(crate) const GUESTS: usize = 4;
@@ -63,10 +73,15 @@ const MISSING_IN_A_CROWD: u64 = 5_000;
 
 /// What all threads see of the scheduler.
 pub(crate) struct Shared {
-    /// One for each worker, then one for each guest.
+    /// One for each worker, then one for each guest. Those of spare workers, whose numbers follow, are in `spares`.
     slots: Box<[CachePadded<Slot>]>,
     workers: usize,
+    spares: Spares,
+    /// For the spare workers' streams.
+    rng: Generator,
     injector: Injector<Notified>,
+    /// Wakers that are not of tasks, and that the drivers want called when they have been given back.
+    foreign_wakers: Injector<Waker>,
     /// The queues were emptied for the last time: whoever pushes now empties them again.
     queues_closed: AtomicBool,
     /// Set once, at shutdown; every thread of the scheduler looks at it each tick.
@@ -83,16 +98,6 @@ pub(crate) struct Shared {
     single_cpu: bool,
 }
 
-/// The public side of one worker: what other threads steal from, wake, read, and return tasks to.
-struct Slot {
-    lanes: LaneStealers,
-    wakeup: Wakeup,
-    counters: WorkerCounters,
-    /// When the worker was last at its maintenance, or got up, in microseconds since the start.
-    last_seen: AtomicU64,
-    owner: Owner,
-}
-
 /// The private side: whatever thread has the core is the worker, or the guest.
 struct Core {
     index: usize,
@@ -103,33 +108,34 @@ struct Core {
     ids: IdBlock,
 }
 
+/// Both sides of a worker.
+fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, Core) {
+    let (lanes, stealers) = Lanes::new(injector_interval);
+    let (wakeup, parker) = Wakeup::new();
+    let core = Core { index, lanes, parker, victims: rng.split(), user_random: rng.split(), ids: IdBlock::default() };
+    (Slot::new(index, stealers, wakeup), core)
+}
+
 impl Shared {
-    pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: &Generator) -> Self {
-        let (mut slots, mut cores) = (Vec::new(), Vec::new());
-        for index in 0..config.worker_threads + GUESTS {
-            let (lanes, stealers) = Lanes::new(config.global_queue_interval);
-            let (wakeup, parker) = Wakeup::new();
-            let (victims, user_random, ids) = (rng.split(), rng.split(), IdBlock::default());
-            slots.push(CachePadded::new(Slot {
-                lanes: stealers,
-                wakeup,
-                counters: WorkerCounters::default(),
-                last_seen: AtomicU64::new(0),
-                owner: Owner::new(ListOf::Slot(index)),
-            }));
-            cores.push(Core { index, lanes, parker, victims, user_random, ids });
-        }
+    pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: Generator) -> Self {
+        let (slots, cores): (Vec<_>, Vec<_>) = (0..config.worker_threads + GUESTS)
+            .map(|index| new_worker(index, config.global_queue_interval, &rng))
+            .map(|(slot, core)| (CachePadded::new(slot), core))
+            .unzip();
         Self {
             slots: slots.into(),
             workers: config.worker_threads,
+            spares: Spares::new(config.spare_workers(), config.thread_keep_alive),
+            rng,
             injector: Injector::new(),
+            foreign_wakers: Injector::new(),
             queues_closed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             idle: CachePadded::new(Idle::new(config.worker_threads)),
             driver: SharedDriver::new(driver),
             foreign: (0..foreign_lists()).map(|index| CachePadded::new(Foreign::new(index))).collect(),
             lifecycle: Lifecycle::new(cores, config.worker_threads),
-            monitor: Monitor::new(),
+            monitor: Monitor::new(config),
             started: Clock::real(),
             missing_after: if config.worker_threads <= num_cpus::get() { MISSING } else { MISSING_IN_A_CROWD },
             single_cpu: num_cpus::get() == 1,
@@ -142,7 +148,41 @@ impl Shared {
     }
 
     fn owners(&self) -> impl Iterator<Item = &Owner> {
-        self.slots.iter().map(|slot| &slot.owner).chain(self.foreign.iter().map(|foreign| foreign.owner()))
+        self.all_slots().map(|slot| &slot.owner).chain(self.foreign.iter().map(|foreign| foreign.owner()))
+    }
+
+    /// The public sides of all workers, guests, and spare workers that there ever were.
+    fn all_slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().map(|slot| &**slot).chain(self.spares.slots())
+    }
+
+    /// The public side of a worker, a guest or a spare worker.
+    #[inline]
+    fn slot(&self, index: usize) -> &Slot {
+        match self.slots.get(index) {
+            Some(slot) => slot,
+            None => self.spares.slot(index - self.slots.len()).expect("a spare worker's slot is made before its core"),
+        }
+    }
+
+    /// How many there are that tasks can be stolen from.
+    #[inline]
+    fn num_victims(&self) -> usize {
+        self.workers + self.lifecycle.spares_in_use()
+    }
+
+    /// One of them. `None` for a spare worker that is being made at this moment.
+    #[inline]
+    fn victim(&self, number: usize) -> Option<&Slot> {
+        match number.checked_sub(self.workers) {
+            None => Some(&self.slots[number]),
+            Some(spare) => self.spares.slot(spare),
+        }
+    }
+
+    /// The workers and spare workers that run, or could.
+    fn victims(&self) -> impl Iterator<Item = &Slot> {
+        (0..self.num_victims()).filter_map(|number| self.victim(number))
     }
 
     fn is_closing(&self) -> bool {
@@ -160,7 +200,7 @@ impl Shared {
     }
 
     fn unpark(&self, runtime: &Inner, slot: usize) {
-        self.slots[slot].wakeup.unpark(&*runtime.drivers.unpark);
+        self.slot(slot).wakeup.unpark(&*runtime.drivers.unpark);
     }
 
     /// Surplus work was made visible: wakes a worker for it, if need be. `is_taken` tells whether it has gone to
@@ -172,9 +212,33 @@ impl Shared {
         }
     }
 
+    /// Wakes a worker that sleeps, if there is one: whether or not somebody searches.
+    fn wake_somebody(&self, runtime: &Inner) -> bool {
+        let worker = self.idle.wake_any();
+        if let Some(worker) = worker {
+            self.unpark(runtime, worker);
+        }
+        worker.is_some()
+    }
+
+    /// A thread goes that may have been the one to look after the drivers: has another one come, if need be.
+    fn see_to_drivers(&self, runtime: &Inner) {
+        // Those that are up come by the drivers sooner or later, and look at everything before they sleep.
+        if !self.driver.is_attended() {
+            self.wake_somebody(runtime);
+        }
+    }
+
     /// Whether there is work that a worker on its way to sleep should stay up for.
     fn has_surplus(&self) -> bool {
-        !self.injector.is_empty() || self.worker_slots().iter().any(|slot| slot.lanes.len() > 1)
+        !self.injector.is_empty() || !self.foreign_wakers.is_empty() || self.victims().any(Slot::has_surplus)
+    }
+
+    /// Calls the wakers that the drivers have left, one by one: whoever comes along meanwhile takes the next.
+    fn call_foreign_wakers(&self) {
+        while let Some(waker) = take_one(&self.foreign_wakers) {
+            discard(contain(|| waker.wake()));
+        }
     }
 
     /// Queues a task from a thread that is no worker.
@@ -202,7 +266,7 @@ impl Shared {
         let vacant = slot >= self.workers
             && self.lifecycle.visit_vacant(slot, || {
                 // SAFETY: a vacant core is nobody's, and the lock keeps it so: its list is this thread's.
-                unsafe { self.slots[slot].owner.drain_returned() };
+                unsafe { self.slot(slot).owner.drain_returned() };
             });
         if !vacant {
             self.unpark(runtime, slot);
@@ -242,7 +306,15 @@ impl Shared {
     }
 
     pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {
-        self.slots.iter().map(|slot| &slot.counters).chain(self.foreign.iter().flat_map(|foreign| foreign.counters()))
+        self.all_slots().map(|slot| &slot.counters).chain(self.foreign.iter().flat_map(|foreign| foreign.counters()))
+    }
+
+    pub(crate) fn num_spare_threads(&self) -> usize {
+        self.spares.num_threads()
+    }
+
+    pub(crate) fn blocked(&self) -> u64 {
+        self.monitor.blocked()
     }
 
     pub(crate) fn num_workers(&self) -> usize {

@@ -2,9 +2,9 @@
 //!
 //! # The end
 //!
-//! Every core is in one of two places: with a thread (a worker, or a guest), or *vacant*, in the [`Lifecycle`]. Closing
-//! sets a flag and wakes every thread; each finishes its poll, puts its core down, and goes. The last one to
-//! put its core down performs the *finale*, alone: nobody polls tasks of the runtime any more, and none ever will.
+//! Closing sets a flag and wakes every thread that has a core (`lifecycle.rs`); each finishes its poll, puts its core
+//! down, and goes. The last one to put its core down performs the *finale*, alone: nobody polls tasks of the runtime any
+//! more, and none ever will.
 //!
 //! 1. The gates of the foreign lists are closed: their spawns are refused from now on. (Workers' own lists get tasks
 //!    from workers only.)
@@ -12,7 +12,8 @@
 //! 3. `queues_closed` is set and all queues are emptied. What is in them belongs to complete tasks: references, nothing
 //!    more. A waker that was past its change of state but not yet in the queue finds the flag after its push and
 //!    empties the queue itself.
-//! 4. The driver is closed: whoever still waits on a socket or a timer is woken and finds an error.
+//! 4. The driver is closed: whoever still waits on a socket or a timer is woken and finds an error. So is whoever the
+//!    workers were yet to wake.
 //! 5. The lists are given up, and the tasks still held by somebody are counted (`task/orphans.rs`).
 //!
 //! Then whoever waits for the end is told.
@@ -21,179 +22,171 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
-use std::thread::JoinHandle;
+use std::thread;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 
-use super::{Core, Multi, Shared, Worker, monitor};
+use super::lifecycle::AllCores;
+use super::{Core, Multi, Shared, Worker, monitor, new_worker};
+use crate::blocked::ThreadId;
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::Place;
 use crate::task::{Notified, Runner};
 
-/// Who has a core, and how far shutdown has come.
-pub(super) struct Lifecycle {
-    state: Mutex<State>,
-    finished: Condvar,
-    /// Cores below this index are for workers, the others for guests.
-    workers: usize,
-}
-
-struct State {
-    /// Cores without a thread: at first all, then the guests', at the end all again.
-    vacant: Vec<Core>,
-    /// Cores with a thread.
-    active: usize,
-    closing: bool,
-    finished: bool,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Lifecycle {
-    pub(super) fn new(vacant: Vec<Core>, workers: usize) -> Self {
-        let state = State { vacant, active: 0, closing: false, finished: false, threads: Vec::new() };
-        Self { state: Mutex::new(state), finished: Condvar::new(), workers }
-    }
-
-    /// A core for a guest.
-    pub(super) fn take_vacant(&self) -> Option<Core> {
-        let mut state = self.state.lock();
-        if state.closing {
-            return None;
-        }
-        // Not one of a worker whose thread is yet to start.
-        let at = state.vacant.iter().position(|core| core.index >= self.workers)?;
-        state.active += 1;
-        Some(state.vacant.swap_remove(at))
-    }
-
-    /// Calls the closure if the core of a slot is vacant, and keeps it so meanwhile. Returns whether it was.
-    pub(super) fn visit_vacant(&self, slot: usize, f: impl FnOnce()) -> bool {
-        let state = self.state.lock();
-        let vacant = state.vacant.iter().any(|core| core.index == slot);
-        if vacant {
-            f();
-        }
-        vacant
-    }
-}
-
-/// Starts the workers and the monitor.
+/// Starts the monitor and the workers.
 pub(super) fn start_threads(runtime: &Arc<Inner>, config: &Config) -> std::io::Result<()> {
-    let lifecycle = &Multi::shared(runtime).lifecycle;
-    let mut threads = Vec::with_capacity(config.worker_threads + 1);
-    for _ in 0..config.worker_threads {
-        let core = {
-            let mut state = lifecycle.state.lock();
-            state.active += 1;
-            let at = state.vacant.iter().position(|core| core.index < config.worker_threads);
-            state.vacant.swap_remove(at.expect("there is a core for each worker"))
-        };
-        let index = core.index;
-        let hooks_runtime = Arc::clone(runtime);
-        // The core must not be lost with a thread that did not start.
-        let core = Arc::new(Mutex::new(Some(core)));
-        let for_thread = Arc::clone(&core);
-        let started = config.thread_builder(index).spawn(move || {
-            let core = for_thread.lock().take().expect("a core is for one thread");
-            run_worker(&hooks_runtime, core);
-        });
-        match started {
-            Ok(thread) => threads.push(thread),
-            Err(error) => {
-                let core = core.lock().take().expect("the thread did not start");
-                lifecycle.state.lock().threads.append(&mut threads);
-                Multi::shared(runtime).leave(runtime, core);
-                return Err(error);
-            }
-        }
-    }
+    let shared = Multi::shared(runtime);
     let for_monitor = Arc::clone(runtime);
-    let started = config.threads().monitor_builder().spawn(move || monitor::run(&for_monitor));
-    let mut state = lifecycle.state.lock();
-    state.threads.append(&mut threads);
-    state.threads.push(started?);
+    // The first to be joined: it may start others.
+    shared.lifecycle.add_thread(runtime.threads.monitor_builder().spawn(move || monitor::run(&for_monitor))?);
+    for _ in 0..config.worker_threads {
+        let core = Box::new(shared.lifecycle.take_workers());
+        let builder = runtime.threads.worker_builder(core.index);
+        shared.lifecycle.add_thread(start_with_core(runtime, builder, core, run_worker)?);
+    }
     Ok(())
 }
 
-/// A worker's thread.
-fn run_worker(runtime: &Arc<Inner>, core: Core) {
+/// Starts a thread that has a core. If it cannot be started the core is put down.
+fn start_with_core(
+    runtime: &Arc<Inner>,
+    builder: thread::Builder,
+    core: Box<Core>,
+    run: fn(&Arc<Inner>, Box<Core>),
+) -> std::io::Result<thread::JoinHandle<()>> {
+    // The core must not be lost with a thread that did not start.
+    let core = Arc::new(Mutex::new(Some(core)));
+    let (for_thread, its_runtime) = (Arc::clone(&core), Arc::clone(runtime));
+    let started = builder.spawn(move || {
+        let core = for_thread.lock().take().expect("a core is for one thread");
+        run(&its_runtime, core);
+    });
+    started.inspect_err(|_| {
+        let core = core.lock().take().expect("the thread did not start");
+        Multi::shared(runtime).leave(runtime, *core);
+    })
+}
+
+/// The thread of a worker.
+fn run_worker(runtime: &Arc<Inner>, core: Box<Core>) {
+    in_worker_thread(runtime, || work(runtime, *core));
+}
+
+/// The thread of a spare worker: it works, and waits for other cores.
+fn run_spare(runtime: &Arc<Inner>, core: Box<Core>) {
+    in_worker_thread(runtime, || {
+        let spares = &Multi::shared(runtime).spares;
+        let mut next = Some(core);
+        while let Some(core) = next {
+            spares.set_coming(false);
+            work(runtime, *core);
+            next = spares.wait_for_core();
+        }
+    });
+}
+
+fn in_worker_thread(runtime: &Arc<Inner>, work: impl FnOnce()) {
     let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
     let _entered = context::try_enter().expect("a new thread has entered nothing");
     runtime.hooks.on_thread_start();
+    work();
+    runtime.hooks.on_thread_stop();
+}
+
+/// What a thread does with a core, until it puts it down.
+fn work(runtime: &Arc<Inner>, core: Core) {
     let worker = Worker::new(Arc::clone(runtime), core);
+    let shared = Multi::shared(runtime);
+    let current = &worker.slot().current;
+    current.set_thread(ThreadId::current());
+    current.rest(false);
     {
         let _place = context::take_place(Place::Multi((&worker).into()));
         // User code is fenced everywhere. Should a panic come out of the scheduler itself, its state is worth nothing,
         // and a runtime that lacks a worker would hang at some later time for no visible reason.
-        if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            worker.run();
+            worker.depart();
+        }));
+        if ran.is_err() {
             eprintln!("rt: a worker panicked outside of any task, which is a defect of rt; the process cannot go on");
             std::process::abort();
         }
     }
-    Multi::shared(runtime).leave(runtime, worker.into_core());
-    runtime.hooks.on_thread_stop();
+    current.rest(true);
+    current.set_thread(None);
+    shared.leave(runtime, worker.into_core());
 }
 
 impl Shared {
     /// A thread puts its core down. The last one at shutdown performs the finale.
     pub(super) fn leave(&self, runtime: &Arc<Inner>, core: Core) {
-        let cores = {
-            let mut state = self.lifecycle.state.lock();
-            state.vacant.push(core);
-            state.active -= 1;
-            if !state.closing || state.active > 0 {
-                return;
-            }
-            std::mem::take(&mut state.vacant)
+        if let Some(cores) = self.lifecycle.put_down(core) {
+            self.finale(runtime, &cores);
+        }
+    }
+
+    /// Starts a spare worker, or has a waiting thread become one. False if there are as many as there may be, if the
+    /// runtime closes, or if the operating system refuses a thread.
+    pub(super) fn start_spare(&self, runtime: &Arc<Inner>) -> bool {
+        let balance = &self.spares.balance;
+        if !balance.start(self.spares.limit()) {
+            return false;
+        }
+        let core = self.lifecycle.take_spares(|number| {
+            let (slot, core) = new_worker(self.slots.len() + number, runtime.global_queue_interval, &self.rng);
+            slot.owner.bind(Arc::as_ptr(runtime));
+            self.spares.add_slot(number, slot);
+            core
+        });
+        let Some(core) = core else {
+            balance.start_failed();
+            return false;
         };
-        self.finale(runtime, cores);
+        // Not watched before its thread is there.
+        self.slot(core.index).current.rest(true);
+        self.spares.set_coming(true);
+        let Err((core, number)) = self.spares.offer(core) else { return true };
+        let started = start_with_core(runtime, runtime.threads.spare_builder(number), core, run_spare);
+        let has_started = started.is_ok();
+        if !has_started {
+            balance.start_failed();
+            self.spares.set_coming(false);
+        }
+        self.spares.thread_started(started.ok());
+        has_started
     }
 
     /// Begins the shutdown. Any number of threads may; it happens once.
     pub(crate) fn close(&self, runtime: &Arc<Inner>) {
-        let cores = {
-            let mut state = self.lifecycle.state.lock();
-            if std::mem::replace(&mut state.closing, true) {
-                return;
-            }
-            self.closing.store(true, SeqCst);
-            (state.active == 0).then(|| std::mem::take(&mut state.vacant))
-        };
-        for slot in 0..self.slots.len() {
-            self.unpark(runtime, slot);
+        let (is_first, cores) = self.lifecycle.close(|| self.closing.store(true, SeqCst));
+        if !is_first {
+            return;
         }
+        self.all_slots().for_each(|slot| slot.wakeup.unpark(&*runtime.drivers.unpark));
+        self.spares.close();
         self.monitor.unpark();
         if let Some(cores) = cores {
-            self.finale(runtime, cores);
+            self.finale(runtime, &cores);
         }
     }
 
     /// Waits until the finale is over and the threads are gone. False if that takes longer than the limit.
     pub(crate) fn wait_closed(&self, limit: Option<Duration>) -> bool {
-        let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
-        let threads = {
-            let mut state = self.lifecycle.state.lock();
-            while !state.finished {
-                match deadline {
-                    None => self.lifecycle.finished.wait(&mut state),
-                    Some(deadline) => {
-                        if self.lifecycle.finished.wait_until(&mut state, deadline).timed_out() {
-                            return state.finished;
-                        }
-                    }
-                }
-            }
-            std::mem::take(&mut state.threads)
-        };
-        join_threads(threads, limit);
+        let start = Clock::real();
+        let Some(threads) = self.lifecycle.wait_finished(limit) else { return false };
+        let left = limit.map(|limit| limit.saturating_sub(Clock::real().saturating_duration_since(start)));
+        join_threads(threads, left);
+        // Only now is nobody left who could start one.
+        join_threads(self.spares.take_threads(), left);
         true
     }
 
     /// See the module.
-    fn finale(&self, runtime: &Arc<Inner>, cores: Vec<Core>) {
+    fn finale(&self, runtime: &Arc<Inner>, cores: &AllCores) {
         // What runs here of the user's finds the runtime around it, as on a worker, even if this thread is not one.
         let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
         let _entered = context::try_enter();
@@ -210,12 +203,11 @@ impl Shared {
         self.empty_queues();
         cores.iter().flat_map(|core| core.lanes.drain()).for_each(drop::<Notified>);
         self.driver.shutdown();
+        self.call_foreign_wakers();
         // SAFETY: as above.
         let left = self.owners().map(|owner| unsafe { owner.close() }).sum();
         runtime.tasks_left_behind(left);
-        let mut state = self.lifecycle.state.lock();
-        state.finished = true;
-        self.lifecycle.finished.notify_all();
+        self.lifecycle.finish();
     }
 
     /// Drops the references that lie in the injector, all of tasks that are complete.

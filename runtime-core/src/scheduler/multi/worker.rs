@@ -19,9 +19,10 @@
 //! and none is borrowed across such a call.
 
 use std::cell::{Cell, UnsafeCell};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::Waker;
 use std::time::Instant;
 
 use super::{Core, Multi, Shared, Slot};
@@ -50,6 +51,10 @@ pub(crate) struct Worker {
     searching: Cell<bool>,
     pacing: Pacing,
     patience: Patience,
+    /// What it pushes goes to the injector: it is a guest (`guest.rs`), or has stepped aside (`aside.rs`).
+    pub(super) passes_on: Cell<bool>,
+    /// A spare worker that retires.
+    retires: Cell<bool>,
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
     collecting: Cell<bool>,
     batch: UnsafeCell<Vec<Notified>>,
@@ -63,9 +68,10 @@ impl Worker {
         let pacing = Pacing::new(runtime.event_interval);
         let shared = Multi::shared(&runtime);
         let patience = Patience::new(shared.single_cpu);
-        let slot = &*shared.slots[core.index];
+        let slot = shared.slot(core.index);
         // SAFETY: whoever has the core owns the list, which lies in the runtime. A worker does not change threads.
         let home = unsafe { Home::new(NonNull::from(&slot.owner)) };
+        let is_guest = (shared.workers..shared.slots.len()).contains(&core.index);
         let (shared, slot) = (NonNull::from(shared), NonNull::from(slot));
         Self {
             runtime,
@@ -76,6 +82,8 @@ impl Worker {
             searching: Cell::new(false),
             pacing,
             patience,
+            passes_on: Cell::new(is_guest),
+            retires: Cell::new(false),
             collecting: Cell::new(false),
             batch: UnsafeCell::new(Vec::new()),
             first: UnsafeCell::new(Vec::new()),
@@ -83,14 +91,17 @@ impl Worker {
         }
     }
 
-    /// Whether this is a caller of `block_on`, which runs no tasks (`guest.rs`).
-    #[inline]
-    fn is_guest(&self) -> bool {
-        self.core.index >= self.shared().workers
+    fn is_spare(&self) -> bool {
+        self.core.index >= self.shared().slots.len()
     }
 
-    pub(super) fn runtime_arc(&self) -> Arc<Inner> {
-        Arc::clone(&self.runtime)
+    pub(super) fn runtime(&self) -> &Arc<Inner> {
+        &self.runtime
+    }
+
+    /// Whether a task waits on its lanes.
+    pub(super) fn has_queued(&self) -> bool {
+        !self.core.lanes.is_empty()
     }
 
     pub(super) fn into_core(self) -> Core {
@@ -98,9 +109,10 @@ impl Worker {
         self.core
     }
 
+    /// Its number among the slots that were there from the start; spare workers have none.
     #[inline]
-    pub(crate) fn index(&self) -> usize {
-        self.core.index
+    pub(crate) fn index(&self) -> Option<usize> {
+        (!self.is_spare()).then_some(self.core.index)
     }
 
     #[inline]
@@ -110,7 +122,7 @@ impl Worker {
     }
 
     #[inline]
-    fn slot(&self) -> &Slot {
+    pub(super) fn slot(&self) -> &Slot {
         // SAFETY: as in `shared`.
         unsafe { self.slot.as_ref() }
     }
@@ -158,7 +170,7 @@ impl Worker {
     #[inline]
     pub(super) fn push(&self, task: Notified) {
         self.counters().local_schedules.add(1);
-        if self.is_guest() {
+        if self.passes_on.get() {
             self.shared().inject_local(&self.runtime, task);
             return;
         }
@@ -188,9 +200,17 @@ impl Worker {
     /// The loop of a worker thread.
     pub(super) fn run(&self) {
         let mut yielded = None;
+        if self.is_spare() {
+            // It was started because nobody looks after things: above all the drivers, and what those wake comes before
+            // what lies about, of which any may block again.
+            self.pacing.end_now();
+        }
         while !self.shared().is_closing() {
             if self.pacing.tick() {
                 self.maintain();
+                if self.retires.get() {
+                    break;
+                }
             }
             let next = match yielded.take() {
                 // To put it into a queue and take it out again would cost as much as its poll.
@@ -203,15 +223,47 @@ impl Worker {
             };
             match next {
                 Some(task) => yielded = self.execute(task),
-                None => self.idle(),
+                None => {
+                    self.idle();
+                    if self.retires.get() {
+                        break;
+                    }
+                }
             }
         }
         if let Some(task) = yielded {
             self.push_yielded(task);
         }
-        if self.searching.replace(false) {
-            let _ = self.shared().idle.stop_search();
+        if self.searching.get() {
+            self.stop_search();
         }
+    }
+
+    /// Whether this is a spare worker, and one too many. If so it is on its way out.
+    fn may_retire(&self) -> bool {
+        let retires = self.is_spare() && self.shared().spares.balance.retire();
+        debug_assert!(!self.retires.get(), "it retires once");
+        self.retires.set(retires);
+        retires
+    }
+
+    /// A spare worker that retires leaves nothing behind that anybody relied on it for.
+    pub(super) fn depart(&self) {
+        if !self.retires.get() {
+            return;
+        }
+        let shared = self.shared();
+        let mut left = false;
+        for task in self.core.lanes.drain() {
+            shared.injector.push(task);
+            left = true;
+        }
+        if left {
+            shared.notify(&self.runtime, || shared.injector.is_empty());
+        }
+        shared.see_to_drivers(&self.runtime);
+        self.exchange_dead();
+        self.home.trim();
     }
 
     fn next_task(&self) -> Option<Notified> {
@@ -246,10 +298,10 @@ impl Worker {
             self.searching.set(true);
         }
         self.counters().steal_attempts.add(1);
-        let workers = shared.workers;
-        let start = self.core.victims.below(workers as u32) as usize;
-        for slot in (start..workers).chain(0..start).filter(|&slot| slot != self.core.index) {
-            let stolen = self.steal_from(&shared.slots[slot]);
+        let victims = shared.num_victims();
+        let start = self.core.victims.below(victims as u32) as usize;
+        for victim in (start..victims).chain(0..start).filter_map(|number| shared.victim(number)) {
+            let stolen = self.steal_from(victim);
             if stolen.is_some() {
                 return stolen;
             }
@@ -264,6 +316,7 @@ impl Worker {
         }
         let counters = self.counters();
         counters.polls.add(1);
+        self.slot().current.polls(task.task());
         let runner = Runner {
             observer: self.runtime.observer.as_ref(),
             completions: Some(&counters.completions),
@@ -287,6 +340,9 @@ impl Worker {
     #[cold]
     fn maintain(&self) {
         self.exchange_dead();
+        if self.may_retire() {
+            return;
+        }
         let now = Clock::real();
         let drivers_are_due = self.pacing.end_interval(now);
         let now = self.note_seen(now);
@@ -309,9 +365,8 @@ impl Worker {
     /// leave those tasks where they are until then.
     fn help_neighbour(&self, now: u64) {
         let shared = self.shared();
-        let victim = self.core.victims.below(shared.workers as u32) as usize;
-        let slot = &shared.slots[victim];
-        if victim == self.core.index || now.saturating_sub(slot.last_seen.load(Relaxed)) < shared.missing_after {
+        let Some(slot) = shared.victim(self.core.victims.below(shared.num_victims() as u32) as usize) else { return };
+        if ptr::eq(slot, self.slot()) || now.saturating_sub(slot.last_seen.load(Relaxed)) < shared.missing_after {
             return;
         }
         if slot.lanes.len() > 0
@@ -323,6 +378,9 @@ impl Worker {
     }
 
     fn steal_from(&self, victim: &Slot) -> Option<Notified> {
+        if ptr::eq(victim, self.slot()) {
+            return None;
+        }
         let before = self.slot().lanes.len();
         let task = self.core.lanes.steal_from(&victim.lanes)?;
         self.counters().steals.add(1);
@@ -344,6 +402,7 @@ impl Worker {
         }
         self.collecting.set(false);
         self.queue_batch();
+        self.call_foreign_wakers();
     }
 
     /// Takes up a task that the drivers woke. A batch that grows long is queued in parts, so that others can begin with
@@ -368,6 +427,25 @@ impl Worker {
         }
     }
 
+    /// Keeps a foreign waker for later if this thread has the drivers now; else gives it back.
+    pub(crate) fn defer_wake(&self, waker: Waker) -> Option<Waker> {
+        if !self.collecting.get() {
+            return Some(waker);
+        }
+        self.shared().foreign_wakers.push(waker);
+        None
+    }
+
+    /// Calls the foreign wakers that the drivers have had. Nobody waits for this thread: it is up, the drivers are free,
+    /// and what they woke is queued. Should one block, others come for the rest.
+    fn call_foreign_wakers(&self) {
+        let shared = self.shared();
+        if !shared.foreign_wakers.is_empty() {
+            self.slot().current.polls_nothing();
+            shared.call_foreign_wakers();
+        }
+    }
+
     /// Runs something that wakes tasks which have precedence here.
     pub(crate) fn deliver_first(&self, wake: impl FnOnce()) {
         self.delivering_first.set(true);
@@ -379,6 +457,10 @@ impl Worker {
     /// Has found no work: looks out for some a little, and lies down if none comes.
     #[cold]
     fn idle(&self) {
+        self.call_foreign_wakers();
+        if self.may_retire() {
+            return;
+        }
         // Only a searcher does, because the others rely on somebody who searches. It glances at the injector only: what
         // has come onto another worker's lane this very moment is mostly better left there.
         let glance = || !self.shared().injector.is_empty();
@@ -405,6 +487,7 @@ impl Worker {
     fn sleep(&self) {
         self.exchange_dead();
         self.counters().parks.add(1);
+        self.slot().current.polls_nothing();
         self.runtime.hooks.on_park();
         // The hook may have spawned or woken something.
         if self.core.lanes.is_empty() {
@@ -431,13 +514,16 @@ impl Worker {
             return;
         }
         self.collecting.set(true);
+        self.slot().current.rest(true);
         if !shared.is_closing() && self.slot().wakeup.park(&self.core.parker, &shared.driver, None) {
             self.counters().driver_polls.add(1);
         }
+        self.slot().current.rest(false);
         self.collecting.set(false);
         // Up first, and only then queue what the drivers woke: the worker to be notified of it must not be this one.
         self.searching.set(shared.idle.end_sleep(index));
         self.queue_batch();
+        self.call_foreign_wakers();
     }
 
     /// Sleeps until the guest's future is woken, or it has tasks to free.

@@ -1,0 +1,108 @@
+//! What the operating system tells of a thread of ours: whether it sleeps, and how much processor time it has had.
+//!
+//! On Linux, from `/proc`; elsewhere nothing, and who asks must do without. Reading costs a few system calls, so it is
+//! done for threads that are suspected to be stuck only.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// The operating system's number of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadId(NonZeroU32);
+
+/// A thread at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// It waits for something in the kernel. Otherwise it runs, or would if it had a processor.
+    pub(crate) is_asleep: bool,
+    /// The processor time it has had, if the kernel keeps account of it.
+    pub(crate) cpu: Option<Duration>,
+}
+
+impl ThreadId {
+    /// The calling thread, if the system tells.
+    pub(crate) fn current() -> Option<Self> {
+        imp::current().and_then(Self::new)
+    }
+
+    pub(crate) fn new(id: u32) -> Option<Self> {
+        NonZeroU32::new(id).map(Self)
+    }
+
+    pub(crate) fn get(self) -> u32 {
+        self.0.get()
+    }
+
+    /// `None` also if the thread has ended.
+    pub(crate) fn read(self) -> Option<Reading> {
+        imp::read(self.get())
+    }
+}
+
+#[cfg(all(target_os = "linux", not(loom)))]
+mod imp {
+    use std::fs;
+    use std::time::Duration;
+
+    use super::Reading;
+
+    pub(super) fn current() -> Option<u32> {
+        // A link to "PID/task/TID".
+        let link = fs::read_link("/proc/thread-self").ok()?;
+        link.file_name()?.to_str()?.parse().ok()
+    }
+
+    pub(super) fn read(id: u32) -> Option<Reading> {
+        // "TID (name) S ...": see proc_pid_stat(5). The name may contain parentheses.
+        let stat = fs::read_to_string(format!("/proc/self/task/{id}/stat")).ok()?;
+        let state = stat.rsplit_once(") ")?.1.chars().next()?;
+        // Nanoseconds on a processor, then others. Absent in kernels without scheduler statistics.
+        let cpu = fs::read_to_string(format!("/proc/self/task/{id}/schedstat"))
+            .ok()
+            .and_then(|times| times.split(' ').next()?.parse().ok())
+            .map(Duration::from_nanos);
+        Some(Reading { is_asleep: state != 'R', cpu })
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(loom))))]
+mod imp {
+    use super::Reading;
+
+    pub(super) fn current() -> Option<u32> {
+        None
+    }
+
+    pub(super) fn read(_: u32) -> Option<Reading> {
+        None
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(loom)))]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_waits_is_seen_asleep_and_one_that_computes_is_not() {
+        let own = ThreadId::current().unwrap();
+        assert!(!own.read().unwrap().is_asleep);
+        let (send_id, id) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let waiting = thread::spawn(move || {
+            send_id.send(ThreadId::current().unwrap()).unwrap();
+            let _ = ended.recv();
+        });
+        let other = id.recv().unwrap();
+        while !other.read().unwrap().is_asleep {
+            thread::yield_now();
+        }
+        drop(end);
+        waiting.join().unwrap();
+        while other.read().is_some() {
+            thread::yield_now();
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Who has a core, and how far shutdown has come.
+//!
+//! A *core* is the private side of a worker: its ends of the lanes, its parker, its random numbers. Every core is in
+//! one of two places: with a thread, which is then a worker, a guest or a spare worker; or *vacant*, in here. All under
+//! one lock, which is taken when a thread begins or ends to be one of these, and never between two polls.
+//!
+//! Once the runtime closes no core is given out any more, and the thread that puts the last one down gets them all: it
+//! is the one that ends the scheduler (`shutdown.rs`).
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::Core;
+use crate::clock::Clock;
+
+/// See the module.
+pub(super) struct Lifecycle {
+    state: Mutex<State>,
+    finished: Condvar,
+    /// Cores below this index are for workers.
+    workers: usize,
+    /// Cores from this index on are for spare workers; those between for guests.
+    spares_from: usize,
+    /// No spare worker from this one on has its core with a thread: so far others look for their lanes.
+    spares_in_use: AtomicUsize,
+}
+
+struct State {
+    /// Cores of workers and guests without a thread: at first all, then the guests', at the end all again.
+    vacant: Vec<Core>,
+    /// The cores of all spare workers that were ever needed at once, by number; `None` if a thread has it.
+    spares: Vec<Option<Box<Core>>>,
+    /// Cores with a thread.
+    active: usize,
+    closing: bool,
+    finished: bool,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// All cores, when no thread has one any more.
+pub(super) struct AllCores {
+    vacant: Vec<Core>,
+    spares: Vec<Option<Box<Core>>>,
+}
+
+impl AllCores {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Core> {
+        self.vacant.iter().chain(self.spares.iter().flatten().map(|core| &**core))
+    }
+}
+
+impl State {
+    fn take_all(&mut self) -> AllCores {
+        AllCores { vacant: std::mem::take(&mut self.vacant), spares: std::mem::take(&mut self.spares) }
+    }
+}
+
+impl Lifecycle {
+    pub(super) fn new(vacant: Vec<Core>, workers: usize) -> Self {
+        let spares_from = vacant.len();
+        let state =
+            State { vacant, spares: Vec::new(), active: 0, closing: false, finished: false, threads: Vec::new() };
+        let spares_in_use = AtomicUsize::new(0);
+        Self { state: Mutex::new(state), finished: Condvar::new(), workers, spares_from, spares_in_use }
+    }
+
+    /// A core for the thread of a worker, at the start.
+    pub(super) fn take_workers(&self) -> Core {
+        let mut state = self.state.lock();
+        state.active += 1;
+        let at = state.vacant.iter().position(|core| core.index < self.workers);
+        state.vacant.swap_remove(at.expect("there is a core for each worker"))
+    }
+
+    /// A core for a guest.
+    pub(super) fn take_guests(&self) -> Option<Core> {
+        let mut state = self.state.lock();
+        if state.closing {
+            return None;
+        }
+        // Not one of a worker whose thread is yet to start.
+        let at = state.vacant.iter().position(|core| core.index >= self.workers)?;
+        state.active += 1;
+        Some(state.vacant.swap_remove(at))
+    }
+
+    /// A core for a spare worker: the vacant one with the lowest number, so that those in use stay close together. Has
+    /// one made, for this number, if there is none.
+    pub(super) fn take_spares(&self, make: impl FnOnce(usize) -> Core) -> Option<Box<Core>> {
+        let mut state = self.state.lock();
+        if state.closing {
+            return None;
+        }
+        let (number, core) = match state.spares.iter().position(Option::is_some) {
+            Some(number) => (number, state.spares[number].take()?),
+            None => {
+                let number = state.spares.len();
+                state.spares.push(None);
+                (number, Box::new(make(number)))
+            }
+        };
+        state.active += 1;
+        self.spares_in_use.fetch_max(number + 1, Relaxed);
+        Some(core)
+    }
+
+    /// Spare workers from this number on are not in use. (One that has just begun may be missing. Who relies on a look
+    /// at its lanes has passed a fence after that one did, and sees it.)
+    #[inline]
+    pub(super) fn spares_in_use(&self) -> usize {
+        self.spares_in_use.load(Relaxed)
+    }
+
+    /// A thread puts its core down. All of them, if that was the last, at shutdown.
+    pub(super) fn put_down(&self, core: Core) -> Option<AllCores> {
+        let mut state = self.state.lock();
+        match core.index.checked_sub(self.spares_from) {
+            None => state.vacant.push(core),
+            Some(number) => {
+                state.spares[number] = Some(Box::new(core));
+                let in_use = state.spares.iter().rposition(Option::is_none).map_or(0, |last| last + 1);
+                self.spares_in_use.store(in_use, Relaxed);
+            }
+        }
+        state.active -= 1;
+        (state.closing && state.active == 0).then(|| state.take_all())
+    }
+
+    /// Begins to close: no core is given out from here on. False if that has happened before. `begin` is called under
+    /// the lock; the cores are returned if no thread has one.
+    pub(super) fn close(&self, begin: impl FnOnce()) -> (bool, Option<AllCores>) {
+        let mut state = self.state.lock();
+        if std::mem::replace(&mut state.closing, true) {
+            return (false, None);
+        }
+        begin();
+        (true, (state.active == 0).then(|| state.take_all()))
+    }
+
+    /// Calls the closure if the core of a slot is vacant, and keeps it so meanwhile. Returns whether it was.
+    pub(super) fn visit_vacant(&self, slot: usize, f: impl FnOnce()) -> bool {
+        let state = self.state.lock();
+        let vacant = match slot.checked_sub(self.spares_from) {
+            None => state.vacant.iter().any(|core| core.index == slot),
+            Some(number) => state.spares.get(number).is_some_and(Option::is_some),
+        };
+        if vacant {
+            f();
+        }
+        vacant
+    }
+
+    /// A thread to be joined at the end. Those that were added first are joined first.
+    pub(super) fn add_thread(&self, thread: JoinHandle<()>) {
+        self.state.lock().threads.push(thread);
+    }
+
+    /// The scheduler has come to its end.
+    pub(super) fn finish(&self) {
+        let mut state = self.state.lock();
+        state.finished = true;
+        self.finished.notify_all();
+    }
+
+    /// Waits for the end. The threads to join, or `None` if it takes longer than the limit.
+    pub(super) fn wait_finished(&self, limit: Option<Duration>) -> Option<Vec<JoinHandle<()>>> {
+        let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
+        let mut state = self.state.lock();
+        while !state.finished {
+            match deadline {
+                None => self.finished.wait(&mut state),
+                Some(deadline) => {
+                    if self.finished.wait_until(&mut state, deadline).timed_out() && !state.finished {
+                        return None;
+                    }
+                }
+            }
+        }
+        Some(std::mem::take(&mut state.threads))
+    }
+}

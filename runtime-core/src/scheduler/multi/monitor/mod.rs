@@ -1,0 +1,364 @@
+//! The monitor: a thread that notices when a worker is stuck in one poll while something waits behind it, and sees to it
+//! that others take over.
+//!
+//! A worker wakes others for its surplus only, so the single task on its lanes waits for the poll at hand to return;
+//! and a worker that left the drivers to run a task looks after them when that poll returns. Should a poll not return,
+//! the monitor wakes an idle worker, which steals what is stranded, and attends the drivers when it goes back to sleep;
+//! if none is idle, it starts a spare worker (`../spares.rs`).
+//!
+//! # How it watches
+//!
+//! It samples, every millisecond at first and every [`LONGEST`] at most, each worker's count of polls and the length of
+//! its lanes. All that is kept by the workers anyway, or stored as they go; they never wait for the monitor, and do
+//! not answer it. `watch.rs` makes of the samples who is stuck, and `policy.rs` what to do; spare workers are watched
+//! as the others are. A poll that was blocked while something waited is an *event*: it is counted, and reported once for
+//! each place where such tasks are spawned (`report.rs`).
+//!
+//! When the stuck workers are back there are too many: those spares that sleep are woken to retire, and those that work
+//! do so at their next maintenance.
+//!
+//! A thread that the operating system lets wait for a processor looks stuck, too. It is not: on an overloaded machine
+//! more threads would make it worse. So a thread counts as stuck only if the system says that it sleeps, or that it has
+//! had processor time since it was first suspected.
+//!
+//! # When it sleeps
+//!
+//! When all workers have slept for [`QUIET`], none of them over a task and one of them in the drivers, and no spare is
+//! left, the monitor sleeps too, without a timeout: an idle runtime makes no system calls. Before it does, it says so in
+//! `asleep` and then looks whether all that is still so; a worker that gets up changes the idle word and then looks at
+//! `asleep` (both SeqCst): one of the two sees the other. Guests need no watching: what they spawn goes to the injector,
+//! which wakes a worker.
+
+mod policy;
+mod report;
+mod watch;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
+
+use crossbeam_utils::sync::{Parker, Unparker};
+use parking_lot::Mutex;
+
+use self::policy::{Help, Situation};
+use self::report::Reporter;
+use self::watch::{Event, Progress, Seen, Watch};
+use super::{Multi, Shared, Slot};
+use crate::blocked::{BlockedHook, Stack};
+use crate::clock::Clock;
+use crate::runtime::{Config, Inner};
+
+/// The time between two samples, at first and at most.
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_millis(5);
+/// How long all workers must have slept before the monitor does.
+const QUIET: Duration = Duration::from_millis(100);
+/// For how long it is known that nobody moved, a while ago.
+const TROUBLE: Duration = Duration::from_secs(1);
+/// A poll that is blocked for so long is reported before it ends.
+const REPORT_AFTER: Duration = Duration::from_secs(1);
+/// The state of so many threads is read at each sample. Of further ones it is read once a poll.
+const READINGS: usize = 32;
+
+/// What the workers see of the monitor.
+pub(super) struct Monitor {
+    asleep: AtomicBool,
+    unparker: Unparker,
+    /// Until the thread takes it.
+    parker: Mutex<Option<Parker>>,
+    threshold: Duration,
+    /// Whether spares are started, and polls that are blocked are counted and reported.
+    rescues: bool,
+    hook: Option<BlockedHook>,
+    blocked: AtomicU64,
+}
+
+impl Monitor {
+    pub(super) fn new(config: &Config) -> Self {
+        let parker = Parker::new();
+        Self {
+            asleep: AtomicBool::new(false),
+            unparker: parker.unparker().clone(),
+            parker: Mutex::new(Some(parker)),
+            threshold: config.blocked_threshold.max(SHORTEST),
+            rescues: config.rescue_blocked,
+            hook: config.on_blocked.clone(),
+            blocked: AtomicU64::new(0),
+        }
+    }
+
+    /// A worker got up.
+    #[inline]
+    pub(super) fn wake_if_asleep(&self) {
+        if self.asleep.load(SeqCst) && self.asleep.swap(false, SeqCst) {
+            self.unparker.unpark();
+        }
+    }
+
+    /// Ends the monitor's wait, for shutdown.
+    pub(super) fn unpark(&self) {
+        self.unparker.unpark();
+    }
+
+    /// How many events there have been.
+    pub(super) fn blocked(&self) -> u64 {
+        self.blocked.load(Relaxed)
+    }
+
+    /// Whether nothing can go wrong unseen: all workers sleep, none over work, and one of them in the drivers.
+    fn all_quiet(shared: &Shared) -> bool {
+        shared.spares.balance.running() == 0
+            && shared.idle.all_asleep()
+            && shared.driver.is_attended()
+            && shared.victims().all(|slot| slot.lanes.len() == 0)
+    }
+}
+
+/// The monitor's thread.
+pub(super) fn run(runtime: &Arc<Inner>) {
+    let shared = Multi::shared(runtime);
+    let monitor = &shared.monitor;
+    let parker = monitor.parker.lock().take().expect("a runtime has one monitor");
+    let mut rounds = Rounds::new(runtime, shared);
+    let mut interval = SHORTEST;
+    let mut quiet = Duration::ZERO;
+    let mut last = Clock::real();
+    while !shared.is_closing() {
+        parker.park_timeout(interval);
+        if Monitor::all_quiet(shared) {
+            quiet += interval;
+            if quiet >= QUIET {
+                monitor.asleep.store(true, SeqCst);
+                while monitor.asleep.load(SeqCst) && Monitor::all_quiet(shared) && !shared.is_closing() {
+                    parker.park();
+                }
+                monitor.asleep.store(false, SeqCst);
+                quiet = Duration::ZERO;
+                interval = SHORTEST;
+                last = Clock::real();
+                continue;
+            }
+        } else {
+            quiet = Duration::ZERO;
+        }
+        // Should the monitor itself have had to wait for a processor, so had the workers.
+        let now = Clock::real();
+        let passed = now.saturating_duration_since(std::mem::replace(&mut last, now)).min(interval * 2);
+        let is_calm = rounds.go(passed);
+        interval = if is_calm { (interval * 2).min(LONGEST) } else { SHORTEST };
+    }
+    rounds.end();
+}
+
+/// The monitor's rounds.
+struct Rounds<'a> {
+    runtime: &'a Arc<Inner>,
+    shared: &'a Shared,
+    /// By victim's number.
+    watches: Vec<Watch>,
+    drivers: Drivers,
+    reporter: Reporter,
+    /// How long ago trouble will be forgotten.
+    trouble: Duration,
+}
+
+/// For how long nobody has looked after the drivers.
+#[derive(Default)]
+struct Drivers {
+    polls: u64,
+    neglected: Duration,
+}
+
+impl<'a> Rounds<'a> {
+    fn new(runtime: &'a Arc<Inner>, shared: &'a Shared) -> Self {
+        Self {
+            runtime,
+            shared,
+            watches: Vec::new(),
+            drivers: Drivers::default(),
+            reporter: Reporter::new(shared.monitor.hook.clone()),
+            trouble: Duration::ZERO,
+        }
+    }
+
+    /// Looks at everybody once, and helps. Returns whether the next look can wait.
+    fn go(&mut self, passed: Duration) -> bool {
+        let shared = self.shared;
+        let mut progress = self.look(passed);
+        self.trouble = self.trouble.saturating_sub(passed);
+        if progress.contains(&Progress::Stuck) || !self.trouble.is_zero() && progress.contains(&Progress::Slow) {
+            self.read_threads(&mut progress);
+        }
+        let situation = self.situation(&progress, passed);
+        if situation.stuck > 0 && situation.is_standstill() {
+            self.trouble = TROUBLE;
+        }
+        let help = situation.help();
+        self.note_events(&progress, &situation, help);
+        if help.wake {
+            shared.wake_somebody(self.runtime);
+        }
+        if shared.monitor.rescues {
+            // Stops when there may be no more, or the operating system refuses one.
+            let _ = (0..help.start).all(|_| shared.start_spare(self.runtime));
+        }
+        let surplus = self.retire(situation.stuck);
+        // One that has not moved may soon be stuck; but with those that are, and that nobody waits for, it can last.
+        let is_still = progress.contains(&Progress::Slow) || situation.stuck > 0;
+        surplus == 0 && (!is_still || situation.stuck > 0 && help == Help::default() && self.trouble.is_zero())
+    }
+
+    fn look(&mut self, passed: Duration) -> Vec<Progress> {
+        let count = self.shared.num_victims();
+        if self.watches.len() < count {
+            self.watches.resize_with(count, Watch::default);
+        }
+        let mut progress = Vec::with_capacity(count);
+        // Also those that have retired since the last look, whose events have ended.
+        for number in 0..self.watches.len() {
+            let Some(slot) = self.shared.victim(number) else { continue };
+            let current = &slot.current;
+            let seen = Seen { polls: slot.counters.polls.get(), is_away: current.is_resting() || current.is_aside() };
+            let watch = &mut self.watches[number];
+            let (how, ended) = watch.look(seen, passed, self.shared.monitor.threshold);
+            progress.push(how);
+            if let Some((watch, event)) = ended {
+                self.reporter.report(&watch, &event, true);
+            }
+        }
+        progress
+    }
+
+    fn situation(&mut self, progress: &[Progress], passed: Duration) -> Situation {
+        let shared = self.shared;
+        let polls = shared.victims().map(|slot| slot.counters.driver_polls.get()).sum();
+        if shared.driver.is_attended() || polls != self.drivers.polls {
+            self.drivers = Drivers { polls, neglected: Duration::ZERO };
+        } else {
+            self.drivers.neglected += passed;
+        }
+        let in_trouble = !self.trouble.is_zero();
+        let patience = if in_trouble { SHORTEST } else { shared.monitor.threshold };
+        let mut situation = Situation {
+            coming: shared.spares.coming(),
+            queued: shared.injector.len() + shared.foreign_wakers.len(),
+            stranded: shared.foreign_wakers.len(),
+            drivers_wait: self.drivers.neglected >= patience,
+            has_sleepers: shared.idle.has_sleepers(),
+            spares: shared.spares.balance.running(),
+            workers: shared.workers,
+            in_trouble,
+            ..Situation::default()
+        };
+        for ((&how, watch), slot) in progress.iter().zip(&self.watches).zip(shared.victims()) {
+            let queued = slot.lanes.len();
+            situation.queued += queued;
+            match how {
+                Progress::Away => {}
+                Progress::Moving => situation.moving += 1,
+                Progress::Slow => {
+                    situation.slow += 1;
+                    situation.asleep += usize::from(watch.is_asleep());
+                    situation.stranded += if in_trouble { queued } else { 0 };
+                }
+                Progress::Stuck => {
+                    situation.stuck += 1;
+                    situation.asleep += usize::from(watch.is_asleep());
+                    situation.stuck_asleep += usize::from(watch.is_asleep());
+                    situation.stranded += queued;
+                }
+            }
+        }
+        situation
+    }
+
+    /// Asks the operating system what the threads do that do not move. Those that it lets wait for a processor would.
+    fn read_threads(&mut self, progress: &mut [Progress]) {
+        let mut readings = 0;
+        let threshold = self.shared.monitor.threshold;
+        for (number, how) in progress.iter_mut().enumerate() {
+            if !matches!(how, Progress::Slow | Progress::Stuck) {
+                continue;
+            }
+            let watch = &mut self.watches[number];
+            if (readings < READINGS || !watch.is_its_own_doing(threshold) || !watch.has_reading())
+                && let Some(reading) = self.shared.victim(number).and_then(|slot| slot.current.thread()?.read())
+            {
+                readings += 1;
+                watch.note(reading);
+            }
+            if !watch.is_its_own_doing(threshold) {
+                *how = Progress::Moving;
+            }
+        }
+    }
+
+    /// Counts the polls that are blocked while something waits, and reports those that take very long.
+    fn note_events(&mut self, progress: &[Progress], situation: &Situation, help: Help) {
+        let monitor = &self.shared.monitor;
+        if !monitor.rescues || situation.stuck + situation.slow == 0 {
+            return;
+        }
+        for (number, slot) in self.shared.victims().enumerate().take(progress.len()) {
+            let watch = &mut self.watches[number];
+            match progress[number] {
+                Progress::Stuck => {}
+                // Help may come before the threshold is reached, when there is trouble.
+                Progress::Slow if help.start > 0 => {}
+                _ => continue,
+            }
+            watch.note_waiting(self::tasks_waiting(slot, watch, situation), situation.drivers_wait);
+            if progress[number] == Progress::Slow || !watch.anything_waited() {
+                continue;
+            }
+            if watch.event.is_none() {
+                monitor.blocked.fetch_add(1, Relaxed);
+                let mut event = Event { doing: slot.current.doing(), is_reported: false, stack: None };
+                if self.reporter.is_new(&event) {
+                    event.stack = slot.current.thread().and_then(Stack::of);
+                }
+                watch.event = Some(event);
+            }
+            if watch.age() >= REPORT_AFTER
+                && let Some(mut event) = watch.event.take()
+            {
+                self.reporter.report(watch, &event, false);
+                event.is_reported = true;
+                watch.event = Some(event);
+            }
+        }
+    }
+
+    /// Says how many workers are stuck, and has those spares go that are too many. Returns how many these are.
+    fn retire(&mut self, stuck: usize) -> usize {
+        let shared = self.shared;
+        let surplus = shared.spares.balance.set_stuck(stuck);
+        for _ in 0..surplus {
+            // It finds nothing to do, and that it is not needed.
+            let Some(spare) = shared.idle.wake_from(shared.slots.len()) else { break };
+            shared.unpark(self.runtime, spare);
+        }
+        surplus
+    }
+
+    /// The runtime closes.
+    fn end(&mut self) {
+        for watch in &mut self.watches {
+            if let Some(event) = watch.event.take() {
+                self.reporter.report(watch, &event, false);
+            }
+        }
+        self.reporter.end();
+    }
+}
+
+/// How many tasks wait because of a stuck worker: those on its lanes, which would have been its next. And all others too,
+/// if nobody is free, and it keeps its processor from them or everybody is stuck.
+fn tasks_waiting(slot: &Slot, watch: &Watch, situation: &Situation) -> usize {
+    if !situation.has_sleepers && (watch.is_asleep() || situation.moving == 0) {
+        situation.queued
+    } else {
+        slot.lanes.len()
+    }
+}

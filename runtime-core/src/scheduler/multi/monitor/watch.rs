@@ -1,0 +1,234 @@
+//! What the monitor has seen of one worker, sample by sample.
+
+use std::time::Duration;
+
+use crate::blocked::{Activity, Reading, Stack};
+use crate::scheduler::multi::slot::Doing;
+
+/// On a machine so busy that a thread gets next to no processor time, a long poll cannot be told from a short one.
+const BENEFIT_OF_DOUBT: Duration = Duration::from_secs(1);
+
+/// What a sample sees of a worker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) polls: u64,
+    /// It sleeps, has no thread, or has stepped aside.
+    pub(super) is_away: bool,
+}
+
+/// How a worker is getting on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Not to be watched now.
+    Away,
+    /// It is in another poll than last time.
+    Moving,
+    /// In the same poll as at the last sample.
+    Slow,
+    /// In the same poll for longer than the threshold.
+    Stuck,
+}
+
+/// A worker that was blocked while something waited.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) doing: Option<Doing>,
+    pub(super) is_reported: bool,
+    pub(super) stack: Option<Stack>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    /// The count of polls when this poll was first seen; `None` while away.
+    polls: Option<u64>,
+    /// For how long it has been seen: a little less than it has lasted.
+    age: Duration,
+    asleep: u32,
+    running: u32,
+    /// The first reading of the processor time in this poll, when that was, and how much there has been since.
+    cpu: Option<(Duration, Duration)>,
+    cpu_gained: Duration,
+    /// What waited meanwhile: the most tasks at a time, and whether timers and sockets did.
+    tasks_waiting: usize,
+    drivers_waited: bool,
+    pub(super) event: Option<Event>,
+}
+
+impl Watch {
+    /// Takes a sample. If it ends an event, that is returned with its duration.
+    pub(super) fn look(
+        &mut self,
+        seen: Seen,
+        passed: Duration,
+        threshold: Duration,
+    ) -> (Progress, Option<(Self, Event)>) {
+        let polls = (!seen.is_away).then_some(seen.polls);
+        if polls.is_some() && polls == self.polls {
+            self.age += passed;
+            return (if self.age >= threshold { Progress::Stuck } else { Progress::Slow }, None);
+        }
+        let mut before = std::mem::replace(self, Self { polls, ..Self::default() });
+        let ended = before.event.take().map(|event| (before, event));
+        (if seen.is_away { Progress::Away } else { Progress::Moving }, ended)
+    }
+
+    /// Notes what the operating system says of the thread.
+    pub(super) fn note(&mut self, reading: Reading) {
+        if reading.is_asleep {
+            self.asleep += 1;
+        } else {
+            self.running += 1;
+        }
+        match (reading.cpu, self.cpu) {
+            (Some(cpu), None) => self.cpu = Some((self.age, cpu)),
+            (Some(cpu), Some((_, first))) => self.cpu_gained = cpu.saturating_sub(first),
+            (None, _) => {}
+        }
+    }
+
+    /// Notes what waits.
+    pub(super) fn note_waiting(&mut self, tasks: usize, drivers: bool) {
+        self.tasks_waiting = self.tasks_waiting.max(tasks);
+        self.drivers_waited |= drivers;
+    }
+
+    pub(super) fn age(&self) -> Duration {
+        self.age
+    }
+
+    pub(super) fn tasks_waiting(&self) -> usize {
+        self.tasks_waiting
+    }
+
+    pub(super) fn drivers_waited(&self) -> bool {
+        self.drivers_waited
+    }
+
+    pub(super) fn anything_waited(&self) -> bool {
+        self.tasks_waiting > 0 || self.drivers_waited
+    }
+
+    pub(super) fn has_reading(&self) -> bool {
+        self.asleep + self.running > 0
+    }
+
+    /// Whether more threads would find a processor to run on while this one is in its poll. If nothing is known of it,
+    /// that is assumed. (It may have had to wait for a processor before it could go to sleep.)
+    pub(super) fn is_asleep(&self) -> bool {
+        self.asleep >= self.running
+    }
+
+    /// Whether it is the poll that takes so long, and not the operating system that lets the thread wait for a
+    /// processor: of a thread that is not asleep, whether it has had a fair part of the time since the first reading, or
+    /// as much as makes a poll too long anyway. Nobody is let wait for the proof for longer than [`BENEFIT_OF_DOUBT`].
+    pub(super) fn is_its_own_doing(&self, threshold: Duration) -> bool {
+        match self.cpu {
+            Some((since, _)) if !self.is_asleep() && self.age < BENEFIT_OF_DOUBT => {
+                self.age > since && (self.cpu_gained * 4 >= self.age - since || self.cpu_gained >= threshold)
+            }
+            _ => true,
+        }
+    }
+
+    pub(super) fn activity(&self) -> Activity {
+        match (self.has_reading(), self.is_asleep()) {
+            (false, _) => Activity::Unknown,
+            (true, true) => Activity::Sleeping,
+            (true, false) => Activity::Burning,
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const THRESHOLD: Duration = Duration::from_millis(10);
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn progress(watch: &mut Watch, polls: u64, passed: u64) -> Progress {
+        watch.look(Seen { polls, is_away: false }, ms(passed), THRESHOLD).0
+    }
+
+    fn running(cpu: u64) -> Reading {
+        Reading { is_asleep: false, cpu: Some(ms(cpu)) }
+    }
+
+    #[test]
+    fn a_poll_is_stuck_when_it_was_seen_for_the_threshold() {
+        let mut watch = Watch::default();
+        assert_eq!(progress(&mut watch, 5, 9), Progress::Moving, "it may have begun just now");
+        assert_eq!(progress(&mut watch, 5, 9), Progress::Slow);
+        assert_eq!(progress(&mut watch, 5, 1), Progress::Stuck);
+        assert_eq!(progress(&mut watch, 6, 1), Progress::Moving);
+        assert_eq!(progress(&mut watch, 6, 9), Progress::Slow);
+    }
+
+    #[test]
+    fn time_spent_asleep_does_not_count() {
+        let mut watch = Watch::default();
+        progress(&mut watch, 5, 1);
+        let away = Seen { polls: 5, is_away: true };
+        assert_eq!(watch.look(away, ms(500), THRESHOLD).0, Progress::Away);
+        assert_eq!(progress(&mut watch, 5, 500), Progress::Moving, "it has got up, and not begun a poll");
+        assert_eq!(progress(&mut watch, 5, 9), Progress::Slow);
+    }
+
+    #[test]
+    fn an_event_ends_with_its_poll_and_is_given_out_once() {
+        let mut watch = Watch::default();
+        progress(&mut watch, 5, 1);
+        progress(&mut watch, 5, 12);
+        watch.event = Some(Event { doing: None, is_reported: false, stack: None });
+        let seen = Seen { polls: 6, is_away: false };
+        let (_, ended) = watch.look(seen, ms(1), THRESHOLD);
+        assert_eq!(ended.unwrap().0.age(), ms(12));
+        assert!(watch.look(seen, ms(1), THRESHOLD).1.is_none());
+    }
+
+    #[test]
+    fn a_thread_that_gets_no_processor_is_not_to_blame() {
+        let mut watch = Watch::default();
+        progress(&mut watch, 5, 1);
+        progress(&mut watch, 5, 5);
+        watch.note(running(100));
+        progress(&mut watch, 5, 8);
+        watch.note(running(101));
+        assert!(!watch.is_its_own_doing(THRESHOLD), "1 ms of 8");
+        progress(&mut watch, 5, 8);
+        watch.note(running(109));
+        assert!(watch.is_its_own_doing(THRESHOLD), "9 ms of 16");
+        assert_eq!(watch.activity(), Activity::Burning);
+    }
+
+    #[test]
+    fn on_a_busy_machine_the_proof_takes_longer() {
+        let mut watch = Watch::default();
+        progress(&mut watch, 5, 1);
+        progress(&mut watch, 5, 10);
+        watch.note(running(100));
+        progress(&mut watch, 5, 500);
+        watch.note(running(109));
+        assert!(!watch.is_its_own_doing(THRESHOLD));
+        watch.note(running(110));
+        assert!(watch.is_its_own_doing(THRESHOLD), "as much as the threshold");
+        watch.note(running(101));
+        progress(&mut watch, 5, 490);
+        assert!(watch.is_its_own_doing(THRESHOLD), "no more doubt");
+    }
+
+    #[test]
+    fn a_thread_asleep_is_to_blame_at_once() {
+        let mut watch = Watch::default();
+        progress(&mut watch, 5, 1);
+        progress(&mut watch, 5, 12);
+        assert_eq!(watch.activity(), Activity::Unknown);
+        watch.note(Reading { is_asleep: true, cpu: Some(ms(1)) });
+        assert!(watch.is_its_own_doing(THRESHOLD));
+        assert_eq!(watch.activity(), Activity::Sleeping);
+    }
+}

@@ -1,0 +1,185 @@
+//! The public side of a worker: what other threads steal from, wake, read, and return tasks to.
+//!
+//! Also what the monitor sees of it. All of that is written by the worker with plain stores, some of it at every poll,
+//! and costs no more than that.
+
+use std::panic::Location;
+use std::ptr;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};
+
+use super::lanes::LaneStealers;
+use crate::blocked::ThreadId;
+use crate::metrics::WorkerCounters;
+use crate::scheduler::park::Wakeup;
+use crate::task::owner::{ListOf, Owner};
+use crate::task::{Header, Id, Site, TaskRef};
+
+/// See the module.
+pub(super) struct Slot {
+    pub(super) lanes: LaneStealers,
+    pub(super) wakeup: Wakeup,
+    pub(super) counters: WorkerCounters,
+    /// When the worker was last at its maintenance, or got up, in microseconds since the start.
+    pub(super) last_seen: AtomicU64,
+    pub(super) current: Current,
+    pub(super) owner: Owner,
+}
+
+impl Slot {
+    pub(super) fn new(index: usize, lanes: LaneStealers, wakeup: Wakeup) -> Self {
+        Self {
+            lanes,
+            wakeup,
+            counters: WorkerCounters::default(),
+            last_seen: AtomicU64::new(0),
+            current: Current::default(),
+            owner: Owner::new(ListOf::Slot(index)),
+        }
+    }
+
+    /// Whether there is work on its lanes that somebody else should come for: more than the one task that it is going
+    /// to run next; any, if it is not going to run one.
+    pub(super) fn has_surplus(&self) -> bool {
+        let own = usize::from(!self.current.is_aside.load(Relaxed));
+        self.lanes.len() > own
+    }
+}
+
+/// What a worker is doing, for the monitor. Written by the worker alone.
+///
+/// Everything is relaxed, and single values may be of different moments. The monitor uses them only of a worker that
+/// has not moved for milliseconds; a mixture would be a wrong name in a report.
+#[derive(Default)]
+pub(super) struct Current {
+    /// The thread that has the core.
+    thread: AtomicU32,
+    /// Asleep, or without a thread: not to be watched.
+    is_resting: AtomicBool,
+    /// In `block_in_place`: it has told everybody itself.
+    is_aside: AtomicBool,
+    /// The task of the last poll; zero for none, when the worker does something else.
+    task: AtomicU64,
+    site: AtomicPtr<()>,
+    name: Name,
+}
+
+/// What the monitor reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Doing {
+    pub(super) task: Id,
+    pub(super) spawned_at: &'static Location<'static>,
+    pub(super) name: Option<&'static str>,
+}
+
+impl Current {
+    /// A poll of this task begins.
+    #[inline]
+    pub(super) fn polls(&self, task: &TaskRef) {
+        let header: &Header = task.header();
+        self.task.store(header.id.0, Relaxed);
+        self.site.store(header.site().as_ptr(), Relaxed);
+        if header.site().is_named() {
+            self.name.store(task.trailer().name);
+        }
+    }
+
+    /// The worker does something that is no poll, and may take long: it calls hooks, or wakers of other people's.
+    pub(super) fn polls_nothing(&self) {
+        self.task.store(0, Relaxed);
+    }
+
+    pub(super) fn rest(&self, is_resting: bool) {
+        self.is_resting.store(is_resting, Relaxed);
+    }
+
+    pub(super) fn is_resting(&self) -> bool {
+        self.is_resting.load(Relaxed)
+    }
+
+    pub(super) fn step_aside(&self, is_aside: bool) {
+        self.is_aside.store(is_aside, Relaxed);
+    }
+
+    pub(super) fn is_aside(&self) -> bool {
+        self.is_aside.load(Relaxed)
+    }
+
+    pub(super) fn set_thread(&self, thread: Option<ThreadId>) {
+        self.thread.store(thread.map_or(0, ThreadId::get), Relaxed);
+    }
+
+    pub(super) fn thread(&self) -> Option<ThreadId> {
+        ThreadId::new(self.thread.load(Relaxed))
+    }
+
+    /// The task that is being polled, if any.
+    pub(super) fn doing(&self) -> Option<Doing> {
+        let task = Id(self.task.load(Relaxed));
+        // SAFETY: nothing else is ever stored there.
+        let site = unsafe { Site::from_ptr(self.site.load(Relaxed)) }?;
+        let name = if site.is_named() { self.name.load() } else { None };
+        (task.0 != 0).then(|| Doing { task, spawned_at: site.location(), name })
+    }
+}
+
+/// A name, which is two words. A reader that meets a writer gets none (a sequence lock; see Boehm, "Can seqlocks get
+/// along with programming language memory models?", 2012).
+#[derive(Default)]
+struct Name {
+    /// Odd while the name is being written.
+    version: AtomicU32,
+    start: AtomicPtr<u8>,
+    len: AtomicUsize,
+}
+
+impl Name {
+    /// For one thread.
+    fn store(&self, name: Option<&'static str>) {
+        let name = name.unwrap_or_default();
+        if ptr::eq(self.start.load(Relaxed), name.as_ptr()) && self.len.load(Relaxed) == name.len() {
+            return;
+        }
+        let version = self.version.load(Relaxed).wrapping_add(1);
+        self.version.store(version, Relaxed);
+        // Whoever reads one of the two below also reads the odd version, or a later one.
+        fence(Release);
+        self.start.store(name.as_ptr().cast_mut(), Relaxed);
+        self.len.store(name.len(), Relaxed);
+        self.version.store(version.wrapping_add(1), Release);
+    }
+
+    fn load(&self) -> Option<&'static str> {
+        let version = self.version.load(Acquire);
+        let (start, len) = (self.start.load(Relaxed), self.len.load(Relaxed));
+        // Pairs with the fence in `store`.
+        fence(Acquire);
+        if version == 0 || !version.is_multiple_of(2) || self.version.load(Relaxed) != version {
+            return None;
+        }
+        // SAFETY: the version was even and the same before and after, so both words are of one `store`: they are a
+        // string that lives for ever.
+        Some(unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(start, len)) })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_whole_or_not_at_all() {
+        const NAMES: [&str; 3] = ["a", "somewhat longer", "the longest of the three names"];
+        let name = Name::default();
+        assert_eq!(name.load(), None);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| (0..30_000).for_each(|at| name.store(Some(NAMES[at % 3]))));
+            while !writer.is_finished() {
+                if let Some(name) = name.load() {
+                    assert!(NAMES.contains(&name), "{name}");
+                }
+            }
+        });
+        assert_eq!(name.load(), Some(NAMES[29_999 % 3]));
+    }
+}

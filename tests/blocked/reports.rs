@@ -1,0 +1,178 @@
+//! What is counted and reported of blocked workers.
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+
+use rt::runtime::{Activity, BlockedTask, Runtime};
+use rt::task::JoinHandle;
+
+use crate::builder;
+use crate::common::*;
+
+/// Lets a task block the only worker until the runtime has counted that, and the task behind it has run.
+fn block_once(runtime: &Runtime, block: JoinHandle<()>, gate: &Gate) {
+    let metrics = runtime.handle().metrics();
+    let before = metrics.blocked_count();
+    let behind = runtime.spawn(async {});
+    runtime.block_on(behind).unwrap();
+    eventually(|| metrics.blocked_count() > before);
+    gate.open();
+    runtime.block_on(block).unwrap();
+    // With a spare worker at hand the next one would hold nobody up.
+    eventually(|| metrics.num_spare_threads() == 0);
+}
+
+/// The one report there is.
+fn only(reports: &crate::Reports) -> BlockedTask {
+    let mut all = Vec::new();
+    eventually(|| {
+        all.extend(reports.taken());
+        !all.is_empty()
+    });
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.pop().unwrap()
+}
+
+#[test]
+fn a_blocked_task_is_reported_by_name_number_and_place() {
+    let _watchdog = watchdog();
+    let (mut builder, reports) = builder(1);
+    let runtime = builder.build().unwrap();
+    let gate = Gate::new();
+    let (block, line) = {
+        let gate = gate.clone();
+        let _guard = runtime.enter();
+        let builder = rt::task::Builder::new().name("sleeper");
+        (builder.spawn(async move { gate.pass() }), Location::caller().line())
+    };
+    gate.wait_for(1);
+    let id = block.id();
+    block_once(&runtime, block, &gate);
+    let report = only(&reports);
+    assert_eq!(report.id, Some(id));
+    assert_eq!(report.name, Some("sleeper"));
+    let at = report.spawned_at.unwrap();
+    assert!(at.file().ends_with("reports.rs") && at.line() == line, "{at}");
+    assert!(report.duration >= Duration::from_millis(10));
+    assert!(report.is_over);
+    assert!(report.tasks_waiting > 0 || report.drivers_waited);
+    if cfg!(target_os = "linux") {
+        assert_eq!(report.activity, Activity::Sleeping);
+    }
+}
+
+#[test]
+fn a_place_is_reported_once_and_every_event_counted() {
+    let _watchdog = watchdog();
+    let (mut builder, reports) = builder(1);
+    let runtime = builder.build().unwrap();
+    let block = || {
+        let gate = Gate::new();
+        let block = {
+            let gate = gate.clone();
+            runtime.spawn(async move { gate.pass() })
+        };
+        gate.wait_for(1);
+        block_once(&runtime, block, &gate);
+    };
+    block();
+    let first = only(&reports);
+    for _ in 0..3 {
+        block();
+    }
+    assert!(runtime.handle().metrics().blocked_count() >= 4);
+    // Another place.
+    let gate = Gate::new();
+    let other = {
+        let gate = gate.clone();
+        runtime.spawn(async move { gate.pass() })
+    };
+    gate.wait_for(1);
+    block_once(&runtime, other, &gate);
+    let second = only(&reports);
+    assert_ne!(first.spawned_at.unwrap().line(), second.spawned_at.unwrap().line());
+    drop(runtime);
+    assert!(reports.taken().is_empty());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_task_that_computes_is_told_from_one_that_sleeps() {
+    let _watchdog = watchdog();
+    let (mut builder, reports) = builder(1);
+    let runtime = builder.build().unwrap();
+    let end = Arc::new(AtomicBool::new(false));
+    let burning = {
+        let end = end.clone();
+        runtime.spawn(async move {
+            while !end.load(SeqCst) {
+                std::hint::spin_loop();
+            }
+        })
+    };
+    let behind = runtime.spawn(async {});
+    runtime.block_on(behind).unwrap();
+    eventually(|| runtime.handle().metrics().blocked_count() > 0);
+    end.store(true, SeqCst);
+    runtime.block_on(burning).unwrap();
+    assert_eq!(only(&reports).activity, Activity::Burning);
+}
+
+#[test]
+fn what_never_ends_is_reported_all_the_same() {
+    let _watchdog = watchdog();
+    let (mut builder, reports) = builder(1);
+    let runtime = builder.build().unwrap();
+    let gate = Gate::new();
+    let block = {
+        let gate = gate.clone();
+        runtime.spawn(async move { gate.pass() })
+    };
+    runtime.block_on(runtime.spawn(async {})).unwrap();
+    let report = only(&reports);
+    assert!(!report.is_over);
+    assert!(report.duration >= Duration::from_secs(1));
+    gate.open();
+    runtime.block_on(block).unwrap();
+    drop(runtime);
+    assert!(reports.taken().is_empty(), "not again at its end");
+}
+
+#[test]
+fn a_hook_that_panics_hurts_nobody() {
+    let _watchdog = watchdog();
+    let called = Arc::new(AtomicBool::new(false));
+    let runtime = {
+        let called = called.clone();
+        let hook = move |_: &BlockedTask| {
+            called.store(true, SeqCst);
+            panic!("of the hook");
+        };
+        builder(1).0.on_blocked(hook).build().unwrap()
+    };
+    for _ in 0..2 {
+        let gate = Gate::new();
+        let block = {
+            let gate = gate.clone();
+            runtime.spawn(async move { gate.pass() })
+        };
+        gate.wait_for(1);
+        block_once(&runtime, block, &gate);
+    }
+    eventually(|| called.load(SeqCst));
+}
+
+#[test]
+fn a_task_that_blocks_nobody_is_not_reported() {
+    let _watchdog = watchdog();
+    let (mut builder, reports) = builder(2);
+    let runtime = builder.build().unwrap();
+    // It has a worker of its own, and nothing waits for that one: the other attends the drivers.
+    runtime.block_on(runtime.spawn(async { std::thread::sleep(Duration::from_millis(100)) })).unwrap();
+    assert_eq!(runtime.handle().metrics().blocked_count(), 0);
+    drop(runtime);
+    assert!(reports.taken().is_empty());
+}
