@@ -8,8 +8,10 @@
 
 #[cfg(not(loom))]
 mod imp {
+    pub use crossbeam_deque::Injector;
     pub use crossbeam_utils::sync::{Parker, Unparker};
-    pub use parking_lot::{Mutex, MutexGuard};
+    pub use parking_lot::{Condvar, Mutex, MutexGuard};
+    pub use std::cell::Cell;
     pub use std::sync::Arc;
     pub use std::sync::atomic;
 
@@ -55,10 +57,13 @@ mod imp {
 
 #[cfg(loom)]
 mod imp {
-    pub use loom::cell::UnsafeCell;
+    use crossbeam_deque::Steal;
+    pub use loom::cell::{Cell, UnsafeCell};
     pub use loom::sync::Arc;
-    pub use loom::sync::MutexGuard;
     pub use loom::sync::atomic;
+    use std::collections::VecDeque;
+    use std::ops::{Deref, DerefMut};
+    use std::time::Instant;
 
     macro_rules! plain_thread_local {
         ($(#[$meta:meta])* static $name:ident: $type:ty = $value:expr;) => {
@@ -66,6 +71,56 @@ mod imp {
         };
     }
     pub(crate) use plain_thread_local as thread_local;
+
+    /// What of crossbeam's injector the protocols rely on: who takes something sees what its pusher wrote before; and
+    /// whether there is anything is a look that orders nothing, so that fences must.
+    #[derive(Debug)]
+    pub struct Injector<T> {
+        queue: Mutex<VecDeque<T>>,
+        len: atomic::AtomicUsize,
+    }
+
+    impl<T> Injector<T> {
+        /// An empty one.
+        #[allow(clippy::new_without_default)] // crossbeam's has no need of it here
+        pub fn new() -> Self {
+            Self { queue: Mutex::new(VecDeque::new()), len: atomic::AtomicUsize::new(0) }
+        }
+
+        /// Adds something.
+        pub fn push(&self, task: T) {
+            let mut queue = self.queue.lock();
+            queue.push_back(task);
+            self.len.fetch_add(1, atomic::Ordering::Relaxed);
+        }
+
+        /// Takes the oldest.
+        pub fn steal(&self) -> Steal<T> {
+            let mut queue = self.queue.lock();
+            match queue.pop_front() {
+                Some(task) => {
+                    self.len.fetch_sub(1, atomic::Ordering::Relaxed);
+                    Steal::Success(task)
+                }
+                None => Steal::Empty,
+            }
+        }
+
+        /// Takes the oldest. To take others along is left to the real one.
+        pub fn steal_batch_with_limit_and_pop(&self, _: &crossbeam_deque::Worker<T>, _: usize) -> Steal<T> {
+            self.steal()
+        }
+
+        /// How many there are.
+        pub fn len(&self) -> usize {
+            self.len.load(atomic::Ordering::Relaxed)
+        }
+
+        /// Whether there are none.
+        pub fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+    }
 
     /// A place for one thread to sleep, in the shape of crossbeam's, whose own loom support needs another flag.
     #[derive(Debug)]
@@ -111,8 +166,19 @@ mod imp {
     }
 
     /// loom's mutex with `parking_lot`'s shape: no poisoning.
-    #[derive(Debug)]
+    #[derive(Debug, Default)]
     pub struct Mutex<T>(loom::sync::Mutex<T>);
+
+    /// The right to what is in a [`Mutex`].
+    #[derive(Debug)]
+    pub struct MutexGuard<'a, T> {
+        mutex: &'a Mutex<T>,
+        /// Empty only while the lock is released for a wait.
+        guard: Option<loom::sync::MutexGuard<'a, T>>,
+    }
+
+    const NOT_POISONED: &str = "loom mutexes are not poisoned: a panic ends the model";
+    const LOCKED: &str = "a guard is not used while its lock is released";
 
     impl<T> Mutex<T> {
         /// Wraps a value.
@@ -122,12 +188,80 @@ mod imp {
 
         /// Locks, waiting if it must.
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().expect("loom mutexes are not poisoned: a panic ends the model")
+            MutexGuard { mutex: self, guard: Some(self.0.lock().expect(NOT_POISONED)) }
         }
 
         /// Locks if nobody holds the lock.
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            self.0.try_lock().ok()
+            Some(MutexGuard { mutex: self, guard: Some(self.0.try_lock().ok()?) })
+        }
+    }
+
+    impl<T> MutexGuard<'_, T> {
+        /// Calls the closure without the lock.
+        pub fn unlocked<R>(guard: &mut Self, f: impl FnOnce() -> R) -> R {
+            guard.guard = None;
+            let result = f();
+            guard.guard = Some(guard.mutex.0.lock().expect(NOT_POISONED));
+            result
+        }
+    }
+
+    impl<T> Deref for MutexGuard<'_, T> {
+        type Target = T;
+        fn deref(&self) -> &T {
+            self.guard.as_ref().expect(LOCKED)
+        }
+    }
+
+    impl<T> DerefMut for MutexGuard<'_, T> {
+        fn deref_mut(&mut self) -> &mut T {
+            self.guard.as_mut().expect(LOCKED)
+        }
+    }
+
+    /// loom's condition variable with `parking_lot`'s shape.
+    #[derive(Debug, Default)]
+    pub struct Condvar(loom::sync::Condvar);
+
+    /// Whether the time was up before anybody notified.
+    #[derive(Debug)]
+    pub struct WaitTimeoutResult(());
+
+    impl Condvar {
+        /// Makes one.
+        pub fn new() -> Self {
+            Self(loom::sync::Condvar::new())
+        }
+
+        /// Waits for a notification.
+        pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
+            let inner = guard.guard.take().expect(LOCKED);
+            guard.guard = Some(self.0.wait(inner).expect(NOT_POISONED));
+        }
+
+        /// loom knows no time: here it is always up at once. What others do between the release of the lock and its
+        /// return is explored; a wait that is notified in time is not, and needs a model of its own.
+        pub fn wait_until<T>(&self, guard: &mut MutexGuard<'_, T>, _: Instant) -> WaitTimeoutResult {
+            MutexGuard::unlocked(guard, || ());
+            WaitTimeoutResult(())
+        }
+
+        /// Wakes one waiter.
+        pub fn notify_one(&self) {
+            self.0.notify_one();
+        }
+
+        /// Wakes all waiters.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
+
+    impl WaitTimeoutResult {
+        /// See the type.
+        pub fn timed_out(&self) -> bool {
+            true
         }
     }
 }

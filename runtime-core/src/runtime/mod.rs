@@ -54,7 +54,7 @@ pub(crate) struct Drivers {
 
 impl Inner {
     /// Makes a runtime, and starts its threads.
-    fn start(config: &Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Arc<Self>> {
+    pub(crate) fn start(config: &Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Arc<Self>> {
         let rng = Generator::new(config.rng_seed.unwrap_or_else(RngSeed::arbitrary));
         let scheduler = match config.flavor {
             Flavor::MultiThread => Scheduler::Multi(multi::Shared::new(config, drivers.driver, rng)),
@@ -134,7 +134,7 @@ impl Inner {
     }
 
     /// Begins the shutdown: of the scheduler, then of the blocking pool.
-    fn close(self: &Arc<Self>) {
+    pub(crate) fn close(self: &Arc<Self>) {
         match &self.scheduler {
             Scheduler::Multi(shared) => shared.close(self),
             Scheduler::Current(shared) => shared.close(self),
@@ -144,7 +144,7 @@ impl Inner {
 
     /// Waits until the scheduler has come to its end, and the blocking pool too. False if that takes longer than the
     /// limit.
-    fn wait_closed(&self, limit: Option<std::time::Duration>) -> bool {
+    pub(crate) fn wait_closed(&self, limit: Option<std::time::Duration>) -> bool {
         let start = Clock::real();
         let scheduler_done = match &self.scheduler {
             Scheduler::Multi(shared) => shared.wait_closed(limit),

@@ -46,3 +46,45 @@ impl<W: Fn() + Send + Sync> Wake for MainWaker<W> {
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use loom::thread;
+
+    use super::*;
+    use crate::primitive::Parker;
+    use crate::primitive::atomic::AtomicUsize;
+    use crate::primitive::atomic::Ordering::Relaxed;
+
+    /// The future waits for two things, each told by a wake of its own: the poll after a wake sees what was told, and a
+    /// wake during a poll leads to another.
+    #[test]
+    fn loom_every_wake_leads_to_a_poll_that_sees_what_came_before_it() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let parker = Parker::new();
+            let main = MainWaker::new(parker.unparker().clone(), || ());
+            let told = Arc::new(AtomicUsize::new(0));
+            let tellers = [(); 2].map(|()| {
+                let (main, told) = (main.clone(), told.clone());
+                thread::spawn(move || {
+                    // Relaxed: the wake has to make it visible.
+                    told.fetch_add(1, Relaxed);
+                    main.wake();
+                })
+            });
+            // As `block_on` does.
+            loop {
+                if main.take() {
+                    if told.load(Relaxed) == 2 {
+                        break;
+                    }
+                } else {
+                    parker.park();
+                }
+            }
+            tellers.into_iter().for_each(|teller| teller.join().unwrap());
+        });
+    }
+}

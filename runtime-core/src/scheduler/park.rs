@@ -213,4 +213,57 @@ mod loom_tests {
             notifier.join().unwrap();
         });
     }
+
+    /// Two workers, each with a task to come, share a driver: whoever finds it taken sleeps on its thread, and the
+    /// other's leaving it does not lose anybody's wake.
+    #[test]
+    fn loom_each_of_two_sleepers_is_woken_where_it_sleeps() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let inner = Parker::new();
+            let unpark = StdArc::new(FakeUnpark(inner.unparker().clone()));
+            let driver = Arc::new(SharedDriver::new(Box::new(Fake(inner))));
+            let sleepers = [(); 2].map(|()| {
+                let (wakeup, parker) = Wakeup::new();
+                let shared = Arc::new((AtomicUsize::new(0), wakeup));
+                let (theirs, driver) = (shared.clone(), driver.clone());
+                let thread = thread::spawn(move || sleep_until_work(&theirs.0, &theirs.1, &parker, &driver));
+                (shared, thread)
+            });
+            for (shared, _) in &sleepers {
+                shared.0.store(1, SeqCst);
+                shared.1.unpark(&*unpark);
+            }
+            sleepers.into_iter().for_each(|(_, thread)| thread.join().unwrap());
+        });
+    }
+
+    /// Another worker polls the driver while one is about to sleep in it: the sleeper lies down elsewhere, or gets the
+    /// driver when the poll is over, and is woken either way. The end of the driver waits until both have left it.
+    #[test]
+    fn loom_a_poll_and_the_end_of_the_driver_beside_a_sleeper() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let inner = Parker::new();
+            let unpark = StdArc::new(FakeUnpark(inner.unparker().clone()));
+            let (wakeup, parker) = Wakeup::new();
+            let shared = Arc::new((AtomicUsize::new(0), wakeup, SharedDriver::new(Box::new(Fake(inner)))));
+            let polling = {
+                let shared = shared.clone();
+                thread::spawn(move || shared.2.poll())
+            };
+            let sleeping = {
+                let shared = shared.clone();
+                thread::spawn(move || sleep_until_work(&shared.0, &shared.1, &parker, &shared.2))
+            };
+            shared.0.store(1, SeqCst);
+            shared.1.unpark(&*unpark);
+            shared.2.shutdown();
+            polling.join().unwrap();
+            sleeping.join().unwrap();
+            assert!(shared.2.driver.try_lock().expect("both have left").is_none(), "it is closed");
+        });
+    }
 }

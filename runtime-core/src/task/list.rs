@@ -1,11 +1,11 @@
 //! The links through tasks: the doubly linked list on which a task spends its life, and the word by which dead ones are
 //! chained. No synchronisation here; whose the links are, `owner.rs` says.
 
-use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 
 use super::cell::Header;
+use crate::primitive::Cell;
 
 /// A task's places in the lists of its owner.
 pub(crate) struct Links {

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -42,6 +42,13 @@ impl Schedule for Model {
 /// The model's one task is gone for good: no reference leaked, none was given back twice.
 fn assert_freed() {
     assert_eq!(FREED.load(Relaxed), 1, "a reference leaked");
+}
+
+/// Three threads: all interleavings would take hours. So many preemptions find every mutation we tried.
+fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(model);
 }
 
 /// Polls what is queued, until nothing is.
@@ -122,10 +129,7 @@ fn forget_waker(signals: &Signals) {
 /// I1, I2: two threads wake while a third polls; the last poll sees what both wrote, and no two polls overlap.
 #[test]
 fn loom_no_wake_is_lost_and_no_two_polls_overlap() {
-    // Three threads: all interleavings would take hours, three preemptions find every mutation we tried.
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(|| {
+    check(3, || {
         let (future, signals, held) = WaitFor::new(2);
         let handle = spawn(future);
         run_queued();
@@ -181,7 +185,7 @@ fn loom_a_waker_given_away_is_counted_once() {
 /// The joiner's waker is registered while the task completes: it gets the output, or the wake.
 #[test]
 fn loom_a_joiner_is_told_of_the_completion() {
-    loom::model(|| {
+    check(3, || {
         let handle = spawn(async { 7 });
         let worker = thread::spawn(run_queued);
         assert_eq!(loom::future::block_on(handle).unwrap(), 7);
@@ -192,7 +196,7 @@ fn loom_a_joiner_is_told_of_the_completion() {
 /// A joiner that comes again with another waker: the new one is woken.
 #[test]
 fn loom_a_joiner_may_change_its_waker() {
-    loom::model(|| {
+    check(3, || {
         let mut handle = spawn(async { 7 });
         let old = Waker::noop();
         let polled = Pin::new(&mut handle).poll(&mut Context::from_waker(old));
@@ -203,7 +207,24 @@ fn loom_a_joiner_may_change_its_waker() {
     });
 }
 
-/// The handle is dropped while the task completes: the output is dropped once, by the one or the other.
+/// Whom the join waker wakes: counts it. (And is counted itself: every waker must be dropped.)
+#[derive(Default)]
+struct Joiner(std::sync::atomic::AtomicUsize);
+
+impl Wake for Joiner {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+impl Joiner {
+    fn poll<T>(self: &std::sync::Arc<Self>, handle: &mut JoinHandle<T>) -> Poll<<JoinHandle<T> as Future>::Output> {
+        Pin::new(handle).poll(&mut Context::from_waker(&Waker::from(self.clone())))
+    }
+}
+
+/// The handle is dropped while the task completes: the output is dropped once, by the one or the other, and so is the
+/// join waker.
 #[test]
 fn loom_a_dropped_handle_leaves_no_output_behind() {
     for polled_before in [false, true] {
@@ -211,13 +232,14 @@ fn loom_a_dropped_handle_leaves_no_output_behind() {
             let held = Arc::new(());
             let output = held.clone();
             let mut handle = spawn(async move { output });
+            let joiner = std::sync::Arc::new(Joiner::default());
             if polled_before {
-                let polled = Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()));
-                assert!(polled.is_pending());
+                assert!(joiner.poll(&mut handle).is_pending());
             }
             let worker = thread::spawn(run_queued);
             drop(handle);
             worker.join().unwrap();
+            assert_eq!(std::sync::Arc::strong_count(&joiner), 1, "its waker is dropped");
             assert_eq!(Arc::strong_count(&held), 1);
             assert_freed();
         });
@@ -277,7 +299,7 @@ fn loom_an_abort_beside_a_poll_is_not_lost() {
 /// The last references go on two threads at once: one of them frees the task.
 #[test]
 fn loom_the_last_reference_frees_the_task() {
-    loom::model(|| {
+    check(3, || {
         let (future, signals, held) = WaitFor::new(1);
         let handle = spawn(future);
         run_queued();
@@ -293,4 +315,90 @@ fn loom_the_last_reference_frees_the_task() {
         assert_eq!(Arc::strong_count(&held), 1);
         assert_freed();
     });
+}
+
+/// An abort beside the only poll, and a joiner that waits: one outcome, and the joiner is told of it.
+#[test]
+fn loom_an_abort_beside_the_last_poll_leaves_one_outcome() {
+    check(2, || {
+        let held = Arc::new(());
+        let output = held.clone();
+        let mut handle = spawn(async move { output });
+        let joiner = std::sync::Arc::new(Joiner::default());
+        assert!(joiner.poll(&mut handle).is_pending());
+        let abort = handle.abort_handle();
+        let worker = thread::spawn(run_queued);
+        abort.abort();
+        worker.join().unwrap();
+        assert_eq!(joiner.0.load(Relaxed), 1, "the joiner is told once");
+        match joiner.poll(&mut handle) {
+            Poll::Ready(Ok(output)) => assert_eq!(Arc::strong_count(&output), 2, "the future is gone"),
+            Poll::Ready(Err(error)) => assert!(error.is_cancelled()),
+            Poll::Pending => panic!("the task has ended"),
+        }
+        drop((handle, abort));
+        assert_eq!(Arc::strong_count(&held), 1);
+        assert_freed();
+    });
+}
+
+/// Two aborts of a task that waits, while its handle is dropped: it is queued once, ends, and is freed.
+#[test]
+fn loom_aborts_beside_the_drop_of_the_handle_end_the_task_once() {
+    check(2, || {
+        let (future, signals, held) = WaitFor::new(usize::MAX);
+        let handle = spawn(future);
+        run_queued();
+        forget_waker(&signals);
+        let aborters = [handle.abort_handle(), handle.abort_handle()].map(|abort| {
+            thread::spawn(move || {
+                abort.abort();
+                run_queued();
+            })
+        });
+        drop(handle);
+        aborters.into_iter().for_each(|aborter| aborter.join().unwrap());
+        assert_eq!(Arc::strong_count(&held), 1, "an abort was lost");
+        assert_freed();
+    });
+}
+
+/// Shutdown claims a task that waits, beside an abort, a wake by value, and a joiner: it is cancelled by shutdown alone,
+/// the joiner is told, and what the others queued is a mere reference.
+#[test]
+fn loom_shutdown_cancels_a_task_beside_wakes_aborts_and_a_joiner() {
+    for aborted in [false, true] {
+        check(2, move || {
+            let (future, signals, held) = WaitFor::new(usize::MAX);
+            let mut handle = spawn(future);
+            let task = QUEUE.lock().unwrap().front().expect("it was just queued").task().as_raw();
+            run_queued();
+            let waker = signals.waker.lock().unwrap().take().expect("the first poll leaves one");
+            let abort = handle.abort_handle();
+            let other = thread::spawn(move || {
+                if aborted {
+                    abort.abort();
+                }
+                waker.wake();
+            });
+            let joining = thread::spawn(move || {
+                let joiner = std::sync::Arc::new(Joiner::default());
+                let waits = joiner.poll(&mut handle).is_pending();
+                (joiner, waits, handle)
+            });
+            // SAFETY: until it is complete the task has the reference of a list, which it is not on; nobody polls.
+            unsafe {
+                assert!(task.as_ref().state.claim_for_shutdown());
+                (task.as_ref().vtable.cancel_claimed)(task, &Runner::NOBODY);
+            }
+            other.join().unwrap();
+            let (joiner, waits, mut handle) = joining.join().unwrap();
+            assert_eq!(joiner.0.load(Relaxed), usize::from(waits), "a joiner that waits is told");
+            assert!(!waits || matches!(joiner.poll(&mut handle), Poll::Ready(Err(error)) if error.is_cancelled()));
+            drop(handle);
+            QUEUE.lock().unwrap().drain(..).for_each(drop);
+            assert_eq!(Arc::strong_count(&held), 1);
+            assert_freed();
+        });
+    }
 }

@@ -46,6 +46,8 @@ mod waker;
 mod yield_now;
 
 #[cfg(all(test, loom))]
+mod loom_lists;
+#[cfg(all(test, loom))]
 mod loom_tests;
 
 use std::alloc::Layout;

@@ -56,3 +56,37 @@ mod tests {
         assert!(late.gone());
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+    use crate::primitive::UnsafeCell;
+
+    /// Two tasks outlive their lists, and go while shutdown adds up: one of the three ends the runtime, when all others
+    /// have done with it.
+    #[test]
+    fn loom_the_last_of_shutdown_and_tasks_ends_the_runtime_alone() {
+        loom::model(|| {
+            // The cells stand for the runtime's memory: each thread uses its own, and whoever ends it all takes them all.
+            let runtime = Arc::new((Orphans::new(), [(); 3].map(|()| UnsafeCell::new(()))));
+            let leave = |who: usize, is_last: fn(&Orphans) -> bool| {
+                let runtime = runtime.clone();
+                move || {
+                    let (orphans, used) = &*runtime;
+                    used[who].with_mut(|_| ());
+                    let last = is_last(orphans);
+                    if last {
+                        used.iter().for_each(|used| used.with_mut(|_| ()));
+                    }
+                    usize::from(last)
+                }
+            };
+            let tasks = [0, 1].map(|task| thread::spawn(leave(task, Orphans::gone)));
+            let ended = leave(2, |orphans| orphans.left_behind(2))();
+            assert_eq!(ended + tasks.into_iter().map(|task| task.join().unwrap()).sum::<usize>(), 1);
+        });
+    }
+}

@@ -8,7 +8,6 @@ use std::future::Future;
 use std::pin::pin;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, Waker};
 
 use super::{Core, Current, Shared, Waiter};
@@ -16,6 +15,8 @@ use crate::clock::Clock;
 use crate::context;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
+use crate::primitive::atomic::AtomicBool;
+use crate::primitive::atomic::Ordering::Relaxed;
 use crate::primitive::{Parker, Unparker};
 use crate::rng::Stream;
 use crate::runtime::Inner;
@@ -24,7 +25,6 @@ use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
 use crate::task::home::Home;
 use crate::task::{self, Birth, JoinHandle, Notified, Runner};
-use std::sync::atomic::AtomicBool;
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {

@@ -8,23 +8,22 @@
 //! because they are polled, and dropped, nowhere else.
 
 mod drive;
+#[cfg(all(test, loom))]
+mod loom_tests;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicUsize, fence};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use crossbeam_deque::Injector;
 use crossbeam_utils::CachePadded;
-use parking_lot::{Condvar, Mutex};
 
 pub(crate) use self::drive::{Worker, block_on};
 
+use super::closing::Closing;
 use super::foreign::{self, Foreign};
 use super::multi::take_one;
 use super::pacing::Pacing;
@@ -35,7 +34,9 @@ use crate::context::{self, RuntimeGuard};
 use crate::driver::Driver;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
-use crate::primitive::{Parker, Unparker};
+use crate::primitive::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use crate::primitive::atomic::{AtomicBool, AtomicUsize, fence};
+use crate::primitive::{Condvar, Injector, Mutex, Parker, Unparker};
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
 use crate::task::owner::{ListOf, Owner};
@@ -46,7 +47,7 @@ pub(crate) struct Shared {
     slot: Mutex<CoreSlot>,
     finished: Condvar,
     closing: AtomicBool,
-    queues_closed: AtomicBool,
+    queues: Closing,
     injector: Injector<Notified>,
     driver: SharedDriver,
     /// Of whatever thread has the core.
@@ -105,7 +106,7 @@ impl Shared {
             slot: Mutex::new(CoreSlot { core: Some(Box::new(core)), waiting: Vec::new(), finished: false }),
             finished: Condvar::new(),
             closing: AtomicBool::new(false),
-            queues_closed: AtomicBool::new(false),
+            queues: Closing::new(),
             injector: Injector::new(),
             driver: SharedDriver::new(driver),
             wakeup: CachePadded::new(wakeup),
@@ -219,10 +220,7 @@ impl Shared {
         self.foreign.close_gate();
         // SAFETY: with the core in hand nobody else polls tasks, and the local list is this thread's.
         self.owners().iter().for_each(|owner| unsafe { owner.cancel_all(&runner) });
-        self.queues_closed.store(true, SeqCst);
-        // Pairs with the fence in `inject`.
-        fence(SeqCst);
-        self.empty_injector();
+        self.queues.close(|| self.empty_injector());
         let queue = std::mem::take(&mut *core.queue.borrow_mut());
         drop(queue);
         self.driver.shutdown();
@@ -250,10 +248,9 @@ impl Shared {
         // The exchange in `unpark` comes after the push, and the driving thread looks at the injector before the one by
         // which it falls asleep: it sees the task, or is woken.
         self.unpark(runtime);
+        // Pairs with the one in `Closing::close`.
         fence(SeqCst);
-        if self.queues_closed.load(SeqCst) {
-            self.empty_injector();
-        }
+        self.queues.after_push(|| self.empty_injector());
     }
 
     /// Takes dead tasks off the local list, when nobody who has the core comes by to do it.

@@ -125,7 +125,9 @@ mod loom_tests {
 
     #[test]
     fn loom_each_task_goes_to_one_thread() {
-        loom::model(|| {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
             let memory = std::sync::Arc::new(Memory(std::array::from_fn(|_| UnsafeCell::new(0))));
             let (bottom, stealer) = new();
             let stealer = std::sync::Arc::new(stealer);

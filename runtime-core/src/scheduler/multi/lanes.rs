@@ -24,9 +24,10 @@
 
 use std::cell::Cell;
 
-use crossbeam_deque::{Injector, Steal, Stealer, Worker as Deque};
+use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
 use super::bottom::{self, Bottom, BottomStealer};
+use crate::primitive::Injector;
 use crate::task::Notified;
 
 /// How often the deque's oldest task has its turn, and the fair lane's.

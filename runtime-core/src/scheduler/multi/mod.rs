@@ -26,12 +26,11 @@ mod worker;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, SeqCst};
+use std::sync::atomic::Ordering::Acquire;
 use std::task::Waker;
 use std::time::Instant;
 
-use crate::primitive::Parker;
-use crossbeam_deque::Injector;
+use crate::primitive::{Injector, Parker};
 use crossbeam_utils::CachePadded;
 
 pub(crate) use self::guest::block_on;
@@ -44,6 +43,7 @@ use self::slot::Slot;
 use self::spares::Spares;
 pub(crate) use self::worker::Worker;
 
+use super::closing::Closing;
 use super::foreign::Foreign;
 use super::park::{SharedDriver, Wakeup};
 use super::{IdBlock, Place, runtime_of};
@@ -82,8 +82,7 @@ pub(crate) struct Shared {
     injector: Injector<Notified>,
     /// Wakers that are not of tasks, and that the drivers want called when they have been given back.
     foreign_wakers: Injector<Waker>,
-    /// The queues were emptied for the last time: whoever pushes now empties them again.
-    queues_closed: AtomicBool,
+    queues: Closing,
     /// Set once, at shutdown; every thread of the scheduler looks at it each tick.
     closing: AtomicBool,
     idle: CachePadded<Idle>,
@@ -129,7 +128,7 @@ impl Shared {
             rng,
             injector: Injector::new(),
             foreign_wakers: Injector::new(),
-            queues_closed: AtomicBool::new(false),
+            queues: Closing::new(),
             closing: AtomicBool::new(false),
             idle: CachePadded::new(Idle::new(config.worker_threads)),
             driver: SharedDriver::new(driver),
@@ -244,10 +243,8 @@ impl Shared {
     /// Queues a task from a thread that is no worker.
     fn inject(&self, runtime: &Inner, task: Notified) {
         self.inject_local(runtime, task);
-        // The fence in `notify` pairs with the one in `finale`: either that sees the task, or this sees the flag.
-        if self.queues_closed.load(SeqCst) {
-            self.empty_queues();
-        }
+        // After the fence in `Idle::wake_one`, which `notify` passes.
+        self.queues.after_push(|| self.empty_queues());
     }
 
     /// Queues a task in the injector, from a thread that holds shutdown up until it has left.

@@ -9,7 +9,7 @@
 //! 1. The gates of the foreign lists are closed: their spawns are refused from now on. (Workers' own lists get tasks
 //!    from workers only.)
 //! 2. Every task on every list that is not complete is cancelled: its future is dropped, its joiner told.
-//! 3. `queues_closed` is set and all queues are emptied. What is in them belongs to complete tasks: references, nothing
+//! 3. All queues are closed (`../closing.rs`) and emptied. What is in them belongs to complete tasks: references, nothing
 //!    more. A waker that was past its change of state but not yet in the queue finds the flag after its push and
 //!    empties the queue itself.
 //! 4. The driver is closed: whoever still waits on a socket or a timer is woken and finds an error. So is whoever the
@@ -21,7 +21,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::fence;
 use std::thread;
 use std::time::Duration;
 
@@ -197,11 +196,10 @@ impl Shared {
         // SAFETY: all cores are here, so nobody polls tasks of this runtime, and all lists are this thread's. It has no
         // place at the scheduler, so a task released meanwhile goes to its list's return stack.
         self.owners().for_each(|owner| unsafe { owner.cancel_all(&runner) });
-        self.queues_closed.store(true, SeqCst);
-        // Pairs with the fence in `Shared::notify`, which `inject` passes between its push and its look at the flag.
-        fence(SeqCst);
-        self.empty_queues();
-        cores.iter().flat_map(|core| core.lanes.drain()).for_each(drop::<Notified>);
+        self.queues.close(|| {
+            self.empty_queues();
+            cores.iter().flat_map(|core| core.lanes.drain()).for_each(drop::<Notified>);
+        });
         self.driver.shutdown();
         self.call_foreign_wakers();
         // SAFETY: as above.

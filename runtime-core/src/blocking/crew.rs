@@ -1,0 +1,185 @@
+//! [`Crew`]: which thread of the blocking pool does what. It knows neither what a job is nor how a thread is started.
+//!
+//! # Exact accounting
+//!
+//! Everything is decided under one lock. `idle` counts the threads that wait and have not been summoned; whoever
+//! summons one takes it off, notes it in `summoned`, and signals. A thread that wakes and finds somebody summoned is
+//! that one; one that wakes otherwise (its time is up, or for no cause) is still counted in `idle`, and takes itself
+//! off before it ends. So a job never relies on a thread that is leaving. Threads are started outside of the lock,
+//! counted before they are, and uncounted if that fails.
+//!
+//! # One at a time
+//!
+//! Waking a thread for every job is a waste when jobs are short: the first few threads would do them all. So while a
+//! thread is `coming` (summoned, or starting, and not there yet), nobody summons another; the one that comes takes a
+//! job and, if more are queued, summons the next before it begins. A queue that is not empty therefore always has a
+//! thread coming, unless all are busy and no more are allowed; then the next to finish takes from it. Should the one
+//! that was coming fail to start, one that has begun to wait meanwhile is summoned in its place.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use crate::clock::Clock;
+use crate::primitive::{Condvar, Mutex, MutexGuard};
+
+/// See the module. `J` is a job.
+pub(super) struct Crew<J> {
+    state: Mutex<State<J>>,
+    /// There is a job for a waiting thread, or the crew is dismissed.
+    work: Condvar,
+    /// The last thread ended.
+    empty: Condvar,
+    limit: usize,
+    keep_alive: Duration,
+}
+
+struct State<J> {
+    queue: VecDeque<J>,
+    threads: usize,
+    idle: usize,
+    summoned: usize,
+    /// Threads that are on their way: summoned, or starting.
+    coming: usize,
+    started: u64,
+    closed: bool,
+}
+
+impl<J> Crew<J> {
+    pub(super) fn new(limit: usize, keep_alive: Duration) -> Self {
+        let state =
+            State { queue: VecDeque::new(), threads: 0, idle: 0, summoned: 0, coming: 0, started: 0, closed: false };
+        Self { state: Mutex::new(state), work: Condvar::new(), empty: Condvar::new(), limit, keep_alive }
+    }
+
+    /// Queues a job. `Ok` with the number of a thread that the caller must start, if one is needed; it is counted
+    /// already. `Err` if no more jobs are taken.
+    pub(super) fn submit(&self, job: J) -> Result<Option<u64>, J> {
+        let mut state = self.state.lock();
+        if state.closed {
+            return Err(job);
+        }
+        state.queue.push_back(job);
+        Ok(self.summon(&mut state))
+    }
+
+    /// Sees to it that a thread is coming, if there is work for one. Returns the number of a thread that is to be
+    /// started, and counted already.
+    fn summon(&self, state: &mut State<J>) -> Option<u64> {
+        if state.queue.is_empty() || state.coming > 0 {
+            return None;
+        }
+        if state.idle > 0 {
+            state.idle -= 1;
+            state.summoned += 1;
+            state.coming += 1;
+            self.work.notify_one();
+            return None;
+        }
+        if state.threads == self.limit {
+            return None;
+        }
+        state.threads += 1;
+        state.coming += 1;
+        state.started += 1;
+        Some(state.started)
+    }
+
+    /// A thread that was to be started could not be. Returns the jobs that nobody will do, if it would have been the
+    /// only one.
+    #[must_use]
+    pub(super) fn thread_failed(&self) -> VecDeque<J> {
+        let mut state = self.state.lock();
+        state.coming -= 1;
+        self.uncount_thread(&mut state);
+        if state.threads == 0 {
+            return std::mem::take(&mut state.queue);
+        }
+        // A busy one takes from the queue when it comes by. One that went to wait while this one was coming will not.
+        if state.idle > 0 {
+            let to_start = self.summon(&mut state);
+            debug_assert!(to_start.is_none());
+        }
+        VecDeque::new()
+    }
+
+    /// What a thread does until it ends. `start` starts the thread of a number.
+    pub(super) fn work(&self, start: impl Fn(u64), run: impl Fn(J)) {
+        let mut state = self.state.lock();
+        loop {
+            // Here as one that was started or summoned.
+            state.coming -= 1;
+            while let Some(job) = state.queue.pop_front() {
+                if let Some(number) = self.summon(&mut state) {
+                    MutexGuard::unlocked(&mut state, || start(number));
+                }
+                MutexGuard::unlocked(&mut state, || run(job));
+            }
+            if state.closed || !self.wait_for_work(&mut state) {
+                break;
+            }
+        }
+        self.uncount_thread(&mut state);
+    }
+
+    fn uncount_thread(&self, state: &mut State<J>) {
+        state.threads -= 1;
+        // A thread of the crew that waits for the others counts itself.
+        if state.threads <= 1 {
+            self.empty.notify_all();
+        }
+    }
+
+    /// Waits. False if the thread shall end.
+    fn wait_for_work(&self, state: &mut MutexGuard<'_, State<J>>) -> bool {
+        state.idle += 1;
+        let deadline = Clock::real().checked_add(self.keep_alive);
+        loop {
+            let timed_out = match deadline {
+                Some(deadline) => self.work.wait_until(state, deadline).timed_out(),
+                None => {
+                    self.work.wait(state);
+                    false
+                }
+            };
+            if state.summoned > 0 {
+                state.summoned -= 1;
+                return true;
+            }
+            if state.closed || timed_out {
+                state.idle -= 1;
+                return false;
+            }
+        }
+    }
+
+    /// Takes no more jobs, and returns those that wait. Jobs that run go on.
+    #[must_use]
+    pub(super) fn close(&self) -> VecDeque<J> {
+        let mut state = self.state.lock();
+        state.closed = true;
+        self.work.notify_all();
+        std::mem::take(&mut state.queue)
+    }
+
+    /// Waits until no more than so many threads are left. False if that takes longer than the deadline allows.
+    pub(super) fn wait_for_the_end(&self, but: usize, deadline: Option<Instant>) -> bool {
+        let mut state = self.state.lock();
+        while state.threads > but {
+            match deadline {
+                None => self.empty.wait(&mut state),
+                Some(deadline) => {
+                    if self.empty.wait_until(&mut state, deadline).timed_out() {
+                        return state.threads <= but;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Threads, idle threads, and queued jobs.
+    pub(super) fn counts(&self) -> (usize, usize, usize) {
+        let state = self.state.lock();
+        (state.threads, state.idle, state.queue.len())
+    }
+}

@@ -1,0 +1,164 @@
+//! Models of the [`Crew`]: the real accounting, with loom's threads, and numbers for jobs.
+//!
+//! A job that is lost, or that no thread comes for, leaves the model waiting: loom reports a deadlock. Threads count as
+//! gone when the accounting says so, and loom sees to it that they really end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loom::sync::{Condvar, Mutex};
+use loom::thread;
+
+use super::crew::Crew;
+
+/// The time is up as soon as a thread waits.
+const AT_ONCE: Duration = Duration::ZERO;
+const NEVER: Duration = Duration::MAX;
+
+/// What becomes of the jobs.
+struct Model {
+    crew: Crew<usize>,
+    done: Mutex<Vec<usize>>,
+    changed: Condvar,
+    /// The thread of this number cannot be started.
+    fails: u64,
+    /// A job ends when so many others have begun.
+    together: usize,
+}
+
+impl Model {
+    fn new(limit: usize, keep_alive: Duration) -> Self {
+        let crew = Crew::new(limit, keep_alive);
+        Self { crew, done: Mutex::new(Vec::new()), changed: Condvar::new(), fails: 0, together: 1 }
+    }
+
+    fn submit(self: &Arc<Self>, job: usize) {
+        match self.crew.submit(job) {
+            Ok(Some(number)) => self.start(number),
+            Ok(None) => {}
+            Err(refused) => self.note(refused),
+        }
+    }
+
+    fn start(self: &Arc<Self>, number: u64) {
+        if number == self.fails {
+            self.crew.thread_failed().into_iter().for_each(|stranded| self.note(stranded));
+            return;
+        }
+        let model = self.clone();
+        thread::spawn(move || model.crew.work(|number| model.start(number), |job| model.run(job)));
+    }
+
+    fn run(&self, job: usize) {
+        self.note(job);
+        self.wait_for(self.together);
+    }
+
+    fn note(&self, job: usize) {
+        self.done.lock().unwrap().push(job);
+        self.changed.notify_all();
+    }
+
+    /// Until so many jobs have begun, or were given back.
+    fn wait_for(&self, jobs: usize) {
+        let mut done = self.done.lock().unwrap();
+        while done.len() < jobs {
+            done = self.changed.wait(done).unwrap();
+        }
+    }
+
+    fn close(&self) {
+        self.crew.close().into_iter().for_each(|waiting| self.note(waiting));
+    }
+
+    /// All is over: each job was done or given back, once, and no thread is left.
+    fn assert_over(&self, jobs: usize) {
+        assert!(self.crew.wait_for_the_end(0, None));
+        assert_eq!(self.crew.counts(), (0, 0, 0));
+        let mut done = self.done.lock().unwrap();
+        done.sort_unstable();
+        assert_eq!(*done, (0..jobs).collect::<Vec<_>>());
+    }
+}
+
+fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(model);
+}
+
+/// Jobs come while the one thread that is allowed works, waits, or finds its time up and leaves: each is done.
+#[test]
+fn loom_no_job_relies_on_a_thread_that_is_leaving() {
+    for keep_alive in [AT_ONCE, NEVER] {
+        check(3, move || {
+            let model = Arc::new(Model::new(1, keep_alive));
+            let other = {
+                let model = model.clone();
+                thread::spawn(move || model.submit(0))
+            };
+            model.submit(1);
+            model.wait_for(2);
+            other.join().unwrap();
+            model.submit(2);
+            model.wait_for(3);
+            model.close();
+            model.assert_over(3);
+        });
+    }
+}
+
+/// Two jobs that end only together: the thread that takes the first has another come for the second before it begins.
+#[test]
+fn loom_a_thread_that_takes_a_job_summons_the_next() {
+    for keep_alive in [AT_ONCE, NEVER] {
+        check(2, move || {
+            let model = Arc::new(Model { together: 2, ..Model::new(2, keep_alive) });
+            model.submit(0);
+            model.submit(1);
+            model.wait_for(2);
+            model.close();
+            model.assert_over(2);
+        });
+    }
+}
+
+/// Submission beside the end: a job is done, given back, or refused; threads that start, wait or work all go.
+#[test]
+fn loom_at_the_end_every_job_is_accounted_for_and_every_thread_is_gone() {
+    for keep_alive in [AT_ONCE, NEVER] {
+        check(3, move || {
+            let model = Arc::new(Model::new(2, keep_alive));
+            let other = {
+                let model = model.clone();
+                thread::spawn(move || {
+                    model.submit(0);
+                    model.submit(1);
+                })
+            };
+            model.close();
+            assert!(model.crew.wait_for_the_end(0, None));
+            assert_eq!(model.crew.counts().0, 0, "no thread is started after the end");
+            other.join().unwrap();
+            model.assert_over(2);
+        });
+    }
+}
+
+/// A thread that was on its way cannot be started, while another runs out of work and lies down: that one is summoned.
+#[test]
+fn loom_a_thread_that_does_not_start_leaves_no_job_behind() {
+    check(3, || {
+        let model = Arc::new(Model { fails: 2, ..Model::new(2, NEVER) });
+        model.submit(0);
+        let other = {
+            let model = model.clone();
+            thread::spawn(move || model.submit(1))
+        };
+        model.submit(2);
+        model.wait_for(3);
+        other.join().unwrap();
+        model.close();
+        model.assert_over(3);
+    });
+}
