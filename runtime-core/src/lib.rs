@@ -16,6 +16,9 @@ pub mod context;
 pub mod coop;
 pub mod driver;
 pub mod events;
+#[cfg(all(any(test, fuzzing), not(loom)))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod metrics;
 pub mod primitive;
 mod rng;

@@ -28,6 +28,9 @@ mod clock;
 pub mod driver;
 mod entry;
 pub mod error;
+#[cfg(all(any(test, fuzzing), not(loom)))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod handle;
 mod instant;
 mod interval;

@@ -41,7 +41,7 @@ pub(crate) mod orphans;
 pub(crate) mod owner;
 mod raw;
 mod runner;
-mod state;
+pub(crate) mod state;
 mod waker;
 mod yield_now;
 

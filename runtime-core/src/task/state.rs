@@ -45,6 +45,9 @@
 //! releases, `start_poll` acquires; `complete` releases, and the join handle acquires when it reads `COMPLETE`. The
 //! last reference acquires what all others released, as in any reference count.
 
+#[cfg(all(any(test, fuzzing), not(loom)))]
+pub(crate) mod model;
+
 use crate::primitive::atomic::AtomicUsize;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 

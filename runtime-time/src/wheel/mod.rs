@@ -39,6 +39,8 @@
 
 mod bitmap;
 mod list;
+#[cfg(all(any(test, fuzzing), not(loom)))]
+pub(crate) mod model;
 #[cfg(all(test, not(loom)))]
 mod tests;
 

@@ -1,93 +1,10 @@
-//! The wheel against a sorted map: the same operations on both must give the same nodes in the same order.
-
-use std::collections::BTreeMap;
+//! The wheel against a sorted map, by random operations (`model.rs` compares) and by hand.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngAlgorithm;
 
+use super::model::{Op, Pair, run};
 use super::*;
-
-/// A deadline, and how many nodes were inserted before.
-type Key = (u64, u64);
-
-/// A wheel beside its model. Nodes are boxed, and stay in `nodes` while they are filed.
-struct Pair {
-    wheel: Wheel,
-    now: u64,
-    /// Which nodes are filed, in the order in which they must come out.
-    model: BTreeMap<Key, usize>,
-    /// Where each node stands in the model; the box is what the wheel points to.
-    nodes: Vec<(Box<Node>, Option<Key>)>,
-    inserted: u64,
-}
-
-impl Pair {
-    fn new() -> Self {
-        Self { wheel: Wheel::new(), now: 0, model: BTreeMap::new(), nodes: Vec::new(), inserted: 0 }
-    }
-
-    fn file(&mut self, id: usize, when: u64) {
-        let key = (when.min(MAX_TICK), self.inserted);
-        self.inserted += 1;
-        // SAFETY: the node is boxed, kept until the wheel is gone, and filed nowhere (its key is `None`).
-        match unsafe { self.wheel.insert(NonNull::from(&*self.nodes[id].0), when) } {
-            Ok(()) => {
-                self.nodes[id].1 = Some(key);
-                self.model.insert(key, id);
-            }
-            Err(Due) => assert!(key.0 <= self.now, "refused a deadline that lies ahead"),
-        }
-    }
-
-    fn insert(&mut self, when: u64) {
-        self.nodes.push((Box::new(Node::new()), None));
-        self.file(self.nodes.len() - 1, when);
-    }
-
-    fn cancel(&mut self, pick: usize) -> Option<usize> {
-        let id = *self.model.values().nth(pick % self.model.len().max(1))?;
-        let key = self.nodes[id].1.take().expect("the model only holds filed nodes");
-        self.model.remove(&key);
-        // SAFETY: the model says that it is filed.
-        unsafe { self.wheel.remove(NonNull::from(&*self.nodes[id].0)) };
-        Some(id)
-    }
-
-    fn advance(&mut self, to: u64) {
-        self.now = self.now.max(to);
-        while let Some(node) = self.wheel.pop_due(self.now) {
-            let ((when, seq), id) = self.model.pop_first().expect("the wheel fired more than was set");
-            assert_eq!(node, NonNull::from(&*self.nodes[id].0), "order of deadline, then of insertion");
-            assert!(when <= self.now, "fired early");
-            assert_eq!(self.nodes[id].1.take(), Some((when, seq)));
-        }
-        if let Some((&(when, _), _)) = self.model.first_key_value() {
-            assert!(when.min(MAX_TICK) > self.now.min(MAX_TICK), "something due was not fired");
-        }
-        self.check();
-    }
-
-    fn check(&mut self) {
-        let earliest = self.model.first_key_value().map(|(&(when, _), _)| when);
-        match (self.wheel.next(), earliest) {
-            (Some(next), Some(earliest)) => assert!(next <= earliest && next > self.wheel.elapsed),
-            (None, None) => {}
-            other => panic!("the wheel and the model disagree on being empty: {other:?}"),
-        }
-    }
-}
-
-#[derive(Debug, Clone)]
-enum Op {
-    Insert(u64),
-    Cancel(usize),
-    Reset(usize, u64),
-    Advance(u64),
-    /// Advance to exactly the next deadline, or one tick short of it.
-    AdvanceToNext {
-        short: bool,
-    },
-    ExactNext,
-}
 
 /// Distances of every order of magnitude, crowded around the powers of 256 where levels meet.
 fn distance() -> impl Strategy<Value = u64> {
@@ -102,46 +19,30 @@ fn distance() -> impl Strategy<Value = u64> {
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         6 => distance().prop_map(Op::Insert),
+        1 => distance().prop_map(Op::InsertAt),
         3 => any::<usize>().prop_map(Op::Cancel),
         2 => (any::<usize>(), distance()).prop_map(|(pick, by)| Op::Reset(pick, by)),
         2 => distance().prop_map(Op::Advance),
-        3 => any::<bool>().prop_map(|short| Op::AdvanceToNext { short }),
+        1 => (distance(), 0..4_usize).prop_map(|(by, most)| Op::FireSome(by, most)),
+        1 => distance().prop_map(Op::FireAt),
+        3 => any::<bool>().prop_map(|short| Op::AdvanceToDeadline { short }),
+        2 => Just(Op::Sleep),
         1 => Just(Op::ExactNext),
     ]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    // The default generator takes several times as long as the wheel.
+    #![proptest_config(ProptestConfig {
+        cases: 2000,
+        failure_persistence: None,
+        rng_algorithm: RngAlgorithm::XorShift,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn behaves_like_a_sorted_map(ops in prop::collection::vec(op(), 1..120)) {
-        let mut pair = Pair::new();
-        for op in ops {
-            match op {
-                Op::Insert(by) => pair.insert(pair.now.saturating_add(by)),
-                Op::Cancel(pick) => {
-                    pair.cancel(pick);
-                }
-                Op::Reset(pick, by) => {
-                    if let Some(id) = pair.cancel(pick) {
-                        pair.file(id, pair.now.saturating_add(by));
-                    }
-                }
-                Op::Advance(by) => pair.advance(pair.now.saturating_add(by)),
-                Op::AdvanceToNext { short } => {
-                    if let Some((&(when, _), _)) = pair.model.first_key_value() {
-                        pair.advance(when - u64::from(short));
-                    }
-                }
-                Op::ExactNext => {
-                    let earliest = pair.model.first_key_value().map(|(&(when, _), _)| when);
-                    prop_assert_eq!(pair.wheel.exact_next(), earliest);
-                }
-            }
-            pair.check();
-        }
-        pair.advance(u64::MAX);
-        prop_assert!(pair.model.is_empty() || pair.now < MAX_TICK);
+        run(ops);
     }
 }
 
