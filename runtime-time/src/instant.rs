@@ -84,10 +84,11 @@ impl Instant {
     /// This instant plus a duration, or one about thirty years ahead if the operating system's clock cannot express
     /// that.
     ///
-    /// Thirty years are as good as never, and leave room to add more.
+    /// Thirty years are as good as never, and leave room to add more. Where they do not (only a clock that was moved
+    /// gets so near the end of time), nothing is added.
     pub(crate) fn saturating_add(self, duration: Duration) -> Self {
         const THIRTY_YEARS: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
-        self.checked_add(duration).unwrap_or_else(|| self + THIRTY_YEARS)
+        self.checked_add(duration).or_else(|| self.checked_add(THIRTY_YEARS)).unwrap_or(self)
     }
 }
 
@@ -178,5 +179,14 @@ mod tests {
         assert!(now.saturating_add(Duration::MAX) - now > Duration::from_secs(29 * 365 * 24 * 60 * 60));
         let day = Duration::from_secs(86400);
         assert_eq!(now.saturating_add(day), now + day);
+        // At the very end there is nowhere to go.
+        let (mut last, mut step) = (now, Duration::MAX);
+        while !step.is_zero() {
+            match last.checked_add(step) {
+                Some(later) => last = later,
+                None => step /= 2,
+            }
+        }
+        assert_eq!(last.saturating_add(day), last);
     }
 }

@@ -63,7 +63,8 @@ pub fn sleep(duration: Duration) -> Sleep {
 
 /// Waits until a point in time. Is ready at the first poll if that has passed.
 ///
-/// The resolution is that of [`sleep`](sleep()): never early. A timer is set when the `Sleep` is first polled.
+/// The resolution is that of [`sleep`](sleep()): never early. A timer is set when the `Sleep` is first polled. More than
+/// eighteen million years ahead, where only a paused clock ever gets, counts as that.
 ///
 /// # Panics
 ///

@@ -16,7 +16,7 @@ mod task;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::thread;
@@ -96,7 +96,10 @@ impl Pool {
     fn thread_failed(&self, runtime: &Inner, error: &io::Error) {
         let stranded = self.crew.thread_failed();
         if !stranded.is_empty() {
-            eprintln!("rt: {} blocking task(s) cancelled: no thread could be started: {error}", stranded.len());
+            // Not `eprintln!`, which panics if nobody can be told: the tasks would never come to an end.
+            let count = stranded.len();
+            let _ =
+                writeln!(io::stderr(), "rt: {count} blocking task(s) cancelled: no thread could be started: {error}");
         }
         stranded.into_iter().for_each(|job| cancel(runtime, job));
     }

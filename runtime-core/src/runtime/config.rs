@@ -9,7 +9,7 @@ use crate::blocked::BlockedHook;
 use crate::events::Observer;
 use crate::rng::RngSeed;
 use crate::scheduler::multi::GUESTS;
-use crate::task::contain;
+use crate::task::{contain, discard};
 
 /// A hook without arguments.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -171,7 +171,11 @@ pub(crate) struct Threads {
 impl Threads {
     fn builder(&self, role: &str, number: u64) -> thread::Builder {
         // The user's namer may panic, or find a name that no thread can have: neither must stop a runtime half-way.
-        let own = self.name.as_ref().and_then(|name| contain(|| name()).ok()).filter(|name| !name.contains('\0'));
+        let mut own = None;
+        if let Some(namer) = &self.name {
+            discard(contain(|| own = Some(namer())));
+        }
+        let own = own.filter(|name| !name.contains('\0'));
         let name = own.unwrap_or_else(|| format!("rt-{role}-{number}"));
         let builder = thread::Builder::new().name(name);
         match self.stack_size {

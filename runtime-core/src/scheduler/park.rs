@@ -12,6 +12,7 @@
 //! the sleeper sees the work, or the swap comes after that look: then it makes the exchange fail, or finds the sleeper
 //! asleep.
 
+use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -67,7 +68,8 @@ impl SharedDriver {
 /// more: going on would be to hang, or to spin, in silence. The panic itself has been reported by the hook.
 fn or_abort<R>(f: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
-        eprintln!("rt: the driver panicked, and the runtime cannot go on without it");
+        // Not `eprintln!`, which panics if nobody can be told: the process would go on.
+        let _ = writeln!(io::stderr(), "rt: the driver panicked, and the runtime cannot go on without it");
         std::process::abort()
     })
 }

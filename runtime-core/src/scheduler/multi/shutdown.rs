@@ -18,6 +18,7 @@
 //!
 //! Then whoever waits for the end is told.
 
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -111,7 +112,11 @@ fn work(runtime: &Arc<Inner>, core: Core) {
             worker.depart();
         }));
         if ran.is_err() {
-            eprintln!("rt: a worker panicked outside of any task, which is a defect of rt; the process cannot go on");
+            // Not `eprintln!`, which panics if nobody can be told: the process would go on.
+            let _ = writeln!(
+                std::io::stderr(),
+                "rt: a worker panicked outside of any task, which is a defect of rt; the process cannot go on"
+            );
             std::process::abort();
         }
     }

@@ -1,0 +1,38 @@
+//! Tests that run in a process of their own: this program again, with just that test.
+
+use std::env;
+use std::process::Command;
+
+use crate::common::watchdog;
+
+/// Set in such a process, to the name of the test that it is for.
+const VARIABLE: &str = "RT_TEST_IN_OWN_PROCESS";
+/// Printed at the end, lest a process that ran no test at all be taken for one that passed.
+const DONE: &str = "the test was run to its end";
+
+/// Runs a test, given as a closure in its function, in a process of its own, and passes if that does.
+pub(super) fn in_own_process<F: FnOnce()>(test: F) {
+    in_own_process_with(|_| {}, test);
+}
+
+/// As [`in_own_process`], for a process that is started in a special way.
+pub(super) fn in_own_process_with<F: FnOnce()>(prepare: impl FnOnce(&mut Command), test: F) {
+    // The closure is called after the function that it is in, and that is what the harness calls the test.
+    let path = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
+    let (_, name) = path.split_once("::").expect("a path begins with the crate");
+    if env::var(VARIABLE).is_ok_and(|this| this == name) {
+        let _watchdog = watchdog();
+        test();
+        println!("{DONE}");
+        return;
+    }
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(VARIABLE, name);
+    // One heap for all threads: otherwise each reserves address space for another, which would spoil the sums of those
+    // tests that limit it.
+    command.env("MALLOC_ARENA_MAX", "1");
+    prepare(&mut command);
+    let output = command.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.contains(DONE), "{name}: {}\n{out}\n{err}", output.status);
+}

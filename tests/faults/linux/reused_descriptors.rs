@@ -1,0 +1,158 @@
+//! The number of a descriptor that has just been closed is the next one's, and so is its place in the driver's table.
+//! Events for the one that is gone, which may be under way at that moment, are nothing to its successor.
+//!
+//! Mutations that these tests are for: an event delivered without a look at the generation; a place that is handed on
+//! with the flags, or the waiters, of its predecessor.
+
+use std::io::Write;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc;
+use std::thread;
+
+use rt::io::unix::AsyncFd;
+use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use rt::net::{TcpListener, TcpStream};
+
+use super::own_process::in_own_process;
+use crate::common::*;
+
+fn pair() -> (AsyncFd<UnixStream>, UnixStream) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    (AsyncFd::with_interest(ours, Interest::READABLE).unwrap(), theirs)
+}
+
+async fn assert_not_readable(fd: &AsyncFd<UnixStream>, what: &str) {
+    let readable = poll_once(std::pin::pin!(fd.readable())).await;
+    assert!(readable.is_pending(), "{what}: nobody wrote, and it is said to be readable");
+}
+
+/// The poller knows what a descriptor stands for, and goes on reporting on that after the descriptor was closed, as
+/// long as there is a copy of it. That makes events for somebody who is gone as many as one likes.
+#[test]
+fn events_for_a_registration_that_is_gone_wake_nobody() {
+    in_own_process(|| {
+        on_each_runtime(|runtime| {
+            let metrics = runtime.metrics();
+            runtime.block_on(async {
+                for _ in 0..100 {
+                    let (ours, mut ghost) = UnixStream::pair().unwrap();
+                    let (number, copy) = (ours.as_raw_fd(), ours.try_clone().unwrap());
+                    copy.set_nonblocking(true).unwrap();
+                    let gone = AsyncFd::<RawFd>::with_interest(number, Interest::READABLE).unwrap();
+                    // Closed behind its back, so that nobody can take it out of the poller any more.
+                    drop(ours);
+                    drop(gone);
+
+                    let (heir, mut theirs) = pair();
+                    assert_eq!(heir.as_raw_fd(), number);
+                    let mut readable = std::pin::pin!(heir.readable());
+                    assert!(poll_once(readable.as_mut()).await.is_pending());
+                    let events = metrics.drivers().io_events;
+                    ghost.write_all(b"boo").unwrap();
+                    while metrics.drivers().io_events == events {
+                        rt::task::yield_now().await;
+                    }
+                    assert!(poll_once(readable.as_mut()).await.is_pending(), "woken by a ghost");
+                    // What is its own does wake it.
+                    theirs.write_all(b"x").unwrap();
+                    readable.await.unwrap().clear_ready();
+                }
+            });
+        });
+    });
+}
+
+/// A crowd is written to at the same time, so that the driver has many events to deliver; meanwhile each of the crowd
+/// is dropped and another one is made in its place.
+#[test]
+fn a_descriptor_made_anew_while_events_for_the_old_one_are_delivered_gets_none_of_them() {
+    const CROWD: usize = 100;
+    in_own_process(|| {
+        on_each_runtime(|runtime| {
+            // A thread that writes to whatever it is handed.
+            let (crowds, to_write) = mpsc::channel::<Vec<UnixStream>>();
+            let writer = thread::spawn(move || {
+                for mut crowd in to_write {
+                    for theirs in &mut crowd {
+                        // Some have no other end any more.
+                        let _ = theirs.write_all(b"old");
+                    }
+                }
+            });
+            runtime.block_on(async {
+                let task = rt::spawn(async move {
+                    let mut same = 0;
+                    for _ in 0..100 {
+                        let (crowd, theirs): (Vec<_>, Vec<_>) = (0..CROWD).map(|_| pair()).unzip();
+                        crowds.send(theirs).unwrap();
+                        let mut silent = Vec::with_capacity(CROWD);
+                        for fd in crowd {
+                            let number = fd.as_raw_fd();
+                            drop(fd);
+                            let (successor, theirs) = pair();
+                            same += usize::from(successor.as_raw_fd() == number);
+                            assert_not_readable(&successor, "at once").await;
+                            silent.push((successor, theirs));
+                        }
+                        rt::task::yield_now().await;
+                        for (successor, _theirs) in &silent {
+                            assert_not_readable(successor, "later").await;
+                        }
+                    }
+                    same
+                });
+                assert!(task.await.unwrap() > 1000, "hardly any number was used again: nothing was tested");
+            });
+            writer.join().unwrap();
+        });
+    });
+}
+
+#[test]
+fn a_connection_in_the_place_of_one_that_was_aborted_reads_what_is_its_own() {
+    in_own_process(|| {
+        on_each_runtime(|runtime| {
+            runtime.block_on(async {
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                let address = listener.local_addr().unwrap();
+                // It sends each one its number, and lets go of it some time later.
+                let server = rt::spawn(async move {
+                    let mut before = None;
+                    for n in 0..1000u32 {
+                        let (mut socket, _) = listener.accept().await.unwrap();
+                        // Some clients are gone by now.
+                        let _ = socket.write_all(&n.to_be_bytes()).await;
+                        before = Some(socket);
+                    }
+                    drop(before);
+                });
+                let (mut same, mut last) = (0, -1);
+                for n in 0..1000u32 {
+                    let mut socket = TcpStream::connect(address).await.unwrap();
+                    same += usize::from(socket.as_raw_fd() == last);
+                    last = socket.as_raw_fd();
+                    let reader = rt::spawn(async move {
+                        let mut number = [0; 4];
+                        socket.read_exact(&mut number).await.map(|()| u32::from_be_bytes(number))
+                    });
+                    if n % 2 == 0 {
+                        // While it waits, while its number is on the way, or when it has come.
+                        for _ in 0..n / 2 % 4 {
+                            rt::task::yield_now().await;
+                        }
+                        reader.abort();
+                        if let Ok(read) = reader.await {
+                            assert_eq!(read.unwrap(), n);
+                        }
+                    } else {
+                        assert_eq!(reader.await.unwrap().unwrap(), n);
+                    }
+                }
+                server.await.unwrap();
+                assert!(same > 100, "hardly any number was used again: nothing was tested");
+            });
+        });
+    });
+}

@@ -1,0 +1,33 @@
+//! Faults: what the operating system refuses, what the other side breaks off, and what comes at the wrong moment. Each
+//! test really provokes its fault, and says what whoever meets it is told, and that all others go on.
+//!
+//! Faults that concern a whole process (its limits, its signals, the numbers of its descriptors) are provoked in a
+//! process that has nothing else to do: see `own_process`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod broken_connections;
+mod ends_of_time;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    mod abrupt_ends;
+    mod children;
+    mod no_descriptors;
+    mod no_threads;
+    mod own_process;
+    mod reused_descriptors;
+    mod signals;
+    mod spurious_events;
+}
+
+use rt::net::{TcpListener, TcpStream};
+
+/// Both ends of a new connection.
+async fn tcp_pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (server, _) = listener.accept().await.unwrap();
+    (client, server)
+}
