@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crossbeam_utils::sync::{Parker, Unparker};
 
-use crate::task::{self, contain, discard};
+use crate::task;
 
 /// What a worker waits on when it has nothing to run. Only one thread at a time holds it (`&mut self`).
 pub trait Driver: Send + 'static {
@@ -41,7 +41,7 @@ pub fn wake(waker: Waker) {
     if task::is_waker_of_task(&waker) {
         waker.wake();
     } else if let Some(waker) = crate::context::place().defer_wake(waker) {
-        discard(contain(|| waker.wake()));
+        contain(|| waker.wake());
     }
 }
 
@@ -51,6 +51,13 @@ pub fn wake(waker: Waker) {
 /// tasks have a line of their own, which is served more often than the others.
 pub fn deliver_first(wake: impl FnOnce()) {
     crate::context::place().deliver_first(wake);
+}
+
+/// Runs foreign code that must not take its caller down: calls a waker, or drops one. A panic of it has been reported by
+/// the panic hook, and ends here.
+#[inline]
+pub fn contain(foreign: impl FnOnce()) {
+    task::discard(task::contain(foreign));
 }
 
 /// Ends the wait of the thread in [`Driver::park`], or makes the next one return at once.

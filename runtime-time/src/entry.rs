@@ -52,6 +52,7 @@ use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::Waker;
 
+use runtime_core::driver::contain;
 use runtime_core::primitive::UnsafeCell;
 use runtime_core::primitive::atomic::{AtomicU8, Ordering};
 
@@ -182,7 +183,8 @@ impl Entry {
         // SAFETY: in `WAITING` and under the lock, the cell is full and the owner may write it.
         let old = self.waker.with_mut(|cell| unsafe { ptr::replace((*cell).as_mut_ptr(), waker) });
         drop(locked);
-        drop(old);
+        // Another poller's, perhaps: it is no business of this one's if that panics.
+        contain(|| drop(old));
         State::Waiting
     }
 
@@ -203,7 +205,7 @@ impl Entry {
             // SAFETY: the state was `WAITING`, the node is unlinked and the lock is held.
             let waker = unsafe { Self::expire(NonNull::from(this), State::Closed) };
             drop(locked);
-            waker.wake();
+            contain(|| waker.wake());
             return true;
         }
         // SAFETY: as in `set`, now that the node is out again.
@@ -220,7 +222,7 @@ impl Entry {
         // SAFETY: the state was `WAITING`, the node is unlinked and the lock is held.
         let waker = unsafe { Self::expire(NonNull::from(this), State::Fired) };
         drop(locked);
-        waker.wake();
+        contain(|| waker.wake());
         true
     }
 
@@ -251,7 +253,8 @@ impl Entry {
         let waker = self.waker.with(|cell| unsafe { (*cell).assume_init_read() });
         self.note(State::New);
         drop(locked);
-        drop(waker);
+        // This may be the drop of one of many, or come while a panic is under way.
+        contain(|| drop(waker));
     }
 
     /// The entry that a node popped from the shard's wheel belongs to.

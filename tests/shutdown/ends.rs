@@ -5,8 +5,10 @@
 
 use std::future::pending;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::task::{Poll, Waker};
+use std::thread;
 use std::time::Duration;
 
 use rt::runtime::{Builder, Runtime};
@@ -193,6 +195,86 @@ fn a_runtime_can_be_dropped_in_a_blocking_job_of_its_own() {
         let job = handle.spawn_blocking(move || drop(runtime));
         eventually(|| job.is_finished());
         drops.assert_all();
+    }
+}
+
+#[test]
+fn a_runtime_can_be_shut_down_with_a_limit_or_in_the_background_in_a_blocking_job_of_its_own() {
+    let _watchdog = watchdog();
+    for limit in [None, Some(SHORT), Some(Duration::ZERO)] {
+        for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+            let runtime = builder.worker_threads(2).max_blocking_threads(2).enable_all().build().unwrap();
+            let (drops, gate, handle) = (Drops::new(), Gate::new(), runtime.handle().clone());
+            let (token, held) = (drops.token(), gate.clone());
+            handle.spawn(async move {
+                let _token = token;
+                pending::<()>().await;
+            });
+            // One that runs beside it, for longer than the limit, and one that waits behind both.
+            let running = handle.spawn_blocking(move || held.pass());
+            gate.wait_for(1);
+            let go = gate.clone();
+            let (shut, begin) = (Arc::new(AtomicBool::new(false)), Gate::new());
+            let (done, begun) = (shut.clone(), begin.clone());
+            let job = handle.spawn_blocking(move || {
+                begun.pass();
+                match limit {
+                    None => runtime.shutdown_background(),
+                    Some(limit) => runtime.shutdown_timeout(limit),
+                }
+                done.store(true, SeqCst);
+                go.pass();
+            });
+            begin.wait_for(1);
+            let queued = handle.spawn_blocking(|| ());
+            begin.open();
+            eventually(|| shut.load(SeqCst) && drops.count() == 1 && queued.is_finished());
+            assert!(!running.is_finished() && !job.is_finished());
+            gate.open();
+            eventually(|| running.is_finished() && job.is_finished());
+            assert!(current().block_on(queued).unwrap_err().is_cancelled());
+        }
+    }
+}
+
+#[test]
+fn drop_waits_for_the_polls_at_hand_and_no_other_begins() {
+    let _watchdog = watchdog();
+    for workers in [1, 3] {
+        let runtime =
+            Builder::new_multi_thread().worker_threads(workers).max_blocking_threads(1).enable_all().build().unwrap();
+        let (gate, job_gate, drops) = (Gate::new(), Gate::new(), Drops::new());
+        let polls = Arc::new(AtomicUsize::new(0));
+        let (held, waker, token) = (gate.clone(), Channel::<Waker>::new(), drops.token());
+        let (tell, count) = (waker.clone(), polls.clone());
+        let stuck = runtime.spawn(async move {
+            let _token = token;
+            std::future::poll_fn(|cx| {
+                count.fetch_add(1, SeqCst);
+                tell.send(cx.waker().clone());
+                held.pass();
+                Poll::<()>::Pending
+            })
+            .await;
+        });
+        gate.wait_for(1);
+        // Woken during its poll, and there are others in the queues: none of them is polled any more.
+        current().block_on(waker.receive()).wake();
+        let job = job_gate.clone();
+        runtime.spawn_blocking(move || job.pass());
+        job_gate.wait_for(1);
+        let sign = runtime.spawn_blocking(|| ());
+        thread::scope(|scope| {
+            let dropping = scope.spawn(|| drop(runtime));
+            // The blocking pool is closed after the scheduler: the shutdown has begun.
+            eventually(|| sign.is_finished());
+            job_gate.open();
+            assert!(!dropping.is_finished() && !stuck.is_finished() && drops.count() == 0, "the future is in use");
+            gate.open();
+        });
+        assert!(stuck.is_finished());
+        drops.assert_all();
+        assert_eq!(polls.load(SeqCst), 1);
     }
 }
 

@@ -3,7 +3,13 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod drops;
 mod ends;
+mod entangled;
+#[cfg(unix)]
+mod late;
+mod local;
 mod misuse;
 mod outlive;
+mod races;
 mod while_busy;

@@ -32,6 +32,8 @@ fn what_foreign_threads_spawn_during_the_shutdown_is_run_or_cancelled_but_droppe
                                     let _token = token;
                                     pending::<()>().await;
                                 }));
+                                // On a machine that is busy the end must have its turn too.
+                                thread::yield_now();
                             }
                             tasks
                         })

@@ -1,9 +1,10 @@
 //! [`Handle`]: a runtime, for those who do not own it; and what the free functions do with the current one.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::panic::Location;
+use std::pin::pin;
 use std::sync::Arc;
 
 use super::config::Flavor;
@@ -231,8 +232,13 @@ pub(super) fn block_on<F: Future>(inner: &Arc<Inner>, future: F) -> F::Output {
         );
     };
     let _runtime = RuntimeGuard::enter(Arc::clone(inner));
-    match &inner.scheduler {
-        Scheduler::Multi(_) => multi::block_on(inner, future),
-        Scheduler::Current(_) => current::block_on(inner, future),
-    }
+    let mut future = pin!(Some(future));
+    let poll = poll_fn(|cx| future.as_mut().as_pin_mut().expect("emptied below").poll(cx));
+    let output = match &inner.scheduler {
+        Scheduler::Multi(_) => multi::block_on(inner, poll),
+        Scheduler::Current(_) => current::block_on(inner, poll),
+    };
+    // By hand: a drop that panics on the way out of a function leaks what the function was about to return.
+    future.set(None);
+    output
 }

@@ -12,7 +12,7 @@ use super::harness;
 use super::owner::Owner;
 use super::runner::Runner;
 use super::state::Wake;
-use super::{Id, Schedule};
+use super::{Id, Schedule, contain, discard};
 
 /// What can be done to a task only by code that knows its type. Every function takes a pointer that is valid for the
 /// call.
@@ -179,7 +179,8 @@ impl TaskRef {
         self.trailer().join_waker.with_mut(|slot| unsafe { (*slot).take() })
     }
 
-    /// Fills the join waker's slot; the old content is dropped.
+    /// Fills the join waker's slot; the old content is dropped. That is another poller's waker, so this one does not
+    /// hear of it if it panics.
     ///
     /// # Safety
     ///
@@ -187,7 +188,7 @@ impl TaskRef {
     pub(crate) unsafe fn put_join_waker(&self, waker: Waker) {
         // SAFETY: the slot is the caller's.
         let old = self.trailer().join_waker.with_mut(|slot| unsafe { (*slot).replace(waker) });
-        drop(old);
+        discard(contain(|| drop(old)));
     }
 }
 

@@ -67,6 +67,7 @@ use crate::shut_down;
 pub(crate) use waiters::Direction;
 use waiters::Waiters;
 pub(crate) use wakes::WakeBatch;
+use wakes::discard;
 use word::Word;
 
 /// Width of the generation, for the token that carries it as well.
@@ -169,8 +170,8 @@ impl ScheduledIo {
         self.update(|word| Some(word.next_generation()));
         let gone = std::mem::take(&mut *waiters);
         drop(waiters);
-        // Wakers left by polls whose futures are gone as well. Dropping one can drop a task: not under the lock.
-        drop(gone);
+        // Left by polls whose futures are gone as well.
+        gone.discard();
     }
 
     /// What is known now. The flags can be empty.
@@ -231,7 +232,7 @@ impl ScheduledIo {
         }
         let replaced = leave_waker(&mut waiters);
         drop(waiters);
-        drop(replaced);
+        discard(replaced);
         Poll::Pending
     }
 
@@ -239,7 +240,7 @@ impl ScheduledIo {
         let mut waiters = self.waiters.lock();
         let gone = waiters.unlist(key);
         drop(waiters);
-        drop(gone);
+        discard(gone);
     }
 
     /// The operation that this look led to was refused. False if flags had to stay that will lead to it again at once.

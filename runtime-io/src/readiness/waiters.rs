@@ -11,6 +11,7 @@ use crate::interest::Interest;
 use crate::ready::Ready;
 
 use super::WakeBatch;
+use super::wakes::discard;
 
 /// Which of the two slots an operation waits in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +91,15 @@ impl Waiters {
                     wakes.extend(entry.waker.take());
                 }
             }
+        }
+    }
+
+    /// Drops all wakers, each by itself: of two that panic in one drop the second would end the process.
+    pub(super) fn discard(self) {
+        discard(self.reader);
+        discard(self.writer);
+        for (_, entry) in self.others.into_iter().flat_map(|others| *others) {
+            discard(entry.waker);
         }
     }
 

@@ -5,6 +5,16 @@
 
 use std::task::Waker;
 
+use runtime_core::driver::contain;
+
+/// Drops a waker that nobody waits with any more. Not to be called under a lock: it can drop a task. Nor is it any
+/// business of the caller's, who may be somebody else by now, should it panic.
+pub(super) fn discard(waker: Option<Waker>) {
+    if waker.is_some() {
+        contain(|| drop(waker));
+    }
+}
+
 /// See the file.
 #[derive(Debug, Default)]
 pub(crate) struct WakeBatch(Vec<Waker>);

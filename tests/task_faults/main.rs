@@ -1,0 +1,19 @@
+//! Tasks that go wrong, or to extremes: panics wherever user code runs, floods of wakes, futures of odd shapes. Whatever
+//! they do, the runtime still works afterwards, and other tasks are unhurt.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod blast;
+#[cfg(unix)]
+mod descriptors;
+#[cfg(unix)]
+mod faulty;
+mod hooks;
+mod polls;
+#[cfg(target_os = "linux")]
+mod process;
+mod shapes;
+mod storms;
+#[cfg(unix)]
+mod wakers;
