@@ -5,6 +5,15 @@
 //! sibling crates only (timer entries and readiness words are modelled too); it is not part of any stable interface.
 //!
 //! It must never hold logic of its own: only names, and thin wrappers where the two worlds differ in shape.
+//!
+//! ThreadSanitizer is a third world (`--cfg rt_tsan`, set by `.ci/sanitize`). It knows what happens before what from
+//! the atomic operations that it sees, and it sees none in the precompiled standard library. Most of that is generic or
+//! inlined, and so compiled here after all; what is not has a stand-in at the end of this file.
+//!
+//! It ignores fences, too, but none of ours needs a stand-in. They are all `SeqCst`, between a store and a load: they
+//! decide who sees whom, and are executed as ever. No data is handed over through them; that always takes a release and
+//! an acquire, on the queue, the lock or the word in question, which it does see. (A new fence that does hand data over
+//! would show up as a false report.)
 
 #[cfg(not(loom))]
 mod imp {
@@ -267,3 +276,43 @@ mod imp {
 }
 
 pub use imp::*;
+
+#[cfg(not(rt_tsan))]
+pub use std::sync::OnceLock;
+#[cfg(rt_tsan)]
+pub use tsan::OnceLock;
+
+#[cfg(rt_tsan)]
+mod tsan {
+    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::Ordering::{Acquire, Release};
+
+    /// std's, with a flag beside it: the store that publishes the value is in a part of std that is not instrumented.
+    #[derive(Debug)]
+    pub struct OnceLock<T> {
+        value: std::sync::OnceLock<T>,
+        seen: AtomicBool,
+    }
+
+    impl<T> OnceLock<T> {
+        /// An empty one.
+        pub const fn new() -> Self {
+            Self { value: std::sync::OnceLock::new(), seen: AtomicBool::new(false) }
+        }
+
+        /// The value, if there is one.
+        pub fn get(&self) -> Option<&T> {
+            if self.seen.load(Acquire) { self.value.get() } else { None }
+        }
+
+        /// The value, made if there is none yet.
+        pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+            if let Some(value) = self.get() {
+                return value;
+            }
+            let value = self.value.get_or_init(make);
+            self.seen.store(true, Release);
+            value
+        }
+    }
+}

@@ -4,10 +4,11 @@
 //! the current thread for the task's own.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::runtime::{Builder, Handle, Runtime};
 
 use crate::common::*;
@@ -21,7 +22,7 @@ fn i10_task_ids_of_two_runtimes_do_not_depend_on_each_other() {
     let alone = ids(&current());
     // The same numbers again, with another runtime spawning at the same time.
     let (one, two) = (current(), current());
-    thread::scope(|scope| {
+    scope(|scope| {
         let first = scope.spawn(|| ids(&one));
         assert_eq!(ids(&two), alone);
         assert_eq!(first.join().unwrap(), alone);
@@ -37,13 +38,13 @@ fn i10_threads_and_their_numbers_belong_to_one_runtime() {
         for _ in 0..2 {
             let (names, gate) = (names.clone(), gate.clone());
             runtime.spawn(async move {
-                names.lock().unwrap().push(thread::current().name().unwrap().to_owned());
+                names.lock().push(thread::current().name().unwrap().to_owned());
                 gate.pass();
             });
         }
         gate.wait_for(2);
         gate.open();
-        let mut names = names.lock().unwrap().clone();
+        let mut names = names.lock().clone();
         names.sort();
         names
     };
@@ -108,7 +109,7 @@ fn i10_a_task_wakes_a_task_of_another_runtime_on_that_runtime() {
                 assert_eq!(to_one.receive().await, n + 1);
             }
         });
-        thread::scope(|scope| {
+        scope(|scope| {
             scope.spawn(|| one.block_on(ask).unwrap());
             scope.spawn(|| two.block_on(echo).unwrap());
         });

@@ -8,10 +8,11 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::task::{Poll, Waker};
 use std::thread;
 
+use parking_lot::Mutex;
 use rt::runtime::Runtime;
 
 use crate::common::*;
@@ -29,7 +30,7 @@ fn storm(threads: usize, rounds: usize, run: impl FnOnce(Boxed)) {
         let (told, seen) = (told.clone(), seen.clone());
         thread::spawn(move || {
             let waker = wakers.recv().unwrap();
-            thread::scope(|scope| {
+            scope(|scope| {
                 for thread in 0..threads {
                     let (told, seen, waker) = (&told, &seen, waker.clone());
                     scope.spawn(move || {
@@ -93,7 +94,7 @@ fn i1_no_wake_is_lost_on_callers_of_block_on_beyond_the_guest_slots() {
     let _watchdog = watchdog();
     let runtime = multi(1);
     let all_in = Gate::new();
-    thread::scope(|scope| {
+    scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
                 storm(4, 60, |main| {
@@ -190,17 +191,17 @@ fn i1_wakers_can_be_cloned_and_dropped_everywhere() {
         let finished = done.clone();
         let task = runtime.spawn(poll_fn(move |cx| {
             let _alive = &token;
-            *wakers.lock().unwrap() = Some(cx.waker().clone());
+            *wakers.lock() = Some(cx.waker().clone());
             if finished.is_set() { Poll::Ready(()) } else { Poll::Pending }
         }));
         let juggle = || {
-            thread::scope(|scope| {
+            scope(|scope| {
                 for thread in 0..8 {
                     let kept = &kept;
                     scope.spawn(move || {
                         let mut pile = Vec::new();
                         for n in 0..300 {
-                            let Some(waker) = kept.lock().unwrap().clone() else { continue };
+                            let Some(waker) = kept.lock().clone() else { continue };
                             match (thread + n) % 5 {
                                 0 => drop(waker),
                                 1 => pile.push(waker.clone()),
@@ -217,18 +218,18 @@ fn i1_wakers_can_be_cloned_and_dropped_everywhere() {
             juggle();
             // The last word: a waker that is still good after all that.
             done.set();
-            eventually(|| kept.lock().unwrap().is_some());
-            kept.lock().unwrap().clone().unwrap().wake();
+            eventually(|| kept.lock().is_some());
+            kept.lock().clone().unwrap().wake();
         };
         drive_while(&runtime, juggling, task);
-        kept.lock().unwrap().take();
+        kept.lock().take();
         assert_eq!(drops.count(), 1, "and nobody kept the future");
     });
 }
 
 /// Runs a closure on a thread while the runtime runs, and then waits for the task.
 fn drive_while(runtime: &Runtime, f: impl FnOnce() + Send, task: rt::task::JoinHandle<()>) {
-    thread::scope(|scope| {
+    scope(|scope| {
         scope.spawn(f);
         runtime.block_on(task).unwrap();
     });
@@ -249,7 +250,7 @@ fn i1_waking_a_complete_task_does_nothing() {
         };
         let waker = runtime.block_on(async { rt::spawn(task).await.unwrap() });
         let before = runtime.handle().metrics().totals();
-        thread::scope(|scope| {
+        scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| (0..50).map(|_| waker.clone()).for_each(Waker::wake));
             }

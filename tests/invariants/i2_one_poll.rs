@@ -5,12 +5,13 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
+use parking_lot::Mutex;
 use rt::runtime::Runtime;
 
 use crate::common::*;
@@ -49,7 +50,7 @@ impl Future for Guarded {
         watched.enter();
         let polls = watched.polls.fetch_add(1, SeqCst);
         if polls == 0 {
-            *watched.waker.lock().unwrap() = Some(cx.waker().clone());
+            *watched.waker.lock() = Some(cx.waker().clone());
         }
         match polls % 3 {
             // Long enough for a second poll to run into this one, on one core too.
@@ -77,14 +78,14 @@ fn wake_and_abort(runtime: &Runtime) {
     const TASKS: usize = 24;
     let watched: Vec<_> = (0..TASKS).map(|_| Arc::<Watched>::default()).collect();
     let tasks: Vec<_> = watched.iter().map(|watched| runtime.spawn(Guarded(watched.clone()))).collect();
-    thread::scope(|scope| {
+    scope(|scope| {
         for thread in 0..6 {
             let (watched, tasks) = (&watched, &tasks);
             scope.spawn(move || {
                 let mut random = Random::new(thread);
                 for round in 0..500 {
                     let one = random.below(TASKS as u64) as usize;
-                    let waker = watched[one].waker.lock().unwrap().clone();
+                    let waker = watched[one].waker.lock().clone();
                     if let Some(waker) = waker {
                         waker.wake();
                     }
@@ -110,7 +111,7 @@ fn wake_and_abort(runtime: &Runtime) {
     });
     for watched in &watched {
         watched.stop.store(true, SeqCst);
-        if let Some(waker) = watched.waker.lock().unwrap().take() {
+        if let Some(waker) = watched.waker.lock().take() {
             waker.wake();
         }
     }
@@ -147,7 +148,7 @@ fn i2_no_two_polls_at_once_while_tasks_are_stolen() {
         let tasks: Vec<_> = copies.iter().map(|watched| rt::spawn(Guarded(watched.clone()))).collect();
         for _ in 0..300 {
             for watched in &copies {
-                let waker = watched.waker.lock().unwrap().clone();
+                let waker = watched.waker.lock().clone();
                 if let Some(waker) = waker {
                     waker.wake();
                 }
@@ -157,11 +158,11 @@ fn i2_no_two_polls_at_once_while_tasks_are_stolen() {
         for watched in &copies {
             watched.stop.store(true, SeqCst);
         }
-        while copies.iter().any(|watched| watched.waker.lock().unwrap().is_none()) {
+        while copies.iter().any(|watched| watched.waker.lock().is_none()) {
             yield_by_hand().await;
         }
         for (watched, task) in copies.iter().zip(tasks) {
-            watched.waker.lock().unwrap().take().unwrap().wake();
+            watched.waker.lock().take().unwrap().wake();
             task.await.unwrap();
         }
     });

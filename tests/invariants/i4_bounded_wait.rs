@@ -6,12 +6,13 @@
 //! injector, or one that takes the others' turns.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::runtime::{Builder, Runtime};
 use rt::task::JoinHandle;
 
@@ -66,7 +67,7 @@ struct Partner {
 impl Partner {
     fn wake(&self, now: usize) {
         self.woken_at.store(now, SeqCst);
-        if let Some(waker) = self.waker.lock().unwrap().as_ref() {
+        if let Some(waker) = self.waker.lock().as_ref() {
             waker.wake_by_ref();
         }
     }
@@ -75,7 +76,7 @@ impl Partner {
 async fn player(ticks: Arc<Ticks>, me: Arc<Partner>, other: Arc<Partner>) {
     me.woken_at.store(ticks.now(), SeqCst);
     let stopped = poll_fn(|cx| {
-        me.waker.lock().unwrap().get_or_insert_with(|| cx.waker().clone());
+        me.waker.lock().get_or_insert_with(|| cx.waker().clone());
         let now = ticks.poll(me.woken_at.load(SeqCst));
         other.wake(now);
         if ticks.stopped() { Poll::Ready(()) } else { Poll::Pending }
@@ -221,7 +222,7 @@ fn i4_whoever_yields_lets_all_that_wait_go_first() {
             let root = runtime.spawn(async move {
                 for n in 0..3 {
                     let note = note.clone();
-                    rt::spawn(async move { note.lock().unwrap().push(n) });
+                    rt::spawn(async move { note.lock().push(n) });
                 }
                 if by_hand {
                     yield_by_hand().await
@@ -230,14 +231,14 @@ fn i4_whoever_yields_lets_all_that_wait_go_first() {
                 }
                 // On a worker the fair lane has every fourth turn, so some of the three may still wait on the LIFO
                 // lane; but whoever yielded does not go on at once.
-                note.lock().unwrap().push(9);
+                note.lock().push(9);
             });
             if runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::CurrentThread {
                 runtime.block_on(root).unwrap();
-                assert_eq!(*log.lock().unwrap(), [0, 1, 2, 9]);
+                assert_eq!(*log.lock(), [0, 1, 2, 9]);
             } else {
                 eventually(|| root.is_finished());
-                assert_ne!(log.lock().unwrap()[0], 9, "it went on at once");
+                assert_ne!(log.lock()[0], 9, "it went on at once");
             }
         }
     }
@@ -271,7 +272,7 @@ fn flood(runtime: &Runtime, injected: usize, local: usize) -> Waits {
             let (clock, log) = (clock.clone(), log.clone());
             async move {
                 let now = clock.poll(0);
-                log[which].lock().unwrap().push(now);
+                log[which].lock().push(now);
             }
         };
         held.pass();
@@ -289,7 +290,7 @@ fn flood(runtime: &Runtime, injected: usize, local: usize) -> Waits {
             let (ticks, ran) = (ticks.clone(), ran.clone());
             runtime.spawn(async move {
                 let now = ticks.poll(0);
-                ran[0].lock().unwrap().push(now);
+                ran[0].lock().push(now);
             })
         })
         .collect();
@@ -299,7 +300,7 @@ fn flood(runtime: &Runtime, injected: usize, local: usize) -> Waits {
     ticks.stop.store(true, SeqCst);
     let others = futures_lite_block(root);
     eventually(|| others.iter().all(|task| task.is_finished()));
-    let [injected, local] = [0, 1].map(|which| ran[which].lock().unwrap().clone());
+    let [injected, local] = [0, 1].map(|which| ran[which].lock().clone());
     Waits { injected, local }
 }
 

@@ -5,11 +5,11 @@
 //! injector, on a foreign list); a join handle that frees what the completing thread frees as well.
 
 use std::future::{pending, poll_fn};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
-use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::runtime::Runtime;
 use rt::task::JoinHandle;
 
@@ -159,7 +159,7 @@ fn leave_tasks_everywhere(runtime: &Runtime, drops: &Drops) -> Vec<JoinHandle<()
                 }
                 _ => {
                     poll_fn(|cx| {
-                        wakers.lock().unwrap().push(cx.waker().clone());
+                        wakers.lock().push(cx.waker().clone());
                         Poll::Pending
                     })
                     .await
@@ -181,7 +181,7 @@ fn leave_tasks_everywhere(runtime: &Runtime, drops: &Drops) -> Vec<JoinHandle<()
         }
     });
     // Woken, with nobody to poll them but workers that are about to stop.
-    wakers.lock().unwrap().drain(..).for_each(Waker::wake);
+    wakers.lock().drain(..).for_each(Waker::wake);
     tasks.extend((0..30).map(|n| runtime.spawn(make(n % 6))));
     tasks
 }
@@ -236,7 +236,7 @@ fn i5_outputs_that_outlive_their_runtime_are_dropped_with_their_handles() {
         });
         drop(runtime);
         assert_eq!((futures.count(), outputs.count()), (40, 0));
-        thread::scope(|scope| {
+        scope(|scope| {
             for task in tasks {
                 scope.spawn(move || drop(task));
             }

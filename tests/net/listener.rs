@@ -5,9 +5,10 @@
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpSocket, TcpStream};
 use rt::time::timeout;
@@ -157,18 +158,18 @@ fn an_acceptor_waits_without_holding_its_worker() {
         let address = listener.local_addr().unwrap();
         let log = note.clone();
         let acceptor = rt::spawn(async move {
-            log.lock().unwrap().push("waits");
+            log.lock().push("waits");
             listener.accept().await.unwrap();
-            log.lock().unwrap().push("accepted");
+            log.lock().push("accepted");
         });
-        while note.lock().unwrap().is_empty() {
+        while note.lock().is_empty() {
             rt::task::yield_now().await;
         }
-        note.lock().unwrap().push("connects");
+        note.lock().push("connects");
         let _client = TcpStream::connect(address).await.unwrap();
         acceptor.await.unwrap();
     });
     eventually(|| task.is_finished());
     runtime.block_on(task).unwrap();
-    assert_eq!(*order.lock().unwrap(), ["waits", "connects", "accepted"]);
+    assert_eq!(*order.lock(), ["waits", "connects", "accepted"]);
 }

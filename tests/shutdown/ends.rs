@@ -37,7 +37,7 @@ fn drop_waits_for_running_blocking_jobs_and_cancels_queued_ones() {
         gate.wait_for(1);
         let queued = runtime.spawn_blocking(|| 2);
         // Let go only when the shutdown has begun: it cancels what is queued, while the first one still runs.
-        std::thread::scope(|scope| {
+        scope(|scope| {
             let dropping = scope.spawn(|| drop(runtime));
             eventually(|| queued.is_finished());
             assert!(!ended.load(SeqCst) && !dropping.is_finished());

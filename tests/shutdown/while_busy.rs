@@ -20,7 +20,7 @@ fn what_foreign_threads_spawn_during_the_shutdown_is_run_or_cancelled_but_droppe
     for _ in 0..20 {
         on_each_runtime(|runtime| {
             let (drops, stop, handle) = (Drops::new(), AtomicBool::new(false), runtime.handle().clone());
-            thread::scope(|scope| {
+            scope(|scope| {
                 let spawners: Vec<_> = (0..3)
                     .map(|_| {
                         let (drops, stop, handle) = (&drops, &stop, &handle);
@@ -80,7 +80,7 @@ fn wakes_during_the_shutdown_do_no_harm() {
                 }
                 all
             });
-            thread::scope(|scope| {
+            scope(|scope| {
                 for thread in 0..3 {
                     let (stop, wakers) = (&stop, &wakers);
                     scope.spawn(move || {
@@ -196,7 +196,7 @@ fn a_thread_in_block_on_of_a_handle_outlives_the_runtime() {
         on_each_runtime(|runtime| {
             let (inside, go) = (Arc::new(AtomicUsize::new(0)), Signal::new());
             let tasks = Drops::new();
-            thread::scope(|scope| {
+            scope(|scope| {
                 for _ in 0..6 {
                     let (inside, go, tasks, handle) =
                         (inside.clone(), go.clone(), tasks.clone(), runtime.handle().clone());

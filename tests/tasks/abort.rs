@@ -158,7 +158,7 @@ fn aborting_twice_and_from_many_threads_cancels_once() {
                 let _token = token;
                 pending().await
             });
-            std::thread::scope(|scope| {
+            scope(|scope| {
                 for _ in 0..4 {
                     let abort = task.abort_handle();
                     scope.spawn(move || abort.abort());

@@ -20,7 +20,7 @@ fn more_callers_than_guest_slots_all_come_to_their_end() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         let all_in = Arc::new(AtomicUsize::new(0));
-        thread::scope(|scope| {
+        scope(|scope| {
             for caller in 0..12 {
                 let (all_in, handle) = (all_in.clone(), runtime.handle());
                 scope.spawn(move || {
@@ -63,7 +63,7 @@ fn callers_come_and_go_while_tasks_go_on() {
             }
             turns
         });
-        thread::scope(|scope| {
+        scope(|scope| {
             for _ in 0..6 {
                 scope.spawn(|| {
                     for _ in 0..50 {
@@ -85,7 +85,7 @@ fn a_caller_that_waits_takes_the_core_of_a_current_thread_runtime_over() {
     let runtime = current();
     for _ in 0..50 {
         let (leave, arrived) = (Signal::new(), Arc::new(AtomicUsize::new(0)));
-        thread::scope(|scope| {
+        scope(|scope| {
             // Has the core, until it is told to leave.
             let (tell, first) = (arrived.clone(), leave.clone());
             let first = scope.spawn({

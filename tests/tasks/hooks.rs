@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, Mutex};
 use std::thread;
 
+use parking_lot::Mutex;
 use rt::runtime::{Builder, TaskEventKind};
 
 use crate::common::*;
@@ -67,7 +68,7 @@ fn parks_and_unparks_alternate_on_each_thread() {
     let change = |to: bool| {
         let (down, parks, wrong) = (down.clone(), parks.clone(), wrong.clone());
         move || {
-            let before = down.lock().unwrap().insert(thread::current().id(), to).unwrap_or(false);
+            let before = down.lock().insert(thread::current().id(), to).unwrap_or(false);
             if before == to {
                 wrong.fetch_add(1, SeqCst);
             }
@@ -90,7 +91,7 @@ fn parks_and_unparks_alternate_on_each_thread() {
     drop(runtime);
     assert_eq!(wrong.load(SeqCst), 0);
     assert_eq!(parks.load(SeqCst) as u64, metrics.totals().parks);
-    assert!(down.lock().unwrap().values().all(|&down| !down), "whoever lay down got up");
+    assert!(down.lock().values().all(|&down| !down), "whoever lay down got up");
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn a_task_spawned_by_the_park_hook_is_run_before_the_worker_sleeps() {
             .build()
             .unwrap();
         // Each round is a reason to park once more.
-        thread::scope(|scope| {
+        scope(|scope| {
             scope.spawn(|| {
                 while !ran.is_set() {
                     runtime.spawn(async {});
@@ -195,9 +196,9 @@ fn task_events_tell_each_tasks_life_in_order() {
         let (tell, places) = (log.clone(), lines.clone());
         let runtime = builder
             .on_task_event(move |event| {
-                tell.lock().unwrap().entry(event.id.to_string()).or_default().push(event.kind);
+                tell.lock().entry(event.id.to_string()).or_default().push(event.kind);
                 if event.kind == TaskEventKind::Spawned {
-                    places.lock().unwrap().push((event.spawned_at.line(), event.name));
+                    places.lock().push((event.spawned_at.line(), event.name));
                 }
             })
             .build()
@@ -210,11 +211,11 @@ fn task_events_tell_each_tasks_life_in_order() {
             (id, line)
         });
         use TaskEventKind::{Completed, Pending, Polled, Spawned};
-        let mut life = log.lock().unwrap()[&id.to_string()].clone();
+        let mut life = log.lock()[&id.to_string()].clone();
         // A wake during the poll changes the state and queues the task later; whether it is told is not promised.
         life.retain(|kind| *kind != TaskEventKind::Woken);
         assert_eq!(life, [Spawned, Polled, Pending, Polled, Completed]);
-        assert_eq!(*lines.lock().unwrap(), [(line, Some("observed"))]);
+        assert_eq!(*lines.lock(), [(line, Some("observed"))]);
     }
 }
 
@@ -225,7 +226,7 @@ fn every_task_that_an_observer_saw_spawned_it_sees_completed() {
         let counts = Arc::new(Mutex::new(HashMap::<TaskEventKind, usize>::new()));
         let count = counts.clone();
         let runtime = builder
-            .on_task_event(move |event| *count.lock().unwrap().entry(event.kind).or_default() += 1)
+            .on_task_event(move |event| *count.lock().entry(event.kind).or_default() += 1)
             .enable_all()
             .build()
             .unwrap();
@@ -245,7 +246,7 @@ fn every_task_that_an_observer_saw_spawned_it_sees_completed() {
             (0..20).for_each(|_| drop(rt::spawn(std::future::pending::<()>())));
         });
         drop(runtime);
-        let counts = counts.lock().unwrap();
+        let counts = counts.lock();
         assert_eq!((counts[&TaskEventKind::Spawned], counts[&TaskEventKind::Completed]), (120, 120));
     }
 }

@@ -9,7 +9,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
-use std::thread;
 
 use rt::runtime::RuntimeFlavor;
 use rt::task::JoinHandle;
@@ -34,7 +33,7 @@ fn a_million_tasks_are_spawned_and_joined() {
     };
     let expected = |batches: u64| (0..batches * BATCH).sum::<u64>();
     let inside = runtime.spawn(count(40));
-    let outside = thread::scope(|scope| {
+    let outside = scope(|scope| {
         let outside = scope.spawn(|| {
             let mut sum = 0;
             for n in 0..20 {
@@ -64,7 +63,7 @@ fn tasks_spawned_from_many_foreign_threads_all_run_and_have_ids_of_their_own() {
     on_each_runtime(|runtime| {
         let ran = Arc::new(AtomicUsize::new(0));
         let handle = runtime.handle();
-        let ids = thread::scope(|scope| {
+        let ids = scope(|scope| {
             let threads: Vec<_> = (0..8)
                 .map(|_| {
                     let ran = ran.clone();

@@ -4,10 +4,11 @@
 //! early, or skipped; a shard that nobody looks at; a timer set while the driver sleeps for longer that does not wake
 //! it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::common::*;
@@ -57,14 +58,14 @@ fn i6_by_a_paused_clock_timers_fire_in_order_each_at_its_own_tick() {
                     sleep(wait).await;
                     let late = Instant::now() - start - wait;
                     assert!(late < Duration::from_millis(2), "{wait:?} fired {late:?} late");
-                    fired.lock().unwrap().push(wait);
+                    fired.lock().push(wait);
                 })
             })
             .collect();
         for task in tasks {
             task.await.unwrap();
         }
-        let fired = fired.lock().unwrap();
+        let fired = fired.lock();
         assert_eq!(fired.len(), 10_000);
         assert!(fired.is_sorted(), "in the order of their deadlines");
     });
@@ -121,14 +122,14 @@ fn i6_a_timer_set_earlier_than_all_others_ends_the_drivers_wait() {
             let order = order.clone();
             tasks.push(rt::spawn(async move {
                 sleep(Duration::from_millis(wait)).await;
-                order.lock().unwrap().push(wait);
+                order.lock().push(wait);
             }));
             rt::task::yield_now().await;
         }
         for task in tasks {
             task.await.unwrap();
         }
-        order.lock().unwrap().clone()
+        order.lock().clone()
     });
     assert_eq!(order.len(), 5);
 }

@@ -5,12 +5,13 @@
 //! polls.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
 use crate::common::*;
@@ -150,7 +151,7 @@ fn a_timer_dropped_by_another_thread_while_it_fires_does_no_harm() {
                 for n in 0..20 {
                     let mut sleep = Box::pin(sleep_until(Instant::now() + Duration::from_micros(500 + 10 * n)));
                     let _ = poll_once(sleep.as_mut()).await;
-                    keep.lock().unwrap().push(sleep);
+                    keep.lock().push(sleep);
                 }
             })
             .await
@@ -159,7 +160,7 @@ fn a_timer_dropped_by_another_thread_while_it_fires_does_no_harm() {
         // About when they fire; some before, some while, some after.
         let until = std::time::Instant::now() + Duration::from_micros(400 + 10 * (round % 100));
         eventually(|| std::time::Instant::now() >= until);
-        std::mem::take(&mut *kept.lock().unwrap()).into_iter().for_each(drop);
+        std::mem::take(&mut *kept.lock()).into_iter().for_each(drop);
     }
     let drivers = runtime.handle().metrics().drivers();
     assert_eq!(drivers.timers_set, drivers.timers_fired + drivers.timers_cancelled);

@@ -18,10 +18,10 @@
 
 use std::fmt;
 use std::io;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use mio::Token;
-use runtime_core::primitive::Mutex;
+use runtime_core::primitive::{Mutex, OnceLock};
 use slab::Slab;
 
 use crate::readiness::ScheduledIo;

@@ -62,12 +62,12 @@ fn threads_and_driver_agree() {
     thread::scope(|scope| {
         let (handle, done, sent, driver) = (&handle, &done, &sent, &mut driver);
         let users = [1, 2].map(|seed| scope.spawn(move || use_timers(handle, seed, sent)));
-        scope.spawn(move || {
+        let dropper = scope.spawn(move || {
             while !done.load(Ordering::Relaxed) {
                 drop(std::mem::take(&mut *sent.lock()));
             }
         });
-        scope.spawn(move || {
+        let driving = scope.spawn(move || {
             while !done.load(Ordering::Relaxed) {
                 driver.park(Some(MS));
             }
@@ -76,6 +76,9 @@ fn threads_and_driver_agree() {
             user.join().unwrap();
         }
         done.store(true, Ordering::Relaxed);
+        // Joined here because ThreadSanitizer does not see the end of a scope.
+        dropper.join().unwrap();
+        driving.join().unwrap();
     });
     drop(sent);
     let counters = handle.counters();

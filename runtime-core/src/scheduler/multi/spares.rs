@@ -17,7 +17,6 @@
 //! then ends. Nothing is started under a lock. An operating system that refuses a thread is asked again when
 //! the monitor next finds that one is needed.
 
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
@@ -29,6 +28,7 @@ use parking_lot::{Condvar, Mutex};
 use super::balance::Balance;
 use super::{Core, Slot};
 use crate::clock::Clock;
+use crate::primitive::OnceLock;
 
 /// See the module.
 pub(super) struct Spares {
@@ -86,8 +86,9 @@ impl Spares {
 
     /// Adds the slot of the next one. The caller sees to it that no two do so at once.
     pub(super) fn add_slot(&self, number: usize, slot: Slot) {
-        let added = self.slots[number].set(Box::new(CachePadded::new(slot)));
-        assert!(added.is_ok(), "a spare worker's slot is made once");
+        let mut slot = Some(slot);
+        self.slots[number].get_or_init(|| Box::new(CachePadded::new(slot.take().expect("called once"))));
+        assert!(slot.is_none(), "a spare worker's slot is made once");
     }
 
     /// Threads, at work or waiting for it.

@@ -1,0 +1,104 @@
+//! The actors: small programs that use the runtime in one way each, check what they can themselves, and leave the rest
+//! to the ledger.
+//!
+//! Any task of an actor may be dropped at any time, because it was aborted or the runtime ends. What an actor asserts
+//! holds all the same, or only when all of its tasks came to their own end; and it leaves nothing behind that would wait
+//! for ever.
+
+mod aborts;
+mod blocking;
+mod channels;
+pub(crate) mod foreign;
+mod local;
+mod nested;
+mod panics;
+mod ping_pong;
+mod sockets;
+mod timers;
+mod trees;
+mod yields;
+
+use std::time::Duration;
+
+use crate::ledger::Kind as TaskKind;
+use crate::plan::{Kind, Part, Rng, one_in, pick};
+use crate::stage::Stage;
+use crate::tracked::Joined;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Aborts,
+    Blocking,
+    Channels,
+    Foreign,
+    Hogs,
+    Local,
+    Nested,
+    Panics,
+    PingPong,
+    Sockets,
+    Timers,
+    Trees,
+    Yields,
+}
+
+impl Role {
+    pub(crate) fn random(kind: Kind, rng: &mut Rng) -> Self {
+        use Role::*;
+        if kind == Kind::Local && one_in(rng, 3) {
+            return Local;
+        }
+        let all = [Aborts, Blocking, Channels, Foreign, Hogs, Nested, Panics, PingPong, Sockets, Timers, Trees, Yields];
+        pick(rng, &all)
+    }
+}
+
+/// Starts all parts, and waits for them. For the main future of the runtime, which has room for those that are not
+/// `Send`.
+pub(crate) async fn perform(stage: &Stage, parts: Vec<Part>) {
+    let tasks: Vec<_> = parts.into_iter().map(|part| start(stage, part)).collect();
+    for task in tasks {
+        // One that was aborted was aborted.
+        let _ = task.join().await;
+    }
+}
+
+fn start(stage: &Stage, Part { role, size, mut rng }: Part) -> Joined<()> {
+    let own = rng.fork();
+    macro_rules! spawn {
+        ($actor:path) => {
+            stage.spawn(TaskKind::Actor, $actor(stage.clone(), size, own))
+        };
+    }
+    let task = match role {
+        Role::Aborts => spawn!(aborts::run),
+        Role::Blocking => spawn!(blocking::run),
+        Role::Channels => spawn!(channels::run),
+        Role::Foreign => spawn!(foreign::run),
+        Role::Hogs => spawn!(blocking::hogs),
+        Role::Local => stage.spawn_local(local::run(stage.clone(), size, own)),
+        Role::Nested => spawn!(nested::run),
+        Role::Panics => spawn!(panics::run),
+        Role::PingPong => spawn!(ping_pong::run),
+        Role::Sockets => spawn!(sockets::run),
+        Role::Timers => spawn!(timers::run),
+        Role::Trees => spawn!(trees::run),
+        Role::Yields => spawn!(yields::run),
+    };
+    stage.expose(&task, &mut rng, 6);
+    task
+}
+
+/// A few yields or a short sleep, or nothing.
+async fn dither(rng: &mut Rng) {
+    match rng.u32(..6) {
+        0 => rt::time::sleep(Duration::from_micros(rng.u64(..1500))).await,
+        1 | 2 => {
+            for _ in 0..rng.u32(1..5) {
+                rt::task::yield_now().await;
+            }
+        }
+        3 => yields::by_hand(1).await,
+        _ => {}
+    }
+}
