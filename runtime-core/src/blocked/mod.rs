@@ -13,7 +13,7 @@ use std::time::Duration;
 
 #[cfg(all(feature = "blocked-backtrace", target_os = "linux", not(loom)))]
 pub(crate) use self::backtrace::Stack;
-pub(crate) use self::thread::{Reading, ThreadId};
+pub(crate) use self::thread::{Reading, ThreadId, Times};
 use crate::task::Id;
 
 /// No stacks without the feature, or elsewhere.

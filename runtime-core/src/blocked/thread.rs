@@ -15,8 +15,15 @@ pub(crate) struct ThreadId(NonZeroU32);
 pub(crate) struct Reading {
     /// It waits for something in the kernel. Otherwise it runs, or would if it had a processor.
     pub(crate) is_asleep: bool,
-    /// The processor time it has had, if the kernel keeps account of it.
-    pub(crate) cpu: Option<Duration>,
+    /// How long it has run, and how long it has waited for a processor, if the kernel keeps account of it.
+    pub(crate) times: Option<Times>,
+}
+
+/// See [`Reading`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Times {
+    pub(crate) ran: Duration,
+    pub(crate) waited: Duration,
 }
 
 impl ThreadId {
@@ -44,7 +51,7 @@ mod imp {
     use std::fs;
     use std::time::Duration;
 
-    use super::Reading;
+    use super::{Reading, Times};
 
     pub(super) fn current() -> Option<u32> {
         // A link to "PID/task/TID".
@@ -56,12 +63,15 @@ mod imp {
         // "TID (name) S ...": see proc_pid_stat(5). The name may contain parentheses.
         let stat = fs::read_to_string(format!("/proc/self/task/{id}/stat")).ok()?;
         let state = stat.rsplit_once(") ")?.1.chars().next()?;
-        // Nanoseconds on a processor, then others. Absent in kernels without scheduler statistics.
-        let cpu = fs::read_to_string(format!("/proc/self/task/{id}/schedstat"))
-            .ok()
-            .and_then(|times| times.split(' ').next()?.parse().ok())
-            .map(Duration::from_nanos);
-        Some(Reading { is_asleep: state != 'R', cpu })
+        Some(Reading { is_asleep: state != 'R', times: times(id) })
+    }
+
+    /// Absent in kernels without scheduler statistics.
+    fn times(id: u32) -> Option<Times> {
+        // Nanoseconds on a processor, nanoseconds waiting for one, and the number of time slices.
+        let text = fs::read_to_string(format!("/proc/self/task/{id}/schedstat")).ok()?;
+        let mut numbers = text.split_whitespace().map(|number| number.parse().map(Duration::from_nanos));
+        Some(Times { ran: numbers.next()?.ok()?, waited: numbers.next()?.ok()? })
     }
 }
 

@@ -282,7 +282,7 @@ impl<'a> Rounds<'a> {
                 continue;
             }
             let watch = &mut self.watches[number];
-            if (readings < READINGS || !watch.is_its_own_doing(threshold) || !watch.has_reading())
+            if (readings < READINGS || !watch.is_proven(threshold) || !watch.has_reading())
                 && let Some(reading) = self.shared.victim(number).and_then(|slot| slot.current.thread()?.read())
             {
                 readings += 1;
@@ -309,7 +309,7 @@ impl<'a> Rounds<'a> {
                 _ => continue,
             }
             watch.note_waiting(self::tasks_waiting(slot, watch, situation), situation.drivers_wait);
-            if progress[number] == Progress::Slow || !watch.anything_waited() {
+            if progress[number] == Progress::Slow || !watch.anything_waited() || !watch.is_proven(monitor.threshold) {
                 continue;
             }
             if watch.event.is_none() {

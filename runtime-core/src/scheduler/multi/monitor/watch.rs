@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::blocked::{Activity, Reading, Stack};
+use crate::blocked::{Activity, Reading, Stack, Times};
 use crate::scheduler::multi::slot::Doing;
 
 /// On a machine so busy that a thread gets next to no processor time, a long poll cannot be told from a short one.
@@ -46,9 +46,9 @@ pub(super) struct Watch {
     age: Duration,
     asleep: u32,
     running: u32,
-    /// The first reading of the processor time in this poll, when that was, and how much there has been since.
-    cpu: Option<(Duration, Duration)>,
-    cpu_gained: Duration,
+    /// The first reading of the thread's times in this poll and when that was, and the latest.
+    first_times: Option<(Duration, Times)>,
+    last_times: Option<(Duration, Times)>,
     /// What waited meanwhile: the most tasks at a time, and whether timers and sockets did.
     tasks_waiting: usize,
     drivers_waited: bool,
@@ -80,11 +80,17 @@ impl Watch {
         } else {
             self.running += 1;
         }
-        match (reading.cpu, self.cpu) {
-            (Some(cpu), None) => self.cpu = Some((self.age, cpu)),
-            (Some(cpu), Some((_, first))) => self.cpu_gained = cpu.saturating_sub(first),
-            (None, _) => {}
-        }
+        self.last_times = reading.times.map(|times| (self.age, times));
+        self.first_times = self.first_times.or(self.last_times);
+    }
+
+    /// The time between the first reading and the latest, and how much of it the thread has run, and waited for a
+    /// processor.
+    fn span(&self) -> Option<(Duration, Times)> {
+        let ((since, first), (until, last)) = (self.first_times?, self.last_times?);
+        let gained =
+            Times { ran: last.ran.saturating_sub(first.ran), waited: last.waited.saturating_sub(first.waited) };
+        Some((until - since, gained))
     }
 
     /// Notes what waits.
@@ -123,9 +129,20 @@ impl Watch {
     /// processor: of a thread that is not asleep, whether it has had a fair part of the time since the first reading, or
     /// as much as makes a poll too long anyway. Nobody is let wait for the proof for longer than [`BENEFIT_OF_DOUBT`].
     pub(super) fn is_its_own_doing(&self, threshold: Duration) -> bool {
-        match self.cpu {
-            Some((since, _)) if !self.is_asleep() && self.age < BENEFIT_OF_DOUBT => {
-                self.age > since && (self.cpu_gained * 4 >= self.age - since || self.cpu_gained >= threshold)
+        match self.span() {
+            Some((span, gained)) if !self.is_asleep() && self.age < BENEFIT_OF_DOUBT => {
+                !span.is_zero() && (gained.ran * 4 >= span || gained.ran >= threshold)
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether that can be said to the user's face. One look at a thread that happened to be asleep is enough to help,
+    /// but it may have waited for a processor until then.
+    pub(super) fn is_proven(&self, threshold: Duration) -> bool {
+        match self.span() {
+            Some((span, gained)) if self.age < BENEFIT_OF_DOUBT => {
+                !span.is_zero() && gained.waited * 4 <= span * 3 && self.is_its_own_doing(threshold)
             }
             _ => true,
         }
@@ -154,8 +171,12 @@ mod tests {
         watch.look(Seen { polls, is_away: false }, ms(passed), THRESHOLD).0
     }
 
-    fn running(cpu: u64) -> Reading {
-        Reading { is_asleep: false, cpu: Some(ms(cpu)) }
+    fn running(ran: u64) -> Reading {
+        Reading { is_asleep: false, times: Some(Times { ran: ms(ran), waited: ms(0) }) }
+    }
+
+    fn asleep(waited: u64) -> Reading {
+        Reading { is_asleep: true, times: Some(Times { ran: ms(1), waited: ms(waited) }) }
     }
 
     #[test]
@@ -227,8 +248,15 @@ mod tests {
         progress(&mut watch, 5, 1);
         progress(&mut watch, 5, 12);
         assert_eq!(watch.activity(), Activity::Unknown);
-        watch.note(Reading { is_asleep: true, cpu: Some(ms(1)) });
+        watch.note(asleep(100));
         assert!(watch.is_its_own_doing(THRESHOLD));
         assert_eq!(watch.activity(), Activity::Sleeping);
+        assert!(!watch.is_proven(THRESHOLD), "but it is not said so before a second look");
+        progress(&mut watch, 5, 4);
+        watch.note(asleep(104));
+        assert!(!watch.is_proven(THRESHOLD), "it has waited for a processor");
+        progress(&mut watch, 5, 4);
+        watch.note(asleep(104));
+        assert!(watch.is_proven(THRESHOLD));
     }
 }
