@@ -6,7 +6,8 @@
 //! summons one takes it off, notes it in `summoned`, and signals. A thread that wakes and finds somebody summoned is
 //! that one; one that wakes otherwise (its time is up, or for no cause) is still counted in `idle`, and takes itself
 //! off before it ends. So a job never relies on a thread that is leaving. Threads are started outside of the lock,
-//! counted before they are, and uncounted if that fails.
+//! counted before they are, and uncounted if that fails. The end waits for those who start them, too: whoever joins the
+//! threads then finds the handles of all.
 //!
 //! # One at a time
 //!
@@ -40,19 +41,29 @@ struct State<J> {
     summoned: usize,
     /// Threads that are on their way: summoned, or starting.
     coming: usize,
+    /// Threads that somebody is about to start, or has started and not said so yet.
+    starting: usize,
     started: u64,
     closed: bool,
 }
 
 impl<J> Crew<J> {
     pub(super) fn new(limit: usize, keep_alive: Duration) -> Self {
-        let state =
-            State { queue: VecDeque::new(), threads: 0, idle: 0, summoned: 0, coming: 0, started: 0, closed: false };
+        let state = State {
+            queue: VecDeque::new(),
+            threads: 0,
+            idle: 0,
+            summoned: 0,
+            coming: 0,
+            starting: 0,
+            started: 0,
+            closed: false,
+        };
         Self { state: Mutex::new(state), work: Condvar::new(), empty: Condvar::new(), limit, keep_alive }
     }
 
     /// Queues a job. `Ok` with the number of a thread that the caller must start, if one is needed; it is counted
-    /// already. `Err` if no more jobs are taken.
+    /// already, and the caller says how that went. `Err` if no more jobs are taken.
     pub(super) fn submit(&self, job: J) -> Result<Option<u64>, J> {
         let mut state = self.state.lock();
         if state.closed {
@@ -80,8 +91,16 @@ impl<J> Crew<J> {
         }
         state.threads += 1;
         state.coming += 1;
+        state.starting += 1;
         state.started += 1;
         Some(state.started)
+    }
+
+    /// A thread that was to be started was.
+    pub(super) fn thread_started(&self) {
+        let mut state = self.state.lock();
+        state.starting -= 1;
+        self.empty.notify_all();
     }
 
     /// A thread that was to be started could not be. Returns the jobs that nobody will do, if it would have been the
@@ -90,6 +109,7 @@ impl<J> Crew<J> {
     pub(super) fn thread_failed(&self) -> VecDeque<J> {
         let mut state = self.state.lock();
         state.coming -= 1;
+        state.starting -= 1;
         self.uncount_thread(&mut state);
         if state.threads == 0 {
             return std::mem::take(&mut state.queue);
@@ -164,12 +184,12 @@ impl<J> Crew<J> {
     /// Waits until no more than so many threads are left. False if that takes longer than the deadline allows.
     pub(super) fn wait_for_the_end(&self, but: usize, deadline: Option<Instant>) -> bool {
         let mut state = self.state.lock();
-        while state.threads > but {
+        while state.threads > but || state.starting > 0 {
             match deadline {
                 None => self.empty.wait(&mut state),
                 Some(deadline) => {
                     if self.empty.wait_until(&mut state, deadline).timed_out() {
-                        return state.threads <= but;
+                        return state.threads <= but && state.starting == 0;
                     }
                 }
             }

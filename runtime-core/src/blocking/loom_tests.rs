@@ -24,12 +24,21 @@ struct Model {
     fails: u64,
     /// A job ends when so many others have begun.
     together: usize,
+    /// How many threads were started.
+    handles: Mutex<usize>,
 }
 
 impl Model {
     fn new(limit: usize, keep_alive: Duration) -> Self {
         let crew = Crew::new(limit, keep_alive);
-        Self { crew, done: Mutex::new(Vec::new()), changed: Condvar::new(), fails: 0, together: 1 }
+        Self {
+            crew,
+            done: Mutex::new(Vec::new()),
+            changed: Condvar::new(),
+            fails: 0,
+            together: 1,
+            handles: Mutex::new(0),
+        }
     }
 
     fn submit(self: &Arc<Self>, job: usize) {
@@ -47,6 +56,8 @@ impl Model {
         }
         let model = self.clone();
         thread::spawn(move || model.crew.work(|number| model.start(number), |job| model.run(job)));
+        *self.handles.lock().unwrap() += 1;
+        self.crew.thread_started();
     }
 
     fn run(&self, job: usize) {
@@ -139,7 +150,9 @@ fn loom_at_the_end_every_job_is_accounted_for_and_every_thread_is_gone() {
             model.close();
             assert!(model.crew.wait_for_the_end(0, None));
             assert_eq!(model.crew.counts().0, 0, "no thread is started after the end");
+            let handles = *model.handles.lock().unwrap();
             other.join().unwrap();
+            assert_eq!(*model.handles.lock().unwrap(), handles, "all could be joined");
             model.assert_over(2);
         });
     }

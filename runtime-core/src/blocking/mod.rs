@@ -73,6 +73,8 @@ impl Pool {
                 let mut handles = self.handles.lock();
                 handles.retain(|thread| !thread.is_finished());
                 handles.push(thread);
+                drop(handles);
+                self.crew.thread_started();
             }
             Err(error) => self.thread_failed(runtime, &error),
         }

@@ -24,29 +24,29 @@
 //! # When it sleeps
 //!
 //! When all workers have slept for [`QUIET`], none of them over a task and one of them in the drivers, and no spare is
-//! left, the monitor sleeps too, without a timeout: an idle runtime makes no system calls. Before it does, it says so in
-//! `asleep` and then looks whether all that is still so; a worker that gets up changes the idle word and then looks at
-//! `asleep` (both SeqCst): one of the two sees the other. Guests need no watching: what they spawn goes to the injector,
-//! which wakes a worker.
+//! left, the monitor sleeps too, without a timeout, until a worker gets up (`doze.rs`): an idle runtime makes no system
+//! calls. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
 
+mod doze;
 mod policy;
 mod report;
 mod watch;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use crossbeam_utils::sync::{Parker, Unparker};
 use parking_lot::Mutex;
 
+use self::doze::Doze;
 use self::policy::{Help, Situation};
 use self::report::Reporter;
 use self::watch::{Event, Progress, Seen, Watch};
 use super::{Multi, Shared, Slot};
 use crate::blocked::{BlockedHook, Stack};
 use crate::clock::Clock;
+use crate::primitive::Parker;
 use crate::runtime::{Config, Inner};
 
 /// The time between two samples, at first and at most.
@@ -63,8 +63,7 @@ const READINGS: usize = 32;
 
 /// What the workers see of the monitor.
 pub(super) struct Monitor {
-    asleep: AtomicBool,
-    unparker: Unparker,
+    doze: Doze,
     /// Until the thread takes it.
     parker: Mutex<Option<Parker>>,
     threshold: Duration,
@@ -76,10 +75,9 @@ pub(super) struct Monitor {
 
 impl Monitor {
     pub(super) fn new(config: &Config) -> Self {
-        let parker = Parker::new();
+        let (doze, parker) = Doze::new();
         Self {
-            asleep: AtomicBool::new(false),
-            unparker: parker.unparker().clone(),
+            doze,
             parker: Mutex::new(Some(parker)),
             threshold: config.blocked_threshold.max(SHORTEST),
             rescues: config.rescue_blocked,
@@ -91,14 +89,12 @@ impl Monitor {
     /// A worker got up.
     #[inline]
     pub(super) fn wake_if_asleep(&self) {
-        if self.asleep.load(SeqCst) && self.asleep.swap(false, SeqCst) {
-            self.unparker.unpark();
-        }
+        self.doze.wake();
     }
 
     /// Ends the monitor's wait, for shutdown.
     pub(super) fn unpark(&self) {
-        self.unparker.unpark();
+        self.doze.unpark();
     }
 
     /// How many events there have been.
@@ -129,11 +125,7 @@ pub(super) fn run(runtime: &Arc<Inner>) {
         if Monitor::all_quiet(shared) {
             quiet += interval;
             if quiet >= QUIET {
-                monitor.asleep.store(true, SeqCst);
-                while monitor.asleep.load(SeqCst) && Monitor::all_quiet(shared) && !shared.is_closing() {
-                    parker.park();
-                }
-                monitor.asleep.store(false, SeqCst);
+                monitor.doze.sleep_while(&parker, || Monitor::all_quiet(shared) && !shared.is_closing());
                 quiet = Duration::ZERO;
                 interval = SHORTEST;
                 last = Clock::real();
