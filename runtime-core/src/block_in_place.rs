@@ -2,6 +2,7 @@
 
 use crate::context;
 use crate::scheduler::Place;
+use crate::scheduler::multi::outside;
 
 /// Runs code that blocks, on the current thread, and has another thread look after the other tasks meanwhile.
 ///
@@ -41,9 +42,6 @@ where
             "`block_in_place` was called on the thread of a current-thread runtime, which has no other to run its tasks: \
              use `spawn_blocking`, or a multi-thread runtime"
         ),
-        Place::Outside | Place::Blocking(_) => {
-            let _outside = context::leave_for_a_while();
-            f()
-        }
+        Place::Outside | Place::Blocking(_) | Place::Aside(_) | Place::Lost(_) => outside(f),
     }
 }

@@ -146,6 +146,12 @@ pub fn worker_index() -> Option<usize> {
     own_place().index()
 }
 
+/// Whether the calling code is what is left of a poll whose runtime was shut down while it blocked in place. Its task is
+/// dropped as soon as it returns: rather than fail, it should be pending.
+pub fn is_in_a_lost_poll() -> bool {
+    matches!(place(), Place::Lost(_))
+}
+
 /// Which kind of runtime the current one is.
 pub fn flavor() -> Option<Flavor> {
     with_runtime(Inner::flavor).ok()

@@ -212,6 +212,7 @@ impl Sleep {
         };
         match state {
             State::Fired => Poll::Ready(()),
+            State::Closed if context::is_in_a_lost_poll() => Poll::Pending,
             State::Closed => closed(),
             _ => Poll::Pending,
         }

@@ -31,7 +31,11 @@ impl Host {
             .global_queue_interval(options.global_queue_interval)
             .max_blocking_threads(options.blocking_threads)
             .thread_keep_alive(options.keep_alive)
-            .max_io_events_per_tick(options.io_events);
+            .max_io_events_per_tick(options.io_events)
+            .blocked_threshold(options.blocked_threshold)
+            .max_spare_workers(options.spare_workers)
+            // Many are, and are meant to be.
+            .on_blocked(|_| ());
         if options.kind == Kind::Local {
             Self::Local(builder.build_local().expect("a local runtime"))
         } else {

@@ -40,6 +40,7 @@ named! {
         Cancelled: "cancelled or reset",
         Jobs: "jobs run",
         Hogs: "times a worker was blocked",
+        Asides: "times with a word",
         ForeignWakes: "wakes",
         ForeignSpawns: "spawns",
         ForeignWaits: "times in block_on",
@@ -203,7 +204,7 @@ impl fmt::Display for Totals {
             ("messages", &[Sent, Received, Lost]),
             ("sockets", &[Connections, Bytes]),
             ("timers", &[Timers, Cancelled]),
-            ("blocking", &[Jobs, Hogs]),
+            ("blocking", &[Jobs, Hogs, Asides]),
             ("from outside", &[ForeignWakes, ForeignSpawns, ForeignWaits]),
         ];
         writeln!(f, "  {:<13} {}, {} of them to a quiet end", "rounds", self.rounds, self.quiet)?;

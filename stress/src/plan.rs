@@ -51,9 +51,16 @@ pub(crate) struct Options {
     pub(crate) blocking_threads: usize,
     pub(crate) keep_alive: Duration,
     pub(crate) io_events: usize,
+    pub(crate) blocked_threshold: Duration,
+    pub(crate) spare_workers: usize,
 }
 
 impl Options {
+    /// Whether any number of tasks may wait in place for others.
+    pub(crate) fn has_spares(&self) -> bool {
+        self.spare_workers == 512
+    }
+
     pub(crate) fn random(kind: Kind, rng: &mut Rng) -> Self {
         Self {
             kind,
@@ -64,6 +71,8 @@ impl Options {
             blocking_threads: pick(rng, &[512, 1, 2, 4]),
             keep_alive: pick(rng, &[Duration::from_secs(10), Duration::from_millis(1), Duration::ZERO]),
             io_events: pick(rng, &[1024, 1, 3]),
+            blocked_threshold: pick(rng, &[Duration::from_millis(10), Duration::from_millis(1)]),
+            spare_workers: pick(rng, &[512, 512, 0, 1, 3]),
         }
     }
 }

@@ -9,7 +9,7 @@ use rt::runtime::Handle;
 
 use crate::ledger::{Count, Kind, Ledger};
 use crate::office::Office;
-use crate::plan::{Rng, one_in};
+use crate::plan::{Options, Rng, one_in};
 use crate::tracked::{Joined, Life, Record, Target, Tracked, tracked_job};
 
 /// See the module. Cheap to clone.
@@ -18,6 +18,8 @@ pub(crate) struct Stage(Arc<Shared>);
 
 struct Shared {
     handle: Handle,
+    /// There can be as many spare workers as tasks that block.
+    has_spares: bool,
     ledger: Arc<Ledger>,
     life: Arc<Life>,
     office: Arc<Office>,
@@ -28,10 +30,17 @@ struct Shared {
 }
 
 impl Stage {
-    pub(crate) fn new(handle: Handle, ledger: &Arc<Ledger>, office: &Arc<Office>, is_rough: bool) -> Self {
+    pub(crate) fn new(
+        handle: Handle,
+        options: &Options,
+        ledger: &Arc<Ledger>,
+        office: &Arc<Office>,
+        is_rough: bool,
+    ) -> Self {
         ledger.count(Count::Runtimes);
         Self(Arc::new(Shared {
             handle,
+            has_spares: options.has_spares(),
             ledger: Arc::clone(ledger),
             life: Arc::default(),
             office: Arc::clone(office),
@@ -41,12 +50,13 @@ impl Stage {
     }
 
     /// A stage for a runtime inside of this one's.
-    pub(crate) fn nested(&self, handle: Handle) -> Self {
+    pub(crate) fn nested(&self, handle: Handle, options: &Options) -> Self {
         let Shared { ledger, office, targets, kept, .. } = &*self.0;
         ledger.count(Count::Runtimes);
         ledger.count(Count::Nested);
         Self(Arc::new(Shared {
             handle,
+            has_spares: options.has_spares(),
             ledger: Arc::clone(ledger),
             life: Arc::default(),
             office: Arc::clone(office),
@@ -57,6 +67,10 @@ impl Stage {
 
     pub(crate) fn handle(&self) -> &Handle {
         &self.0.handle
+    }
+
+    pub(crate) fn has_spares(&self) -> bool {
+        self.0.has_spares
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use rt::task::block_in_place;
+use rt::runtime::Runtime;
+use rt::task::{JoinHandle, block_in_place};
 
 use crate::common::*;
 use crate::{builder, runtime};
@@ -177,4 +178,125 @@ fn many_at_once_need_no_more_threads_than_they_are() {
         }
     });
     eventually(|| metrics.num_spare_threads() == 0);
+}
+
+/// A task that steps aside until it is told, and polls on after that.
+fn step_aside(runtime: &Runtime, aside: Gate, drops: &Drops, wait: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    let token = drops.token();
+    runtime.spawn(async move {
+        let _token = token;
+        block_in_place(|| {
+            aside.open();
+            wait();
+        });
+        // The rest of the poll, without a core: what it spawns is refused, and what it wakes is over.
+        let _refused = rt::spawn(async {});
+        // Not even a timer of a runtime that is no more fails here: the task is just dropped.
+        rt::time::sleep(Duration::from_secs(3600)).await;
+        unreachable!("the task was cancelled");
+    })
+}
+
+#[test]
+fn shutdown_does_not_wait_for_a_task_that_waits_for_it() {
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        for _ in 0..20 {
+            let (runtime, drops) = (runtime(workers), Drops::new());
+            let (aside, (sender, receiver)) = (Gate::new(), mpsc::channel::<()>());
+            let holder = runtime.spawn(async move {
+                let _sender = sender;
+                std::future::pending::<()>().await;
+            });
+            // It waits for what holds the sender: that is dropped by shutdown only.
+            let waiting = step_aside(&runtime, aside.clone(), &drops, move || assert!(receiver.recv().is_err()));
+            aside.pass();
+            drop(runtime);
+            drops.assert_all();
+            assert!(current().block_on(waiting).unwrap_err().is_cancelled());
+            assert!(current().block_on(holder).unwrap_err().is_cancelled());
+        }
+    }
+}
+
+#[test]
+fn shutdown_ends_a_future_that_is_waited_for_within() {
+    let _watchdog = watchdog();
+    for _ in 0..20 {
+        let (runtime, drops, aside) = (runtime(2), Drops::new(), Gate::new());
+        let handle = runtime.handle().clone();
+        let waiting = step_aside(&runtime, aside.clone(), &drops, move || {
+            let never = handle.spawn(std::future::pending::<()>());
+            assert!(handle.block_on(never).unwrap_err().is_cancelled());
+        });
+        aside.pass();
+        drop(runtime);
+        drops.assert_all();
+        assert!(current().block_on(waiting).unwrap_err().is_cancelled());
+    }
+}
+
+#[test]
+fn shutdown_waits_for_those_who_are_aside_as_long_as_it_may() {
+    let _watchdog = watchdog();
+    let (runtime, drops, aside, gate) = (runtime(1), Drops::new(), Gate::new(), Gate::new());
+    let inside = gate.clone();
+    let task = step_aside(&runtime, aside.clone(), &drops, move || inside.pass());
+    aside.pass();
+    let metrics = runtime.handle().metrics();
+    runtime.shutdown_timeout(Duration::from_millis(20));
+    assert_eq!(drops.count(), 0, "it is still there");
+    assert!(!task.is_finished());
+    gate.open();
+    eventually(|| task.is_finished());
+    drops.assert_all();
+    assert_eq!(metrics.num_alive_tasks(), 0);
+}
+
+#[test]
+fn a_runtime_may_be_dropped_within() {
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        let (runtime, drops) = (runtime(workers), Drops::new());
+        for _ in 0..3 {
+            let token = drops.token();
+            runtime.spawn(async move {
+                let _token = token;
+                std::future::pending::<()>().await;
+            });
+        }
+        let (handle, over) = (runtime.handle().clone(), Gate::new());
+        let end = over.clone();
+        let token = drops.token();
+        handle.spawn(async move {
+            block_in_place(|| drop(runtime));
+            drop(token);
+            end.open();
+        });
+        over.pass();
+        eventually(|| drops.count() == 4);
+    }
+}
+
+#[test]
+fn stepping_aside_while_the_runtime_closes_ends_it_all_the_same() {
+    let _watchdog = watchdog();
+    for _ in 0..50 {
+        let (runtime, drops) = (runtime(2), Drops::new());
+        let begun = Gate::new();
+        for _ in 0..2 {
+            let (token, begun) = (drops.token(), begun.clone());
+            runtime.spawn(async move {
+                let _token = token;
+                begun.open();
+                loop {
+                    block_in_place(std::thread::yield_now);
+                    rt::task::yield_now().await;
+                }
+            });
+        }
+        begun.pass();
+        drop(runtime);
+        drops.assert_all();
+    }
 }

@@ -189,6 +189,11 @@ impl Threads {
         thread::Builder::new().name("rt-monitor".into())
     }
 
+    /// For the end, should no other thread be there for it.
+    pub(crate) fn finale_builder(&self) -> thread::Builder {
+        thread::Builder::new().name("rt-shutdown".into())
+    }
+
     pub(crate) fn worker_builder(&self, index: usize) -> thread::Builder {
         self.builder("worker", index as u64)
     }

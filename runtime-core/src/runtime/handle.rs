@@ -182,7 +182,7 @@ where
         // SAFETY: as above.
         Place::Current(worker) => unsafe { worker.as_ref() }.spawn(future, birth),
         // A copy of the current runtime: a refused future is dropped in the call, which may make another one current.
-        Place::Outside | Place::Blocking(_) => match context::current() {
+        Place::Outside | Place::Blocking(_) | Place::Aside(_) | Place::Lost(_) => match context::current() {
             Some(inner) => spawn_on(&inner, future, birth),
             None => panic!("{}", Missing::Runtime),
         },

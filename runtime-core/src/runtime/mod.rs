@@ -147,7 +147,7 @@ impl Inner {
     pub(crate) fn wait_closed(&self, limit: Option<std::time::Duration>) -> bool {
         let start = Clock::real();
         let scheduler_done = match &self.scheduler {
-            Scheduler::Multi(shared) => shared.wait_closed(limit),
+            Scheduler::Multi(shared) => shared.wait_closed(self, limit),
             Scheduler::Current(shared) => shared.wait_closed(limit),
         };
         let left = limit.map(|limit| limit.saturating_sub(Clock::real().saturating_duration_since(start)));

@@ -40,13 +40,17 @@ pub(crate) enum Place {
     Current(NonNull<current::Worker>),
     /// A thread of a runtime's blocking pool. It is no place to queue tasks.
     Blocking(NonNull<Inner>),
+    /// A worker that has stepped aside (`multi/aside.rs`). It is none either.
+    Aside(NonNull<Inner>),
+    /// The same, back in its poll, after its runtime was shut down: the task is dropped when the poll returns.
+    Lost(NonNull<Inner>),
 }
 
 impl Place {
     #[inline]
     pub(crate) fn index(self) -> Option<usize> {
         match self {
-            Place::Outside | Place::Blocking(_) => None,
+            Place::Outside | Place::Blocking(_) | Place::Aside(_) | Place::Lost(_) => None,
             // SAFETY: set by the worker, on this thread, for as long as it is one.
             Place::Multi(worker) => unsafe { worker.as_ref() }.index(),
             Place::Current(_) => Some(0),
@@ -57,7 +61,7 @@ impl Place {
     #[inline]
     pub(crate) fn is_of(self, runtime: &Inner) -> bool {
         match self {
-            Place::Outside | Place::Blocking(_) => false,
+            Place::Outside | Place::Blocking(_) | Place::Aside(_) | Place::Lost(_) => false,
             // SAFETY: as in `index`.
             Place::Multi(worker) => unsafe { worker.as_ref() }.is_of(runtime),
             // SAFETY: as in `index`.
@@ -86,7 +90,7 @@ impl Place {
 
     fn counters(&self) -> Option<&WorkerCounters> {
         match self {
-            Place::Outside | Place::Blocking(_) => None,
+            Place::Outside | Place::Blocking(_) | Place::Aside(_) | Place::Lost(_) => None,
             // SAFETY: as in `index`.
             Place::Multi(worker) => Some(unsafe { worker.as_ref() }.counters()),
             // SAFETY: as in `index`.
@@ -102,7 +106,7 @@ impl Place {
 
     pub(crate) fn random_below(self, n: u32) -> Option<u32> {
         match self {
-            Place::Outside | Place::Blocking(_) => None,
+            Place::Outside | Place::Blocking(_) | Place::Aside(_) | Place::Lost(_) => None,
             // SAFETY: as in `index`.
             Place::Multi(worker) => Some(unsafe { worker.as_ref() }.user_random().below(n)),
             // SAFETY: as in `index`.

@@ -15,7 +15,8 @@ const POST: u32 = if cfg!(loom) { 2 } else { 32 };
 
 /// See the module. It must not be dropped before its post was sent ([`send_post`](Self::send_post)).
 pub(crate) struct Home {
-    list: NonNull<Owner>,
+    /// `None` when it was abandoned.
+    list: Cell<Option<NonNull<Owner>>>,
     post: Cell<Option<(NonNull<Owner>, Chain)>>,
 }
 
@@ -25,14 +26,20 @@ impl Home {
     /// The calling thread owns this list for as long as the value lives, the list lives as long, and the value stays on
     /// this thread.
     pub(crate) unsafe fn new(list: NonNull<Owner>) -> Self {
-        Self { list, post: Cell::new(None) }
+        Self { list: Cell::new(Some(list)), post: Cell::new(None) }
+    }
+
+    /// The list is no longer this thread's: from now on all the dead are sent by post. Nothing else may be asked of it.
+    pub(crate) fn abandon(&self) {
+        self.list.set(None);
     }
 
     /// The list that this thread owns.
     #[inline]
     pub(crate) fn list(&self) -> &Owner {
+        let list = self.list.get().expect("not asked of a home that was abandoned");
         // SAFETY: the promise of `new`.
-        unsafe { self.list.as_ref() }
+        unsafe { list.as_ref() }
     }
 
     /// Frees a dead task, or puts it into the post.
@@ -44,7 +51,7 @@ impl Home {
     pub(crate) unsafe fn release(&self, owner: NonNull<Owner>, task: NonNull<Header>) {
         // SAFETY: the list is this thread's; the rest is the caller's promise.
         unsafe {
-            if owner == self.list {
+            if Some(owner) == self.list.get() {
                 self.list().reclaim(task);
             } else {
                 self.post(owner, task);

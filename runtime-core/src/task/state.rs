@@ -36,6 +36,7 @@
 //! | idle                     | SCHEDULED+CANCELLED, +1 ref | any thread                 | `abort`               |
 //! | SCHEDULED or RUNNING     | + CANCELLED               | any thread                   | `abort`               |
 //! | idle or SCHEDULED        | + RUNNING+CANCELLED       | shutdown, workers gone       | `claim_for_shutdown`  |
+//! | RUNNING                  | + CANCELLED               | shutdown, a worker is aside  | `claim_for_shutdown`  |
 //!
 //! # Orderings
 //!
@@ -238,12 +239,14 @@ impl State {
     }
 
     /// Takes a task that is not complete for cancellation at shutdown, whatever queue it may stand in. Only for a
-    /// thread that knows that nobody polls tasks of this runtime any more. False if the task is complete.
+    /// thread that knows that nobody begins to poll tasks of this runtime any more. False if the task is complete, or is
+    /// in a poll that has yet to end: then it is marked, and the thread that polls it cancels it.
     pub(crate) fn claim_for_shutdown(&self) -> bool {
         self.update(|current| {
-            debug_assert_eq!(current & RUNNING, 0, "somebody polls a task of a runtime whose workers are gone");
-            if current & (COMPLETE | RUNNING) != 0 {
+            if current & COMPLETE != 0 {
                 (false, None)
+            } else if current & RUNNING != 0 {
+                (false, Some(current | CANCELLED))
             } else {
                 (true, Some(current | RUNNING | CANCELLED))
             }

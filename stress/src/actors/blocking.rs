@@ -4,6 +4,9 @@ use std::hint::spin_loop;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rt::runtime::RuntimeFlavor;
+use rt::task::block_in_place;
+
 use super::dither;
 use crate::ledger::{Count, Kind};
 use crate::panics::excused;
@@ -40,7 +43,7 @@ pub(super) async fn run(stage: Stage, size: usize, mut rng: Rng) {
     }
 }
 
-/// A job that waits for tasks.
+/// Blocks for tasks, and for what they do.
 fn wait_inside(stage: &Stage, mut rng: Rng) {
     let inner = stage.clone();
     let main = async move {
@@ -55,6 +58,16 @@ fn wait_inside(stage: &Stage, mut rng: Rng) {
     if excused(|| stage.handle().block_on(main)).is_none() && !stage.life().is_closing() {
         stage.ledger().problem("`block_on` panicked in a job, though its runtime was alive".into());
     }
+}
+
+/// Blocks with a word to the runtime; perhaps for a task and a future as well, which somebody else must see to.
+fn in_place(stage: &Stage, wait: Option<Rng>, block: impl FnOnce()) {
+    block_in_place(|| {
+        block();
+        if let Some(rng) = wait {
+            wait_inside(stage, rng);
+        }
+    });
 }
 
 fn spin(time: Duration) {
@@ -72,12 +85,16 @@ pub(super) async fn hogs(stage: Stage, size: usize, mut rng: Rng) {
             let task = stage.spawn(Kind::Hog, async move {
                 for _ in 0..own.u32(1..3) {
                     let time = Duration::from_micros(own.u64(1_000..30_000));
-                    if own.bool() {
-                        thread::sleep(time)
+                    let sleeps = own.bool();
+                    let block = || if sleeps { thread::sleep(time) } else { spin(time) };
+                    if own.bool() && inner.handle().runtime_flavor() == RuntimeFlavor::MultiThread {
+                        let waits = inner.has_spares() && own.bool();
+                        in_place(&inner, waits.then(|| own.fork()), block);
+                        inner.ledger().count(Count::Asides);
                     } else {
-                        spin(time)
+                        block();
+                        inner.ledger().count(Count::Hogs);
                     }
-                    inner.ledger().count(Count::Hogs);
                     dither(&mut own).await;
                 }
             });

@@ -24,7 +24,7 @@ fn live(outer: &Stage, mut rng: Rng) {
     let patience = Duration::from_micros(rng.u64(..5000));
     let parts: Vec<_> = (0..rng.u32(1..=3)).map(|_| part(kind, &mut rng)).collect();
     let host = Host::build(&options);
-    let stage = outer.nested(host.handle().clone());
+    let stage = outer.nested(host.handle().clone(), &options);
     let play = Box::pin(super::perform(&stage, parts));
     if ending.is_quiet() {
         host.block_on(async {

@@ -9,47 +9,112 @@
 //!    come by: a spare that was about to retire finds that it is needed, and one that was about to lie down looks
 //!    at all lanes after it has said so (`idle.rs`), and finds the mark.
 //!
-//! While it is aside, what the blocking code spawns or wakes goes to the injector. The code may even block on a future:
-//! the thread counts as outside of the runtime.
+//! While it is aside the thread is outside of the runtime: what the blocking code spawns or wakes takes the way of
+//! foreign threads, and it may even block on a future.
+//!
+//! # Shutdown
+//!
+//! does not wait for the blocking code: that may itself wait for a task which only shutdown ends. The core is lent
+//! (`lifecycle.rs`), so the scheduler can be ended beside it. Then the poll at hand goes on without a core, as outside of
+//! the runtime, until it returns. Its task was marked as cancelled, and is dropped then. The runtime's end as a whole
+//! waits for that, as it does for blocking tasks.
+//!
+//! The thread that steps aside may be the last one in use while the runtime closes. It does not end the scheduler
+//! itself, in the middle of somebody's poll, but has a thread do it.
 
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::sync::{Arc, mpsc};
+
+use super::lifecycle::AllCores;
 use super::{Shared, Worker};
 use crate::context;
 use crate::coop::Budget;
+use crate::runtime::Inner;
+use crate::scheduler::Place;
+
+/// Runs code that blocks on a thread that holds nobody up.
+pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
+    let _outside = context::leave_for_a_while();
+    let _budget = context::replace_budget(Budget::UNCONSTRAINED);
+    f()
+}
 
 impl Worker {
     /// Runs code that blocks in the middle of a poll.
     pub(crate) fn block_in_place<R>(&self, f: impl FnOnce() -> R) -> R {
-        // A guest holds nobody up, and one that is aside has said so. Outside of a poll, in a hook, the worker is
-        // known to others as one that searches or sleeps.
-        let holds_others_up = !self.passes_on.get() && context::task_id().is_some();
-        let _back = holds_others_up.then(|| self.step_aside());
-        let _outside = context::leave_for_a_while();
-        let _budget = context::replace_budget(Budget::UNCONSTRAINED);
-        f()
+        // A guest holds nobody up. Outside of a poll, in a hook, the worker is known to others as one that searches or
+        // sleeps.
+        if self.is_guest() || context::task_id().is_none() {
+            return outside(f);
+        }
+        let place = context::take_place(Place::Aside(NonNull::from(&**self.runtime())));
+        let _back = Back { worker: self, place: ManuallyDrop::new(place) };
+        self.step_aside();
+        outside(f)
     }
 
     #[cold]
-    fn step_aside(&self) -> impl Drop {
-        struct Back<'a>(&'a Worker);
-        impl Drop for Back<'_> {
-            fn drop(&mut self) {
-                self.0.shared().spares.balance.step_back();
-                self.0.slot().current.step_aside(false);
-                self.0.passes_on.set(false);
-            }
-        }
-        self.passes_on.set(true);
+    fn step_aside(&self) {
+        let (shared, runtime) = (self.shared(), self.runtime());
+        self.exchange_dead();
         self.slot().current.step_aside(true);
-        let back = Back(self);
-        let (shared, runtime): (&Shared, _) = (self.shared(), self.runtime());
+        if let Some(cores) = shared.lifecycle.step_aside() {
+            shared.finale_elsewhere(runtime, cores);
+        }
         let too_few = shared.spares.balance.step_aside();
         if too_few && !shared.idle.has_sleepers() && shared.start_spare(runtime) {
-            return back;
+            return;
         }
         if self.has_queued() {
             shared.notify(runtime, || false);
         }
         shared.see_to_drivers(runtime);
-        back
+    }
+}
+
+/// Brings a worker back that has stepped aside.
+struct Back<'a, P> {
+    worker: &'a Worker,
+    /// What gives the thread its place back.
+    place: ManuallyDrop<P>,
+}
+
+impl<P> Drop for Back<'_, P> {
+    fn drop(&mut self) {
+        let shared = self.worker.shared();
+        shared.spares.balance.step_back();
+        if shared.lifecycle.step_back() {
+            self.worker.slot().current.step_aside(false);
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.place) };
+        } else {
+            self.worker.lose_core();
+            // For what is left of this poll, and of this worker.
+            std::mem::forget(context::take_place(Place::Lost(NonNull::from(&**self.worker.runtime()))));
+        }
+    }
+}
+
+impl Shared {
+    /// Ends the scheduler on another thread.
+    fn finale_elsewhere(&self, runtime: &Arc<Inner>, cores: AllCores) {
+        let (send_cores, receive_cores) = mpsc::channel::<AllCores>();
+        let for_thread = Arc::clone(runtime);
+        let started = runtime.threads.finale_builder().spawn(move || {
+            if let Ok(cores) = receive_cores.recv() {
+                super::Multi::shared(&for_thread).finale(&for_thread, &cores);
+            }
+        });
+        match started {
+            Ok(thread) => {
+                // Before the end is told, by whoever waits for it to join the threads.
+                self.lifecycle.add_thread(thread);
+                // The thread waits for it.
+                let _ = send_cores.send(cores);
+            }
+            // Better in the middle of a poll than not at all.
+            Err(_) => self.finale(runtime, &cores),
+        }
     }
 }

@@ -97,6 +97,6 @@ impl Drop for Guest {
     fn drop(&mut self) {
         let worker = self.worker.take().expect("dropped once");
         let runtime = Arc::clone(worker.runtime());
-        Multi::shared(&runtime).leave(&runtime, worker.into_core());
+        Multi::shared(&runtime).leave(&runtime, worker.into_core().expect("a guest does not step aside"));
     }
 }

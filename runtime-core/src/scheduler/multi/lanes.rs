@@ -238,6 +238,15 @@ impl Lanes {
 }
 
 impl LaneStealers {
+    /// Takes out everything, one by one, at shutdown.
+    pub(crate) fn drain(&self) -> impl Iterator<Item = Notified> {
+        std::iter::from_fn(|| {
+            let lanes = [&self.due, &self.lifo, &self.fair];
+            let stolen = lanes.into_iter().find_map(|lane| until_settled(|| lane.steal()));
+            stolen.or_else(|| self.bottom.steal())
+        })
+    }
+
     pub(crate) fn len(&self) -> usize {
         usize::from(!self.bottom.is_empty()) + self.lifo.len() + self.fair.len() + self.due.len()
     }

@@ -2,10 +2,14 @@
 //!
 //! A *core* is the private side of a worker: its ends of the lanes, its parker, its random numbers. Every core is in
 //! one of two places: with a thread, which is then a worker, a guest or a spare worker; or *vacant*, in here. All under
-//! one lock, which is taken when a thread begins or ends to be one of these, and never between two polls.
+//! one lock, which is taken when a thread begins or ends to be one of these, or steps aside, and never between two polls.
 //!
 //! Once the runtime closes no core is given out any more, and the thread that puts the last one down gets them all: it
-//! is the one that ends the scheduler (`shutdown.rs`).
+//! is the one that *ends* the scheduler (`shutdown.rs`).
+//!
+//! A thread that steps aside (`aside.rs`) keeps its core, but lends it: until it is back it does not touch it. If the
+//! scheduler is ended meanwhile, which does not wait for it, it has no core any more when it comes back; but whoever
+//! waits for the runtime's end waits for that thread, too.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -34,9 +38,13 @@ struct State {
     vacant: Vec<Core>,
     /// The cores of all spare workers that were ever needed at once, by number; `None` if a thread has it.
     spares: Vec<Option<Box<Core>>>,
-    /// Cores with a thread.
+    /// Cores with a thread that uses them.
     active: usize,
+    /// Threads that have lent their cores.
+    aside: usize,
     closing: bool,
+    /// Somebody has got all cores, to end the scheduler.
+    ending: bool,
     finished: bool,
     threads: Vec<JoinHandle<()>>,
 }
@@ -54,16 +62,28 @@ impl AllCores {
 }
 
 impl State {
-    fn take_all(&mut self) -> AllCores {
-        AllCores { vacant: std::mem::take(&mut self.vacant), spares: std::mem::take(&mut self.spares) }
+    /// All cores, for the one who is to end the scheduler, if it is time.
+    fn take_all(&mut self) -> Option<AllCores> {
+        if !self.closing || self.active > 0 || std::mem::replace(&mut self.ending, true) {
+            return None;
+        }
+        Some(AllCores { vacant: std::mem::take(&mut self.vacant), spares: std::mem::take(&mut self.spares) })
     }
 }
 
 impl Lifecycle {
     pub(super) fn new(vacant: Vec<Core>, workers: usize) -> Self {
         let spares_from = vacant.len();
-        let state =
-            State { vacant, spares: Vec::new(), active: 0, closing: false, finished: false, threads: Vec::new() };
+        let state = State {
+            vacant,
+            spares: Vec::new(),
+            active: 0,
+            aside: 0,
+            closing: false,
+            ending: false,
+            finished: false,
+            threads: Vec::new(),
+        };
         let spares_in_use = AtomicUsize::new(0);
         Self { state: Mutex::new(state), finished: Condvar::new(), workers, spares_from, spares_in_use }
     }
@@ -127,7 +147,33 @@ impl Lifecycle {
             }
         }
         state.active -= 1;
-        (state.closing && state.active == 0).then(|| state.take_all())
+        state.take_all()
+    }
+
+    /// A thread lends its core. All of them, if that was the last one in use, at shutdown.
+    pub(super) fn step_aside(&self) -> Option<AllCores> {
+        let mut state = self.state.lock();
+        state.aside += 1;
+        state.active -= 1;
+        state.take_all()
+    }
+
+    /// The thread wants its core back. False if the scheduler has been ended: then the core is of no use any more, and
+    /// the thread says so when it has done with its poll ([`leave_aside`](Self::leave_aside)).
+    #[must_use]
+    pub(super) fn step_back(&self) -> bool {
+        let mut state = self.state.lock();
+        if !state.ending {
+            state.aside -= 1;
+            state.active += 1;
+        }
+        !state.ending
+    }
+
+    /// A thread that did not get its core back is done.
+    pub(super) fn leave_aside(&self) {
+        self.state.lock().aside -= 1;
+        self.finished.notify_all();
     }
 
     /// Begins to close: no core is given out from here on. False if that has happened before. `begin` is called under
@@ -138,7 +184,7 @@ impl Lifecycle {
             return (false, None);
         }
         begin();
-        (true, (state.active == 0).then(|| state.take_all()))
+        (true, state.take_all())
     }
 
     /// Calls the closure if the core of a slot is vacant, and keeps it so meanwhile. Returns whether it was.
@@ -166,15 +212,17 @@ impl Lifecycle {
         self.finished.notify_all();
     }
 
-    /// Waits for the end. The threads to join, or `None` if it takes longer than the limit.
-    pub(super) fn wait_finished(&self, limit: Option<Duration>) -> Option<Vec<JoinHandle<()>>> {
+    /// Waits for the end, and until no more than so many threads are aside. The threads to join, or `None` if it takes
+    /// longer than the limit.
+    pub(super) fn wait_finished(&self, aside: usize, limit: Option<Duration>) -> Option<Vec<JoinHandle<()>>> {
         let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
         let mut state = self.state.lock();
-        while !state.finished {
+        let is_over = |state: &State| state.finished && state.aside <= aside;
+        while !is_over(&state) {
             match deadline {
                 None => self.finished.wait(&mut state),
                 Some(deadline) => {
-                    if self.finished.wait_until(&mut state, deadline).timed_out() && !state.finished {
+                    if self.finished.wait_until(&mut state, deadline).timed_out() && !is_over(&state) {
                         return None;
                     }
                 }

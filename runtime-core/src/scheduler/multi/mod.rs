@@ -33,6 +33,7 @@ use std::time::Instant;
 use crate::primitive::{Injector, Parker};
 use crossbeam_utils::CachePadded;
 
+pub(crate) use self::aside::outside;
 pub(crate) use self::guest::block_on;
 use self::idle::Idle;
 use self::lanes::Lanes;

@@ -4,11 +4,12 @@
 //!
 //! Closing sets a flag and wakes every thread that has a core (`lifecycle.rs`); each finishes its poll, puts its core
 //! down, and goes. The last one to put its core down performs the *finale*, alone: nobody polls tasks of the runtime any
-//! more, and none ever will.
+//! more, and none ever will, but for those threads that are aside.
 //!
 //! 1. The gates of the foreign lists are closed: their spawns are refused from now on. (Workers' own lists get tasks
 //!    from workers only.)
-//! 2. Every task on every list that is not complete is cancelled: its future is dropped, its joiner told.
+//! 2. Every task on every list that is not complete is cancelled: its future is dropped, its joiner told. One that is
+//!    being polled by a thread that stepped aside (`aside.rs`) is marked, and cancelled by that thread.
 //! 3. All queues are closed (`../closing.rs`) and emptied. What is in them belongs to complete tasks: references, nothing
 //!    more. A waker that was past its change of state but not yet in the queue finds the flag after its push and
 //!    empties the queue itself.
@@ -20,6 +21,7 @@
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
@@ -122,7 +124,10 @@ fn work(runtime: &Arc<Inner>, core: Core) {
     }
     current.rest(true);
     current.set_thread(None);
-    shared.leave(runtime, worker.into_core());
+    match worker.into_core() {
+        Some(core) => shared.leave(runtime, core),
+        None => shared.lifecycle.leave_aside(),
+    }
 }
 
 impl Shared {
@@ -179,9 +184,13 @@ impl Shared {
     }
 
     /// Waits until the finale is over and the threads are gone. False if that takes longer than the limit.
-    pub(crate) fn wait_closed(&self, limit: Option<Duration>) -> bool {
+    pub(crate) fn wait_closed(&self, runtime: &Inner, limit: Option<Duration>) -> bool {
+        // Not for itself.
+        let own = usize::from(
+            matches!(context::place(), Place::Aside(of) | Place::Lost(of) if ptr::eq(of.as_ptr(), runtime)),
+        );
         let start = Clock::real();
-        let Some(threads) = self.lifecycle.wait_finished(limit) else { return false };
+        let Some(threads) = self.lifecycle.wait_finished(own, limit) else { return false };
         let left = limit.map(|limit| limit.saturating_sub(Clock::real().saturating_duration_since(start)));
         join_threads(threads, left);
         // Only now is nobody left who could start one.
@@ -190,7 +199,7 @@ impl Shared {
     }
 
     /// See the module.
-    fn finale(&self, runtime: &Arc<Inner>, cores: &AllCores) {
+    pub(super) fn finale(&self, runtime: &Arc<Inner>, cores: &AllCores) {
         // What runs here of the user's finds the runtime around it, as on a worker, even if this thread is not one.
         let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
         let _entered = context::try_enter();
@@ -198,12 +207,15 @@ impl Shared {
         let completions = Some(&self.foreign[0].gated_counters().completions);
         let runner = Runner { observer: runtime.observer.as_ref(), completions, home: None };
         self.foreign.iter().for_each(|foreign| foreign.close_gate());
-        // SAFETY: all cores are here, so nobody polls tasks of this runtime, and all lists are this thread's. It has no
+        // SAFETY: no core is in use. So nobody polls tasks of this runtime but those who are aside, and those do not
+        // touch their lists until they are back, and not then either: all lists are this thread's. It has no
         // place at the scheduler, so a task released meanwhile goes to its list's return stack.
         self.owners().for_each(|owner| unsafe { owner.cancel_all(&runner) });
         self.queues.close(|| {
             self.empty_queues();
             cores.iter().flat_map(|core| core.lanes.drain()).for_each(drop::<Notified>);
+            // Of those whose cores are lent; nobody pushes there any more.
+            self.all_slots().flat_map(|slot| slot.lanes.drain()).for_each(drop::<Notified>);
         });
         self.driver.shutdown();
         self.call_foreign_wakers();

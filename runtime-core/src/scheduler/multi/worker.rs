@@ -51,8 +51,10 @@ pub(crate) struct Worker {
     searching: Cell<bool>,
     pacing: Pacing,
     patience: Patience,
-    /// What it pushes goes to the injector: it is a guest (`guest.rs`), or has stepped aside (`aside.rs`).
-    pub(super) passes_on: Cell<bool>,
+    /// A caller of `block_on`, which runs no tasks (`guest.rs`).
+    is_guest: bool,
+    /// The scheduler was ended while this worker was aside (`aside.rs`).
+    lost_core: Cell<bool>,
     /// A spare worker that retires.
     retires: Cell<bool>,
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
@@ -82,7 +84,8 @@ impl Worker {
             searching: Cell::new(false),
             pacing,
             patience,
-            passes_on: Cell::new(is_guest),
+            is_guest,
+            lost_core: Cell::new(false),
             retires: Cell::new(false),
             collecting: Cell::new(false),
             batch: UnsafeCell::new(Vec::new()),
@@ -104,9 +107,20 @@ impl Worker {
         !self.core.lanes.is_empty()
     }
 
-    pub(super) fn into_core(self) -> Core {
+    /// Its core, unless that is lost.
+    pub(super) fn into_core(self) -> Option<Core> {
         self.home.send_post();
-        self.core
+        (!self.lost_core.get()).then_some(self.core)
+    }
+
+    /// The scheduler was ended while this worker was aside: its list and its lanes are no longer its own.
+    pub(super) fn lose_core(&self) {
+        self.lost_core.set(true);
+        self.home.abandon();
+    }
+
+    pub(super) fn is_guest(&self) -> bool {
+        self.is_guest
     }
 
     /// Its number among the slots that were there from the start; spare workers have none.
@@ -170,7 +184,7 @@ impl Worker {
     #[inline]
     pub(super) fn push(&self, task: Notified) {
         self.counters().local_schedules.add(1);
-        if self.passes_on.get() {
+        if self.is_guest {
             self.shared().inject_local(&self.runtime, task);
             return;
         }
@@ -231,8 +245,10 @@ impl Worker {
                 }
             }
         }
-        if let Some(task) = yielded {
-            self.push_yielded(task);
+        match yielded {
+            Some(task) if self.lost_core.get() => self.shared().inject(&self.runtime, task),
+            Some(task) => self.push_yielded(task),
+            None => {}
         }
         if self.searching.get() {
             self.stop_search();

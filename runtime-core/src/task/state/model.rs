@@ -231,8 +231,9 @@ impl Task {
                 Op::DropJoin => self.join == Join::Held,
                 Op::LoseInterest => self.join == Join::Dropping,
                 Op::DropJoinRef => self.join == Join::Indifferent,
-                Op::CloseRuntime => self.run == Run::Nobody && !self.runtime_closed,
-                Op::Claim => self.runtime_closed && !self.claimed && self.run == Run::Nobody,
+                // Perhaps in the middle of a poll by somebody who has stepped aside.
+                Op::CloseRuntime => !self.runtime_closed,
+                Op::Claim => self.runtime_closed && !self.claimed,
                 // Queues are emptied when every task on every list is complete.
                 Op::DropQueueEntry => self.queued && self.claimed && self.run == Run::Nobody,
             };
@@ -319,10 +320,11 @@ impl Task {
             Op::CloseRuntime => self.runtime_closed = true,
             Op::Claim => {
                 self.claimed = true;
-                assert_eq!(self.state.claim_for_shutdown(), !self.complete);
-                if !self.complete {
+                let is_claimed = !self.complete && !self.is_run();
+                assert_eq!(self.state.claim_for_shutdown(), is_claimed);
+                self.cancelled |= !self.complete;
+                if is_claimed {
                     self.run = Run::Ending;
-                    self.cancelled = true;
                 }
             }
             Op::DropQueueEntry => {
