@@ -244,6 +244,22 @@ fn shutdown_waits_for_those_who_are_aside_as_long_as_it_may() {
     let task = step_aside(&runtime, aside.clone(), &drops, move || inside.pass());
     aside.pass();
     let metrics = runtime.handle().metrics();
+    // It is told to go on when the scheduler has come to its end, and not before.
+    let (other, other_drops, told, end) = (crate::runtime(1), Drops::new(), Gate::new(), Signal::new());
+    let inside = told.clone();
+    let patient = step_aside(&other, Gate::new(), &other_drops, move || inside.pass());
+    told.wait_for(1);
+    let cancelled = other.spawn(async move { end.wait().await });
+    let telling = std::thread::spawn(move || {
+        assert!(current().block_on(cancelled).unwrap_err().is_cancelled());
+        std::thread::yield_now();
+        told.open();
+    });
+    other.shutdown_timeout(Duration::from_secs(3600));
+    other_drops.assert_all();
+    assert!(patient.is_finished());
+    telling.join().unwrap();
+
     runtime.shutdown_timeout(Duration::from_millis(20));
     assert_eq!(drops.count(), 0, "it is still there");
     assert!(!task.is_finished());
