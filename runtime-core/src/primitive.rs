@@ -10,10 +10,10 @@
 //! the atomic operations that it sees, and it sees none in the precompiled standard library. Most of that is generic or
 //! inlined, and so compiled here after all; what is not has a stand-in at the end of this file.
 //!
-//! It ignores fences, too, but none of ours needs a stand-in. They are all `SeqCst`, between a store and a load: they
-//! decide who sees whom, and are executed as ever. No data is handed over through them; that always takes a release and
-//! an acquire, on the queue, the lock or the word in question, which it does see. (A new fence that does hand data over
-//! would show up as a false report.)
+//! It ignores fences, too, but none of ours needs a stand-in. Those of the protocols are `SeqCst`, between a store and a
+//! load: they decide who sees whom, and are executed as ever. No data is handed over through them; that always takes a
+//! release and an acquire, on the queue, the lock or the word in question, which it does see. (The sequence lock in
+//! `slot.rs` has others, between atomics only. A new fence that does hand data over would show up as a false report.)
 
 #[cfg(not(loom))]
 mod imp {

@@ -316,3 +316,22 @@ fn stepping_aside_while_the_runtime_closes_ends_it_all_the_same() {
         drops.assert_all();
     }
 }
+
+#[test]
+fn a_runtime_may_be_dropped_within_its_own_block_on() {
+    let _watchdog = watchdog();
+    let (runtime, drops) = (runtime(2), Drops::new());
+    let token = drops.token();
+    runtime.spawn(async move {
+        let _token = token;
+        std::future::pending::<()>().await;
+    });
+    let handle = runtime.handle().clone();
+    let after = handle.block_on(async {
+        block_in_place(|| drop(runtime));
+        drops.assert_all();
+        rt::task::yield_now().await;
+        rt::spawn(async {}).await
+    });
+    assert!(after.unwrap_err().is_cancelled());
+}

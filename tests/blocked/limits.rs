@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
 use rt::runtime::Runtime;
+use rt::task::block_in_place;
 
 use crate::common::*;
 use crate::{builder, runtime};
@@ -169,4 +170,101 @@ fn a_runtime_shuts_down_while_spares_are_at_work() {
         drops.assert_all();
         assert_eq!(metrics.num_spare_threads(), 0);
     }
+}
+
+#[test]
+fn spares_that_retire_at_the_limit_do_no_harm() {
+    let _watchdog = watchdog();
+    for limit in [1, 2] {
+        let runtime = builder(1).0.max_spare_workers(limit).build().unwrap();
+        let metrics = runtime.handle().metrics();
+        // They step aside, and come back, while the spares of the time before are about to go.
+        let tasks: Vec<_> = (0..3)
+            .map(|_| {
+                runtime.spawn(async {
+                    for _ in 0..2000 {
+                        block_in_place(std::thread::yield_now);
+                        rt::task::yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        runtime.block_on(async {
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+        eventually(|| metrics.num_spare_threads() == 0);
+        // And there still are some.
+        let (gate, inside) = (Gate::new(), Gate::new());
+        let waiting = {
+            let (gate, inside) = (gate.clone(), inside.clone());
+            runtime.spawn(async move {
+                block_in_place(|| {
+                    inside.open();
+                    gate.pass();
+                })
+            })
+        };
+        inside.pass();
+        runtime.block_on(runtime.spawn(async move { gate.open() })).unwrap();
+        runtime.block_on(waiting).unwrap();
+    }
+}
+
+#[test]
+fn those_who_are_aside_leave_room_for_those_who_are_blocked() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let (gate, inside) = (Gate::new(), Gate::new());
+    let mut tasks: Vec<_> = (0..4)
+        .map(|_| {
+            let (gate, inside) = (gate.clone(), inside.clone());
+            runtime.spawn(async move {
+                block_in_place(|| {
+                    inside.pass();
+                    gate.pass();
+                });
+            })
+        })
+        .collect();
+    inside.wait_for(4);
+    inside.open();
+    gate.wait_for(4);
+    let without_a_word = gate.clone();
+    tasks.push(runtime.spawn(async move { without_a_word.pass() }));
+    gate.wait_for(5);
+    let opening = runtime.spawn(async move {
+        rt::time::sleep(Duration::from_millis(1)).await;
+        gate.open();
+    });
+    runtime.block_on(async {
+        opening.await.unwrap();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_spare_whose_start_hook_blocks_gets_a_spare() {
+    let _watchdog = watchdog();
+    let (gate, started) = (Gate::new(), Arc::new(AtomicUsize::new(0)));
+    let runtime = {
+        let (gate, started) = (gate.clone(), started.clone());
+        // The worker, the first spare, which is held up, and the second.
+        let hook = move || {
+            if started.fetch_add(1, SeqCst) == 1 {
+                gate.pass();
+            }
+        };
+        builder(1).0.on_thread_start(hook).build().unwrap()
+    };
+    let blocked = {
+        let gate = gate.clone();
+        runtime.spawn(async move { gate.pass() })
+    };
+    gate.wait_for(1);
+    runtime.block_on(runtime.spawn(async move { gate.open() })).unwrap();
+    runtime.block_on(blocked).unwrap();
 }

@@ -176,3 +176,35 @@ fn a_task_that_blocks_nobody_is_not_reported() {
     drop(runtime);
     assert!(reports.taken().is_empty());
 }
+
+#[test]
+fn a_runtime_without_sockets_and_timers_has_none_that_wait() {
+    let _watchdog = watchdog();
+    let reports = crate::Reports::default();
+    let list = reports.clone();
+    let runtime = rt::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .on_blocked(move |blocked| list.0.lock().unwrap().push(blocked.clone()))
+        .build()
+        .unwrap();
+    runtime.block_on(runtime.spawn(async { std::thread::sleep(Duration::from_millis(100)) })).unwrap();
+    assert_eq!(runtime.handle().metrics().blocked_count(), 0);
+    drop(runtime);
+    assert!(reports.taken().is_empty());
+}
+
+#[test]
+fn a_worker_that_serves_futures_in_block_on_is_not_blocked() {
+    let _watchdog = watchdog();
+    let (mut builder, reports) = builder(1);
+    let runtime = builder.build().unwrap();
+    // A timer after the other wakes the main future, which is no task: the worker polls nothing.
+    runtime.block_on(async {
+        for _ in 0..300 {
+            rt::time::sleep(Duration::from_micros(100)).await;
+        }
+    });
+    assert_eq!(runtime.handle().metrics().blocked_count(), 0);
+    drop(runtime);
+    assert!(reports.taken().is_empty());
+}

@@ -325,3 +325,46 @@ fn i7_a_park_hook_may_block() {
     });
     runtime.block_on(opening).unwrap();
 }
+
+/// A timer whose waker blocks, on a runtime whose threads have all been asleep for long.
+#[test]
+fn i7_a_waker_that_blocks_after_a_long_sleep_holds_nobody_up() {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 3] {
+        let runtime = runtime(workers);
+        let gate = Gate::new();
+        let waker = Waker::from(Arc::new(BlocksInWake(gate.clone())));
+        let guard = runtime.enter();
+        let mut sleep = Box::pin(rt::time::sleep(Duration::from_millis(300)));
+        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        drop(guard);
+        gate.wait_for(1);
+        let opening = runtime.spawn(async move {
+            rt::time::sleep(Duration::from_millis(1)).await;
+            gate.open();
+        });
+        runtime.block_on(opening).unwrap();
+    }
+}
+
+#[test]
+fn i7_a_park_hook_that_blocks_does_not_keep_others_from_searching() {
+    let _watchdog = watchdog();
+    for _ in 0..5 {
+        let (gate, blocks) = (Gate::new(), Arc::new(AtomicBool::new(false)));
+        let runtime = {
+            let (gate, blocks) = (gate.clone(), blocks.clone());
+            let hook = move || {
+                if blocks.swap(false, SeqCst) {
+                    gate.pass();
+                }
+            };
+            crate::builder(3).0.rescue_blocked(false).on_thread_park(hook).build().unwrap()
+        };
+        blocks.store(true, SeqCst);
+        // One of the three gets up for it, searches, and blocks before it lies down again.
+        runtime.block_on(runtime.spawn(async {})).unwrap();
+        gate.wait_for(1);
+        runtime.block_on(runtime.spawn(async move { gate.open() })).unwrap();
+    }
+}

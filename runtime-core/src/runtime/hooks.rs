@@ -29,6 +29,14 @@ impl Hooks {
         call(&self.thread_stop);
     }
 
+    pub(crate) fn has_park(&self) -> bool {
+        self.park.is_some()
+    }
+
+    pub(crate) fn has_unpark(&self) -> bool {
+        self.unpark.is_some()
+    }
+
     pub(crate) fn on_park(&self) {
         call(&self.park);
     }

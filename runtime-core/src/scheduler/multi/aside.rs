@@ -19,15 +19,17 @@
 //! the runtime, until it returns. Its task was marked as cancelled, and is dropped then. The runtime's end as a whole
 //! waits for that, as it does for blocking tasks.
 //!
-//! The thread that steps aside may be the last one in use while the runtime closes. It does not end the scheduler
-//! itself, in the middle of somebody's poll, but has a thread do it.
+//! The thread that steps aside may be the last one in use while the runtime closes, or may close it. It does not end the
+//! scheduler itself, in the middle of somebody's poll, but has a thread do it.
+//!
+//! A guest (`guest.rs`) lends its core in the same way, for the same reason; it needs nobody in its place.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::{Arc, mpsc};
 
 use super::lifecycle::AllCores;
-use super::{Shared, Worker};
+use super::{Multi, Shared, Worker};
 use crate::context;
 use crate::coop::Budget;
 use crate::runtime::Inner;
@@ -43,9 +45,8 @@ pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
 impl Worker {
     /// Runs code that blocks in the middle of a poll.
     pub(crate) fn block_in_place<R>(&self, f: impl FnOnce() -> R) -> R {
-        // A guest holds nobody up. Outside of a poll, in a hook, the worker is known to others as one that searches or
-        // sleeps.
-        if self.is_guest() || context::task_id().is_none() {
+        // Outside of a poll, in a hook, the worker is known to others as one that searches or sleeps.
+        if !self.is_guest() && context::task_id().is_none() {
             return outside(f);
         }
         let place = context::take_place(Place::Aside(NonNull::from(&**self.runtime())));
@@ -60,7 +61,11 @@ impl Worker {
         self.exchange_dead();
         self.slot().current.step_aside(true);
         if let Some(cores) = shared.lifecycle.step_aside() {
-            shared.finale_elsewhere(runtime, cores);
+            shared.finale_here_or_elsewhere(runtime, cores);
+        }
+        if self.is_guest() {
+            // Nobody relies on it for anything.
+            return;
         }
         let too_few = shared.spares.balance.step_aside();
         if too_few && !shared.idle.has_sleepers() && shared.start_spare(runtime) {
@@ -83,27 +88,34 @@ struct Back<'a, P> {
 impl<P> Drop for Back<'_, P> {
     fn drop(&mut self) {
         let shared = self.worker.shared();
-        shared.spares.balance.step_back();
+        if !self.worker.is_guest() {
+            shared.spares.balance.step_back();
+        }
         if shared.lifecycle.step_back() {
             self.worker.slot().current.step_aside(false);
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.place) };
         } else {
             self.worker.lose_core();
-            // For what is left of this poll, and of this worker.
-            std::mem::forget(context::take_place(Place::Lost(NonNull::from(&**self.worker.runtime()))));
+            // For what is left of this poll, and of this worker. (A guest's future goes on after it, as outside.)
+            let runtime = NonNull::from(&**self.worker.runtime());
+            let place = if self.worker.is_guest() { Place::Outside } else { Place::Lost(runtime) };
+            std::mem::forget(context::take_place(place));
         }
     }
 }
 
 impl Shared {
-    /// Ends the scheduler on another thread.
-    fn finale_elsewhere(&self, runtime: &Arc<Inner>, cores: AllCores) {
+    /// Ends the scheduler: not in the middle of a poll of somebody who is aside, of whatever runtime.
+    pub(super) fn finale_here_or_elsewhere(&self, runtime: &Arc<Inner>, cores: AllCores) {
+        if !matches!(context::place(), Place::Aside(_) | Place::Lost(_)) {
+            return self.finale(runtime, &cores);
+        }
         let (send_cores, receive_cores) = mpsc::channel::<AllCores>();
         let for_thread = Arc::clone(runtime);
         let started = runtime.threads.finale_builder().spawn(move || {
             if let Ok(cores) = receive_cores.recv() {
-                super::Multi::shared(&for_thread).finale(&for_thread, &cores);
+                Multi::shared(&for_thread).finale(&for_thread, &cores);
             }
         });
         match started {

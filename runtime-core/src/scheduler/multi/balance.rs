@@ -35,8 +35,12 @@ impl Counts {
         (self.0 & FIELD) as usize
     }
 
+    fn aside(self) -> usize {
+        ((self.0 / ASIDE) & FIELD) as usize
+    }
+
     fn needed(self) -> usize {
-        (((self.0 / ASIDE) & FIELD) + ((self.0 / STUCK) & FIELD)) as usize
+        self.aside() + ((self.0 / STUCK) & FIELD) as usize
     }
 }
 
@@ -97,6 +101,17 @@ impl Balance {
     /// How many spares run, or are about to.
     pub(super) fn running(&self) -> usize {
         Counts(self.0.load(SeqCst)).running()
+    }
+
+    /// How many workers are aside.
+    pub(super) fn aside(&self) -> usize {
+        Counts(self.0.load(SeqCst)).aside()
+    }
+
+    /// Whether fewer run than are needed.
+    pub(super) fn is_short(&self) -> bool {
+        let counts = Counts(self.0.load(SeqCst));
+        counts.running() < counts.needed()
     }
 
     fn change(&self, change: impl Fn(Counts) -> Option<u64>) -> bool {

@@ -80,7 +80,7 @@ impl Guest {
         while !worker.shared().is_closing() {
             if main.take() {
                 let polled = poll();
-                if polled.is_ready() {
+                if polled.is_ready() || worker.has_lost_core() {
                     return polled;
                 }
             }
@@ -97,6 +97,10 @@ impl Drop for Guest {
     fn drop(&mut self) {
         let worker = self.worker.take().expect("dropped once");
         let runtime = Arc::clone(worker.runtime());
-        Multi::shared(&runtime).leave(&runtime, worker.into_core().expect("a guest does not step aside"));
+        let shared = Multi::shared(&runtime);
+        match worker.into_core() {
+            Some(core) => shared.leave(&runtime, core),
+            None => shared.lifecycle.leave_aside(),
+        }
     }
 }

@@ -109,14 +109,16 @@ impl Lifecycle {
     }
 
     /// A core for a spare worker: the vacant one with the lowest number, so that those in use stay close together. Has
-    /// one made, for this number, if there is none.
-    pub(super) fn take_spares(&self, make: impl FnOnce(usize) -> Core) -> Option<Box<Core>> {
+    /// one made, for this number, if there is none and there may be more. (There may be none, though not so many spares
+    /// run: one that retires does not count any more some time before it has put its core down.)
+    pub(super) fn take_spares(&self, limit: usize, make: impl FnOnce(usize) -> Core) -> Option<Box<Core>> {
         let mut state = self.state.lock();
         if state.closing {
             return None;
         }
         let (number, core) = match state.spares.iter().position(Option::is_some) {
             Some(number) => (number, state.spares[number].take()?),
+            None if state.spares.len() == limit => return None,
             None => {
                 let number = state.spares.len();
                 state.spares.push(None);

@@ -235,24 +235,20 @@ impl Shared {
     }
 
     /// Calls the wakers that the drivers have left, one by one: whoever comes along meanwhile takes the next.
-    fn call_foreign_wakers(&self) {
+    fn call_foreign_wakers(&self, count: impl Fn()) {
         while let Some(waker) = take_one(&self.foreign_wakers) {
+            count();
             discard(contain(|| waker.wake()));
         }
     }
 
-    /// Queues a task from a thread that is no worker.
-    fn inject(&self, runtime: &Inner, task: Notified) {
-        self.inject_local(runtime, task);
-        // After the fence in `Idle::wake_one`, which `notify` passes.
-        self.queues.after_push(|| self.empty_queues());
-    }
-
-    /// Queues a task in the injector, from a thread that holds shutdown up until it has left.
+    /// Queues a task in the injector: from a foreign thread, or from a guest.
     #[inline]
-    fn inject_local(&self, runtime: &Inner, task: Notified) {
+    fn inject(&self, runtime: &Inner, task: Notified) {
         self.injector.push(task);
         self.notify(runtime, || self.injector.is_empty());
+        // After the fence in `Idle::wake_one`, which `notify` passes.
+        self.queues.after_push(|| self.empty_queues());
     }
 
     /// Has a slot's dead tasks freed that other threads have returned.
@@ -264,7 +260,13 @@ impl Shared {
         let vacant = slot >= self.workers
             && self.lifecycle.visit_vacant(slot, || {
                 // SAFETY: a vacant core is nobody's, and the lock keeps it so: its list is this thread's.
-                unsafe { self.slot(slot).owner.drain_returned() };
+                unsafe {
+                    self.slot(slot).owner.drain_returned();
+                    if slot >= self.slots.len() {
+                        // Nobody is about to make tasks of them.
+                        self.slot(slot).owner.trim();
+                    }
+                }
             });
         if !vacant {
             self.unpark(runtime, slot);

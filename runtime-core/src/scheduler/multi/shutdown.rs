@@ -79,13 +79,16 @@ fn run_worker(runtime: &Arc<Inner>, core: Box<Core>) {
 
 /// The thread of a spare worker: it works, and waits for other cores.
 fn run_spare(runtime: &Arc<Inner>, core: Box<Core>) {
+    let shared = Multi::shared(runtime);
+    // From here on it is watched: also the hook may block.
+    shared.has_come(&core);
     in_worker_thread(runtime, || {
-        let spares = &Multi::shared(runtime).spares;
-        let mut next = Some(core);
-        while let Some(core) = next {
-            spares.set_coming(false);
+        work(runtime, *core);
+        while let Some(core) = shared.take_up_again(runtime).or_else(|| {
+            let core = shared.spares.wait_for_core();
+            core.inspect(|core| shared.has_come(core))
+        }) {
             work(runtime, *core);
-            next = spares.wait_for_core();
         }
     });
 }
@@ -131,42 +134,61 @@ fn work(runtime: &Arc<Inner>, core: Core) {
 }
 
 impl Shared {
+    /// A thread that was to become a spare worker is there.
+    fn has_come(&self, core: &Core) {
+        let current = &self.slot(core.index).current;
+        current.set_thread(ThreadId::current());
+        current.rest(false);
+        self.spares.set_coming(false);
+    }
+
     /// A thread puts its core down. The last one at shutdown performs the finale.
     pub(super) fn leave(&self, runtime: &Arc<Inner>, core: Core) {
         if let Some(cores) = self.lifecycle.put_down(core) {
-            self.finale(runtime, &cores);
+            self.finale_here_or_elsewhere(runtime, cores);
         }
     }
 
     /// Starts a spare worker, or has a waiting thread become one. False if there are as many as there may be, if the
     /// runtime closes, or if the operating system refuses a thread.
     pub(super) fn start_spare(&self, runtime: &Arc<Inner>) -> bool {
-        let balance = &self.spares.balance;
-        if !balance.start(self.spares.limit()) {
-            return false;
-        }
-        let core = self.lifecycle.take_spares(|number| {
-            let (slot, core) = new_worker(self.slots.len() + number, runtime.global_queue_interval, &self.rng);
-            slot.owner.bind(Arc::as_ptr(runtime));
-            self.spares.add_slot(number, slot);
-            core
-        });
-        let Some(core) = core else {
-            balance.start_failed();
-            return false;
-        };
-        // Not watched before its thread is there.
-        self.slot(core.index).current.rest(true);
+        let Some(core) = self.take_spares_core(runtime) else { return false };
         self.spares.set_coming(true);
         let Err((core, number)) = self.spares.offer(core) else { return true };
         let started = start_with_core(runtime, runtime.threads.spare_builder(number), core, run_spare);
         let has_started = started.is_ok();
         if !has_started {
-            balance.start_failed();
+            self.spares.balance.start_failed();
             self.spares.set_coming(false);
         }
         self.spares.thread_started(started.ok());
         has_started
+    }
+
+    /// The core of a spare worker that is about to run, and counts already.
+    fn take_spares_core(&self, runtime: &Arc<Inner>) -> Option<Box<Core>> {
+        let limit = self.spares.limit();
+        if !self.spares.balance.start(limit) {
+            return None;
+        }
+        let core = self.lifecycle.take_spares(limit, |number| {
+            let (slot, core) = new_worker(self.slots.len() + number, runtime.global_queue_interval, &self.rng);
+            slot.owner.bind(Arc::as_ptr(runtime));
+            self.spares.add_slot(number, slot);
+            core
+        });
+        match &core {
+            // Not watched before its thread is there.
+            Some(core) => self.slot(core.index).current.rest(true),
+            None => self.spares.balance.start_failed(),
+        }
+        core
+    }
+
+    /// A spare that has retired, and put its core down, is needed after all: whoever wanted one meanwhile may have found
+    /// all cores in use.
+    fn take_up_again(&self, runtime: &Arc<Inner>) -> Option<Box<Core>> {
+        if self.spares.balance.is_short() { self.take_spares_core(runtime) } else { None }
     }
 
     /// Begins the shutdown. Any number of threads may; it happens once.
@@ -179,7 +201,7 @@ impl Shared {
         self.spares.close();
         self.monitor.unpark();
         if let Some(cores) = cores {
-            self.finale(runtime, &cores);
+            self.finale_here_or_elsewhere(runtime, cores);
         }
     }
 
@@ -218,7 +240,7 @@ impl Shared {
             self.all_slots().flat_map(|slot| slot.lanes.drain()).for_each(drop::<Notified>);
         });
         self.driver.shutdown();
-        self.call_foreign_wakers();
+        self.call_foreign_wakers(|| ());
         // SAFETY: as above.
         let left = self.owners().map(|owner| unsafe { owner.close() }).sum();
         runtime.tasks_left_behind(left);

@@ -55,6 +55,8 @@ pub(crate) struct Worker {
     is_guest: bool,
     /// The scheduler was ended while this worker was aside (`aside.rs`).
     lost_core: Cell<bool>,
+    /// One or the other: it queues nothing on its own lanes.
+    passes_on: Cell<bool>,
     /// A spare worker that retires.
     retires: Cell<bool>,
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
@@ -86,6 +88,7 @@ impl Worker {
             patience,
             is_guest,
             lost_core: Cell::new(false),
+            passes_on: Cell::new(is_guest),
             retires: Cell::new(false),
             collecting: Cell::new(false),
             batch: UnsafeCell::new(Vec::new()),
@@ -116,7 +119,12 @@ impl Worker {
     /// The scheduler was ended while this worker was aside: its list and its lanes are no longer its own.
     pub(super) fn lose_core(&self) {
         self.lost_core.set(true);
+        self.passes_on.set(true);
         self.home.abandon();
+    }
+
+    pub(super) fn has_lost_core(&self) -> bool {
+        self.lost_core.get()
     }
 
     pub(super) fn is_guest(&self) -> bool {
@@ -184,8 +192,8 @@ impl Worker {
     #[inline]
     pub(super) fn push(&self, task: Notified) {
         self.counters().local_schedules.add(1);
-        if self.is_guest {
-            self.shared().inject_local(&self.runtime, task);
+        if self.passes_on.get() {
+            self.shared().inject(&self.runtime, task);
             return;
         }
         if self.collecting.get() {
@@ -457,8 +465,16 @@ impl Worker {
     fn call_foreign_wakers(&self) {
         let shared = self.shared();
         if !shared.foreign_wakers.is_empty() {
+            self.stop_searching();
             self.slot().current.polls_nothing();
-            shared.call_foreign_wakers();
+            shared.call_foreign_wakers(|| self.counters().foreign_wakes.add(1));
+        }
+    }
+
+    /// Foreign code is about to be called, which may block: nobody must rely on this worker as on one that searches.
+    fn stop_searching(&self) {
+        if self.searching.get() {
+            self.stop_search();
         }
     }
 
@@ -504,17 +520,25 @@ impl Worker {
         self.exchange_dead();
         self.counters().parks.add(1);
         self.slot().current.polls_nothing();
-        self.runtime.hooks.on_park();
+        if self.runtime.hooks.has_park() {
+            self.stop_searching();
+            self.runtime.hooks.on_park();
+        }
         // The hook may have spawned or woken something.
         if self.core.lanes.is_empty() {
             self.lie_down();
         }
+        // Before anything that may block.
         self.shared().monitor.wake_if_asleep();
+        self.call_foreign_wakers();
         // With less there is nothing to be taken by mistake.
         if self.core.lanes.has_surplus() {
             self.note_seen(Clock::real());
         }
-        self.runtime.hooks.on_unpark();
+        if self.runtime.hooks.has_unpark() {
+            self.stop_searching();
+            self.runtime.hooks.on_unpark();
+        }
         self.pacing.restart();
     }
 
@@ -539,7 +563,6 @@ impl Worker {
         // Up first, and only then queue what the drivers woke: the worker to be notified of it must not be this one.
         self.searching.set(shared.idle.end_sleep(index));
         self.queue_batch();
-        self.call_foreign_wakers();
     }
 
     /// Sleeps until the guest's future is woken, or it has tasks to free.

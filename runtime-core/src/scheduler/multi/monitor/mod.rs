@@ -8,7 +8,7 @@
 //!
 //! # How it watches
 //!
-//! It samples, every millisecond at first and every [`LONGEST`] at most, each worker's count of polls and the length of
+//! It samples, every millisecond at first and every [`LONGEST`] at most, what each worker has counted and the length of
 //! its lanes. All that is kept by the workers anyway, or stored as they go; they never wait for the monitor, and do
 //! not answer it. `watch.rs` makes of the samples who is stuck, and `policy.rs` what to do; spare workers are watched
 //! as the others are. A poll that was blocked while something waited is an *event*: it is counted, and reported once for
@@ -32,6 +32,8 @@ mod policy;
 mod report;
 mod watch;
 
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -46,6 +48,7 @@ use self::watch::{Event, Progress, Seen, Watch};
 use super::{Multi, Shared, Slot};
 use crate::blocked::{BlockedHook, Stack};
 use crate::clock::Clock;
+use crate::metrics::Counter;
 use crate::primitive::Parker;
 use crate::runtime::{Config, Inner};
 
@@ -113,6 +116,16 @@ impl Monitor {
 
 /// The monitor's thread.
 pub(super) fn run(runtime: &Arc<Inner>) {
+    // Users' hooks are fenced. What else panics is a defect, and a runtime without its monitor would hang one day, for no
+    // visible reason.
+    if catch_unwind(AssertUnwindSafe(|| watch_over(runtime))).is_err() {
+        let _ =
+            writeln!(std::io::stderr(), "rt: the monitor panicked, which is a defect of rt; the process cannot go on");
+        std::process::abort();
+    }
+}
+
+fn watch_over(runtime: &Arc<Inner>) {
     let shared = Multi::shared(runtime);
     let monitor = &shared.monitor;
     let parker = monitor.parker.lock().take().expect("a runtime has one monitor");
@@ -211,7 +224,7 @@ impl<'a> Rounds<'a> {
         for number in 0..self.watches.len() {
             let Some(slot) = self.shared.victim(number) else { continue };
             let current = &slot.current;
-            let seen = Seen { polls: slot.counters.polls.get(), is_away: current.is_resting() || current.is_aside() };
+            let seen = Seen { steps: steps(slot), is_away: current.is_resting() || current.is_aside() };
             let watch = &mut self.watches[number];
             let (how, ended) = watch.look(seen, passed, self.shared.monitor.threshold);
             progress.push(how);
@@ -234,9 +247,11 @@ impl<'a> Rounds<'a> {
         let patience = if in_trouble { SHORTEST } else { shared.monitor.threshold };
         let mut situation = Situation {
             coming: shared.spares.coming(),
+            aside: shared.spares.balance.aside(),
             queued: shared.injector.len() + shared.foreign_wakers.len(),
             stranded: shared.foreign_wakers.len(),
-            drivers_wait: self.drivers.neglected >= patience,
+            injected: shared.injector.len(),
+            drivers_wait: self.drivers.neglected >= patience && is_anything_awaited(self.runtime),
             has_sleepers: shared.idle.has_sleepers(),
             spares: shared.spares.balance.running(),
             workers: shared.workers,
@@ -251,15 +266,17 @@ impl<'a> Rounds<'a> {
                 Progress::Moving => situation.moving += 1,
                 Progress::Slow => {
                     situation.slow += 1;
-                    situation.asleep += usize::from(watch.is_asleep());
                     situation.stranded += if in_trouble { queued } else { 0 };
                 }
                 Progress::Stuck => {
                     situation.stuck += 1;
-                    situation.asleep += usize::from(watch.is_asleep());
                     situation.stuck_asleep += usize::from(watch.is_asleep());
                     situation.stranded += queued;
                 }
+            }
+            if matches!(how, Progress::Slow | Progress::Stuck) {
+                situation.asleep += usize::from(watch.is_asleep() && watch.has_reading());
+                situation.unknown += usize::from(!watch.has_reading());
             }
         }
         situation
@@ -343,6 +360,20 @@ impl<'a> Rounds<'a> {
         }
         self.reporter.end();
     }
+}
+
+/// A count that stands still only if the worker does.
+fn steps(slot: &Slot) -> u64 {
+    let counters = &slot.counters;
+    [&counters.polls, &counters.parks, &counters.driver_polls, &counters.foreign_wakes].map(Counter::get).iter().sum()
+}
+
+/// Whether there is a socket or a timer that the drivers could have news for.
+fn is_anything_awaited(runtime: &Inner) -> bool {
+    let services = [&runtime.drivers.io, &runtime.drivers.time];
+    services.into_iter().flatten().map(|service| service.counters()).any(|counters| {
+        counters.io_registered > 0 || counters.timers_set > counters.timers_fired + counters.timers_cancelled
+    })
 }
 
 /// How many tasks wait because of a stuck worker: those on its lanes, which would have been its next. And all others too,

@@ -3,16 +3,21 @@
 //! - Nothing is done unless some worker is stuck *and* something waits: a task on a stuck worker's lanes, one in the
 //!   injector that nobody comes for, timers and sockets that nobody looks after.
 //! - If a worker sleeps, it is woken: it steals what is stranded, and sees to the drivers.
+//! - Workers that have stepped aside have seen to their replacement themselves; should that have failed, or the worker
+//!   that they relied on have got stuck, they count as stuck asleep.
 //! - If nobody moves, spares are started: one at first, and at each further sample as many again as there are threads,
 //!   because hundreds of tasks may block one after another. While such trouble is fresh, a worker that has not moved
 //!   for one sample is taken to be stuck.
 //! - If others move, those that are stuck asleep are replaced, one for one: their processors are idle, and there is
 //!   more to do. Those that are stuck computing are not: their processors are not idle.
 //! - Threads that compute are no reason to start ever more. Beyond the number of those asleep there are at most
-//!   [`COMPUTING`] spares for each worker.
+//!   [`COMPUTING`] spares for each worker. Of a thread of which the operating system tells nothing it is assumed that it
+//!   sleeps, but not of more than [`UNKNOWN`].
 
 /// So many spares for each worker may be in use beyond those whose place is that of a sleeping thread.
 const COMPUTING: usize = 2;
+/// And so many in the place of threads of which nothing is known.
+const UNKNOWN: usize = 64;
 
 /// What a sample saw. Spare workers count as workers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,14 +27,20 @@ pub(super) struct Situation {
     /// In the same poll, but not for so long.
     pub(super) slow: usize,
     pub(super) stuck: usize,
+    /// In `block_in_place`.
+    pub(super) aside: usize,
     /// Of the slow and the stuck, those whose threads sleep.
     pub(super) asleep: usize,
+    /// Of the slow and the stuck, those of whose threads nothing is known.
+    pub(super) unknown: usize,
     /// Of the stuck alone.
     pub(super) stuck_asleep: usize,
     /// Spares that were started and are not there yet.
     pub(super) coming: usize,
     /// Tasks on the lanes of those that do not move.
     pub(super) stranded: usize,
+    /// Tasks that anybody may take: in the injector.
+    pub(super) injected: usize,
     /// Tasks on all lanes and in the injector.
     pub(super) queued: usize,
     /// Timers and sockets wait, and nobody looks after them.
@@ -51,28 +62,33 @@ pub(super) struct Help {
 }
 
 impl Situation {
+    fn blocked(&self) -> usize {
+        self.slow + self.stuck + self.aside
+    }
+
     /// Nobody does anything that could be done, and nobody is on the way.
     pub(super) fn is_standstill(&self) -> bool {
-        self.moving == 0 && !self.has_sleepers && self.coming == 0 && self.slow + self.stuck > 0
+        self.moving == 0 && !self.has_sleepers && self.coming == 0 && self.blocked() > 0
     }
 
     pub(super) fn help(&self) -> Help {
-        let is_suspect = self.stuck > 0 || self.in_trouble && self.slow > 0;
+        let is_suspect = self.stuck > 0 || self.in_trouble && self.slow > 0 || self.aside > self.spares;
         if !is_suspect {
             return Help::default();
         }
-        let waits = usize::from(self.drivers_wait) + if self.is_standstill() { self.queued } else { self.stranded };
         if self.has_sleepers {
-            return Help { wake: waits > 0, start: 0 };
+            return Help { wake: self.drivers_wait || self.stranded + self.injected > 0, start: 0 };
         }
+        let waits = self.queued + usize::from(self.drivers_wait);
         let start = if self.is_standstill() {
-            waits.min(self.slow + self.stuck)
+            waits.min(self.blocked())
         } else if self.coming == 0 {
-            self.stuck_asleep.saturating_sub(self.spares).min(self.queued + usize::from(self.drivers_wait))
+            (self.stuck_asleep + self.aside).saturating_sub(self.spares).min(waits)
         } else {
             0
         };
-        let room = (self.asleep + COMPUTING * self.workers).saturating_sub(self.spares);
+        let assumed = self.asleep + self.aside + self.unknown.min(UNKNOWN) + COMPUTING * self.workers;
+        let room = assumed.saturating_sub(self.spares);
         Help { wake: false, start: start.min(room) }
     }
 }
@@ -92,10 +108,13 @@ mod tests {
         moving: 0,
         slow: 0,
         stuck: 2,
+        aside: 0,
         asleep: 2,
+        unknown: 0,
         stuck_asleep: 2,
         coming: 0,
         stranded: 10,
+        injected: 0,
         queued: 10,
         drivers_wait: false,
         has_sleepers: false,
@@ -116,6 +135,25 @@ mod tests {
         let situation = Situation { has_sleepers: true, stuck: 1, ..BLOCKED };
         assert_eq!(situation.help(), Help { wake: true, start: 0 });
         assert_eq!(Situation { stranded: 0, ..situation }.help(), NONE);
+        assert!(Situation { stranded: 0, injected: 1, ..situation }.help().wake, "nobody has come for it");
+    }
+
+    #[test]
+    fn workers_that_are_aside_and_lack_a_spare_get_one() {
+        let aside = Situation { aside: 2, stuck: 0, asleep: 0, stuck_asleep: 0, stranded: 0, ..BLOCKED };
+        assert_eq!(aside.help(), start(2));
+        assert_eq!(Situation { moving: 1, ..aside }.help(), start(2));
+        assert_eq!(Situation { spares: 2, moving: 2, ..aside }.help(), NONE);
+        assert_eq!(Situation { queued: 0, ..aside }.help(), NONE, "for nothing");
+        let many = Situation { aside: 100, spares: 100, stuck: 1, workers: 1, queued: 5, ..aside };
+        assert_eq!(many.help(), start(2), "those that stand in for them are no reason to have no more");
+    }
+
+    #[test]
+    fn threads_of_which_nothing_is_known_get_a_bounded_number_of_spares() {
+        let unknown = Situation { asleep: 0, unknown: 200, stuck: 200, queued: 1000, workers: 2, ..BLOCKED };
+        assert_eq!(unknown.help(), start(68));
+        assert_eq!(Situation { spares: 68, ..unknown }.help(), NONE);
     }
 
     #[test]

@@ -11,7 +11,8 @@ const BENEFIT_OF_DOUBT: Duration = Duration::from_secs(1);
 /// What a sample sees of a worker.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
-    pub(super) polls: u64,
+    /// What it has counted: polls, and whatever else it does.
+    pub(super) steps: u64,
     /// It sleeps, has no thread, or has stepped aside.
     pub(super) is_away: bool,
 }
@@ -40,8 +41,8 @@ pub(super) struct Event {
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    /// The count of polls when this poll was first seen; `None` while away.
-    polls: Option<u64>,
+    /// The count when this poll was first seen; `None` while away.
+    steps: Option<u64>,
     /// For how long it has been seen: a little less than it has lasted.
     age: Duration,
     asleep: u32,
@@ -63,12 +64,12 @@ impl Watch {
         passed: Duration,
         threshold: Duration,
     ) -> (Progress, Option<(Self, Event)>) {
-        let polls = (!seen.is_away).then_some(seen.polls);
-        if polls.is_some() && polls == self.polls {
+        let steps = (!seen.is_away).then_some(seen.steps);
+        if steps.is_some() && steps == self.steps {
             self.age += passed;
             return (if self.age >= threshold { Progress::Stuck } else { Progress::Slow }, None);
         }
-        let mut before = std::mem::replace(self, Self { polls, ..Self::default() });
+        let mut before = std::mem::replace(self, Self { steps, ..Self::default() });
         let ended = before.event.take().map(|event| (before, event));
         (if seen.is_away { Progress::Away } else { Progress::Moving }, ended)
     }
@@ -167,8 +168,8 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    fn progress(watch: &mut Watch, polls: u64, passed: u64) -> Progress {
-        watch.look(Seen { polls, is_away: false }, ms(passed), THRESHOLD).0
+    fn progress(watch: &mut Watch, steps: u64, passed: u64) -> Progress {
+        watch.look(Seen { steps, is_away: false }, ms(passed), THRESHOLD).0
     }
 
     fn running(ran: u64) -> Reading {
@@ -193,7 +194,7 @@ mod tests {
     fn time_spent_asleep_does_not_count() {
         let mut watch = Watch::default();
         progress(&mut watch, 5, 1);
-        let away = Seen { polls: 5, is_away: true };
+        let away = Seen { steps: 5, is_away: true };
         assert_eq!(watch.look(away, ms(500), THRESHOLD).0, Progress::Away);
         assert_eq!(progress(&mut watch, 5, 500), Progress::Moving, "it has got up, and not begun a poll");
         assert_eq!(progress(&mut watch, 5, 9), Progress::Slow);
@@ -205,7 +206,7 @@ mod tests {
         progress(&mut watch, 5, 1);
         progress(&mut watch, 5, 12);
         watch.event = Some(Event { doing: None, is_reported: false, stack: None });
-        let seen = Seen { polls: 6, is_away: false };
+        let seen = Seen { steps: 6, is_away: false };
         let (_, ended) = watch.look(seen, ms(1), THRESHOLD);
         assert_eq!(ended.unwrap().0.age(), ms(12));
         assert!(watch.look(seen, ms(1), THRESHOLD).1.is_none());
