@@ -36,6 +36,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    #[inline]
     pub(crate) fn new(birth: Birth, vtable: &'static Vtable) -> Self {
         Self {
             state: State::new(),
@@ -93,6 +94,7 @@ impl<F: Future> TaskCell<F> {
     /// Where the trailer lies, for code that does not know `F`.
     pub(crate) const TRAILER_OFFSET: usize = mem::offset_of!(Self, trailer);
 
+    #[inline]
     pub(crate) fn new(header: Header, future: F, name: Option<&'static str>) -> Self {
         Self {
             header,

@@ -28,6 +28,7 @@ impl Site {
     /// Locations are aligned to more than a byte, so there is a bit to spare.
     const NAMED: usize = 1;
 
+    #[inline]
     fn new(location: &'static Location<'static>, is_named: bool) -> Self {
         const { assert!(align_of::<Location<'static>>() > Self::NAMED) };
         let place = NonNull::from(location).cast::<()>();
@@ -63,6 +64,7 @@ impl Site {
 pub(crate) struct Birthplace(Cell<*const ()>);
 
 impl Birthplace {
+    #[inline]
     pub(super) fn new(location: &'static Location<'static>, is_named: bool) -> Self {
         Self(Cell::new(Site::new(location, is_named).as_ptr()))
     }
