@@ -42,6 +42,11 @@ where
             "`block_in_place` was called on the thread of a current-thread runtime, which has no other to run its tasks: \
              use `spawn_blocking`, or a multi-thread runtime"
         ),
-        Place::Outside | Place::Blocking(_) | Place::Aside(_) | Place::Lost(_) => outside(f),
+        Place::Lost(runtime) => {
+            // What is waited for in here must fail, not be pending for ever.
+            let _place = context::take_place(Place::Aside(runtime));
+            outside(f)
+        }
+        Place::Outside | Place::Blocking(_) | Place::Aside(_) => outside(f),
     }
 }

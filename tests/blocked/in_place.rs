@@ -335,3 +335,29 @@ fn a_runtime_may_be_dropped_within_its_own_block_on() {
     });
     assert!(after.unwrap_err().is_cancelled());
 }
+
+#[test]
+fn what_is_waited_for_in_place_after_the_end_fails() {
+    let _watchdog = watchdog();
+    let (runtime, drops, aside) = (runtime(1), Drops::new(), Gate::new());
+    let (token, begun) = (drops.token(), aside.clone());
+    let handle = runtime.handle().clone();
+    let task = runtime.spawn(async move {
+        let _token = token;
+        let wait = || handle.block_on(rt::time::sleep(Duration::from_secs(3600)));
+        for round in 0..2 {
+            let caught = catch(|| {
+                block_in_place(|| {
+                    begun.open();
+                    wait();
+                })
+            });
+            assert!(caught.message.contains("shut down"), "round {round}: {}", caught.message);
+        }
+    });
+    aside.pass();
+    drop(runtime);
+    drops.assert_all();
+    // Not cancelled: it has come to its end in that very poll.
+    current().block_on(task).unwrap();
+}

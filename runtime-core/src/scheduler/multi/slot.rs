@@ -58,15 +58,28 @@ pub(super) struct Current {
     is_resting: AtomicBool,
     /// In `block_in_place`: it has told everybody itself.
     is_aside: AtomicBool,
-    /// The task of the last poll; zero for none, when the worker does something else.
+    /// The task of the last poll; or one of the two below.
     task: AtomicU64,
     site: AtomicPtr<()>,
     name: Name,
 }
 
+/// No task: the worker is about its own business.
+const NOTHING: u64 = 0;
+/// No task: it calls hooks, or wakers of other people's.
+const FOREIGN: u64 = u64::MAX;
+
 /// What the monitor reads.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Doing {
+pub(super) enum Doing {
+    Poll(Polled),
+    /// A hook, or a waker that is no task's.
+    Foreign,
+}
+
+/// The task that is being polled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Polled {
     pub(super) task: Id,
     pub(super) spawned_at: &'static Location<'static>,
     pub(super) name: Option<&'static str>,
@@ -84,9 +97,14 @@ impl Current {
         }
     }
 
-    /// The worker does something that is no poll, and may take long: it calls hooks, or wakers of other people's.
+    /// The worker polls nothing.
     pub(super) fn polls_nothing(&self) {
-        self.task.store(0, Relaxed);
+        self.task.store(NOTHING, Relaxed);
+    }
+
+    /// It calls hooks, or wakers of other people's.
+    pub(super) fn calls_foreign(&self) {
+        self.task.store(FOREIGN, Relaxed);
     }
 
     pub(super) fn rest(&self, is_resting: bool) {
@@ -113,13 +131,17 @@ impl Current {
         ThreadId::new(self.thread.load(Relaxed))
     }
 
-    /// The task that is being polled, if any.
+    /// What of the user's the worker does, if anything.
     pub(super) fn doing(&self) -> Option<Doing> {
-        let task = Id(self.task.load(Relaxed));
+        let task = match self.task.load(Relaxed) {
+            NOTHING => return None,
+            FOREIGN => return Some(Doing::Foreign),
+            task => Id(task),
+        };
         // SAFETY: nothing else is ever stored there.
         let site = unsafe { Site::from_ptr(self.site.load(Relaxed)) }?;
         let name = if site.is_named() { self.name.load() } else { None };
-        (task.0 != 0).then(|| Doing { task, spawned_at: site.location(), name })
+        Some(Doing::Poll(Polled { task, spawned_at: site.location(), name }))
     }
 }
 

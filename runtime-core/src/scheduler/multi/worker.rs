@@ -346,7 +346,9 @@ impl Worker {
             completions: Some(&counters.completions),
             home: Some(&self.home),
         };
-        context::in_task(task.header().id, self.runtime.budget, || task.run(&runner))
+        let again = context::in_task(task.header().id, self.runtime.budget, || task.run(&runner));
+        self.slot().current.polls_nothing();
+        again
     }
 
     #[cold]
@@ -466,8 +468,9 @@ impl Worker {
         let shared = self.shared();
         if !shared.foreign_wakers.is_empty() {
             self.stop_searching();
-            self.slot().current.polls_nothing();
+            self.slot().current.calls_foreign();
             shared.call_foreign_wakers(|| self.counters().foreign_wakes.add(1));
+            self.slot().current.polls_nothing();
         }
     }
 
@@ -522,7 +525,9 @@ impl Worker {
         self.slot().current.polls_nothing();
         if self.runtime.hooks.has_park() {
             self.stop_searching();
+            self.slot().current.calls_foreign();
             self.runtime.hooks.on_park();
+            self.slot().current.polls_nothing();
         }
         // The hook may have spawned or woken something.
         if self.core.lanes.is_empty() {
@@ -537,7 +542,9 @@ impl Worker {
         }
         if self.runtime.hooks.has_unpark() {
             self.stop_searching();
+            self.slot().current.calls_foreign();
             self.runtime.hooks.on_unpark();
+            self.slot().current.polls_nothing();
         }
         self.pacing.restart();
     }

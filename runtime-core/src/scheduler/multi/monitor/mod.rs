@@ -321,9 +321,12 @@ impl<'a> Rounds<'a> {
             if progress[number] == Progress::Slow || !watch.anything_waited() || !watch.is_proven(monitor.threshold) {
                 continue;
             }
-            if watch.event.is_none() {
+            // Not for what the runtime does by itself: then some thread waits for a lock whose holder has no processor.
+            if watch.event.is_none()
+                && let Some(doing) = slot.current.doing()
+            {
                 monitor.blocked.fetch_add(1, Relaxed);
-                let mut event = Event { doing: slot.current.doing(), is_reported: false, stack: None };
+                let mut event = Event { doing, is_reported: false, stack: None };
                 if self.reporter.is_new(&event) {
                     event.stack = slot.current.thread().and_then(Stack::of);
                 }

@@ -7,6 +7,7 @@ use std::thread;
 
 use super::watch::{Event, Watch};
 use crate::blocked::{BlockedHook, BlockedTask};
+use crate::scheduler::multi::slot::Doing;
 use crate::task::{contain, discard};
 
 /// See the module.
@@ -25,7 +26,10 @@ impl Reporter {
     }
 
     fn place(event: &Event) -> Option<Location<'static>> {
-        event.doing.map(|doing| *doing.spawned_at)
+        match event.doing {
+            Doing::Poll(polled) => Some(*polled.spawned_at),
+            Doing::Foreign => None,
+        }
     }
 
     /// Whether the place is new.
@@ -38,10 +42,14 @@ impl Reporter {
         if event.is_reported || !self.reported.insert(Self::place(event)) {
             return;
         }
+        let polled = match event.doing {
+            Doing::Poll(polled) => Some(polled),
+            Doing::Foreign => None,
+        };
         let mut blocked = BlockedTask {
-            id: event.doing.map(|doing| doing.task),
-            name: event.doing.and_then(|doing| doing.name),
-            spawned_at: event.doing.map(|doing| doing.spawned_at),
+            id: polled.map(|polled| polled.task),
+            name: polled.and_then(|polled| polled.name),
+            spawned_at: polled.map(|polled| polled.spawned_at),
             duration: watch.age(),
             is_over,
             activity: watch.activity(),

@@ -33,7 +33,7 @@ pub(super) enum Progress {
 /// A worker that was blocked while something waited.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
-    pub(super) doing: Option<Doing>,
+    pub(super) doing: Doing,
     pub(super) is_reported: bool,
     pub(super) stack: Option<Stack>,
 }
@@ -205,7 +205,7 @@ mod tests {
         let mut watch = Watch::default();
         progress(&mut watch, 5, 1);
         progress(&mut watch, 5, 12);
-        watch.event = Some(Event { doing: None, is_reported: false, stack: None });
+        watch.event = Some(Event { doing: Doing::Foreign, is_reported: false, stack: None });
         let seen = Seen { steps: 6, is_away: false };
         let (_, ended) = watch.look(seen, ms(1), THRESHOLD);
         assert_eq!(ended.unwrap().0.age(), ms(12));
