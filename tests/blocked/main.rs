@@ -13,9 +13,10 @@ mod limits;
 mod reports;
 mod rescue;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::runtime::{BlockedTask, Builder, Runtime};
 
 /// What was reported.
@@ -24,7 +25,7 @@ struct Reports(Arc<Mutex<Vec<BlockedTask>>>);
 
 impl Reports {
     fn taken(&self) -> Vec<BlockedTask> {
-        std::mem::take(&mut self.0.lock().unwrap())
+        std::mem::take(&mut self.0.lock())
     }
 }
 
@@ -36,7 +37,7 @@ fn builder(workers: usize) -> (Builder, Reports) {
         .worker_threads(workers)
         .enable_all()
         .thread_keep_alive(Duration::ZERO)
-        .on_blocked(move |blocked| list.0.lock().unwrap().push(blocked.clone()));
+        .on_blocked(move |blocked| list.0.lock().push(blocked.clone()));
     (builder, reports)
 }
 

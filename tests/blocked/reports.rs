@@ -184,7 +184,7 @@ fn a_runtime_without_sockets_and_timers_has_none_that_wait() {
     let list = reports.clone();
     let runtime = rt::runtime::Builder::new_multi_thread()
         .worker_threads(1)
-        .on_blocked(move |blocked| list.0.lock().unwrap().push(blocked.clone()))
+        .on_blocked(move |blocked| list.0.lock().push(blocked.clone()))
         .build()
         .unwrap();
     runtime.block_on(runtime.spawn(async { std::thread::sleep(Duration::from_millis(100)) })).unwrap();

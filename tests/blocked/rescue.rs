@@ -3,11 +3,12 @@
 use std::io::{Read, Write};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 
@@ -127,7 +128,7 @@ fn i7_a_held_mutex_is_released_by_the_task_that_waits_behind() {
     let (holds, holder) = (Gate::new(), {
         let (mutex, release) = (mutex.clone(), release.clone());
         move |holds: Gate| {
-            let guard = mutex.lock().unwrap();
+            let guard = mutex.lock();
             holds.open();
             release.pass();
             drop(guard);
@@ -141,7 +142,7 @@ fn i7_a_held_mutex_is_released_by_the_task_that_waits_behind() {
     let tasks: Vec<_> = (0..4)
         .map(|_| {
             let mutex = mutex.clone();
-            runtime.spawn(async move { *mutex.lock().unwrap() += 1 })
+            runtime.spawn(async move { *mutex.lock() += 1 })
         })
         .collect();
     let releasing = runtime.spawn(async move {
@@ -155,7 +156,7 @@ fn i7_a_held_mutex_is_released_by_the_task_that_waits_behind() {
         }
     });
     holder.join().unwrap();
-    assert_eq!(*mutex.lock().unwrap(), 4);
+    assert_eq!(*mutex.lock(), 4);
 }
 
 #[test]

@@ -5,13 +5,14 @@
 //! a job that is queued after the queue was emptied for the last time.
 
 use std::future::pending;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::io::AsyncReadExt;
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Builder, Handle, Runtime};
@@ -67,7 +68,7 @@ fn futures_that_wake_abort_and_detach_each_other_when_dropped_are_dropped_once()
                 .map(|n| {
                     let (token, copy, others) = (drops.token(), all.clone(), all.clone());
                     let bye = OnDrop::new(move || {
-                        let mut others = others.lock().unwrap();
+                        let mut others = others.lock();
                         others.wakers.iter().for_each(Waker::wake_by_ref);
                         others.aborts.iter().for_each(AbortHandle::abort);
                         // The last references to some of them go here, in the middle of the walk.
@@ -79,7 +80,7 @@ fn futures_that_wake_abort_and_detach_each_other_when_dropped_are_dropped_once()
                         let (_token, _bye) = (token, bye);
                         std::future::poll_fn(|cx| {
                             if n % 2 == 0 {
-                                copy.lock().unwrap().wakers.push(cx.waker().clone());
+                                copy.lock().wakers.push(cx.waker().clone());
                             }
                             std::task::Poll::<()>::Pending
                         })
@@ -89,7 +90,7 @@ fn futures_that_wake_abort_and_detach_each_other_when_dropped_are_dropped_once()
                 .collect();
             let_them_run(&runtime);
             {
-                let mut all = all.lock().unwrap();
+                let mut all = all.lock();
                 all.aborts.extend(tasks.iter().step_by(3).map(JoinHandle::abort_handle));
                 all.handles.extend(tasks);
             }
@@ -128,7 +129,7 @@ fn futures_and_queued_closures_may_use_the_blocking_pool_when_they_are_dropped()
             .collect();
         let tasks: Vec<_> = (0..5).map(|_| leave(&runtime, spawns(&handle, 3, &drops))).collect();
         let_them_run(&runtime);
-        thread::scope(|scope| {
+        scope(|scope| {
             scope.spawn(|| drop(runtime));
             eventually(|| queued.iter().all(JoinHandle::is_finished) && tasks.iter().all(JoinHandle::is_finished));
             gate.open();
@@ -169,12 +170,12 @@ fn futures_may_set_timers_and_open_sockets_when_they_are_dropped() {
                 let mut bind = Box::pin(TcpListener::bind("127.0.0.1:0"));
                 let mut cx = std::task::Context::from_waker(Waker::noop());
                 let pending = sleep.as_mut().poll(&mut cx).is_pending();
-                outcomes.lock().unwrap().push((pending, bind.as_mut().poll(&mut cx).is_ready(), sleep));
+                outcomes.lock().push((pending, bind.as_mut().poll(&mut cx).is_ready(), sleep));
             });
         }
         let_them_run(&runtime);
         drop(runtime);
-        let outcomes = std::mem::take(&mut *outcomes.lock().unwrap());
+        let outcomes = std::mem::take(&mut *outcomes.lock());
         assert_eq!(outcomes.len(), 5, "none of them panicked");
         for (_, bound, mut sleep) in outcomes {
             assert!(bound);

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::task::{Poll, Waker};
-use std::thread;
 use std::time::Duration;
 
 use rt::runtime::{Builder, Runtime};
@@ -264,7 +263,7 @@ fn drop_waits_for_the_polls_at_hand_and_no_other_begins() {
         runtime.spawn_blocking(move || job.pass());
         job_gate.wait_for(1);
         let sign = runtime.spawn_blocking(|| ());
-        thread::scope(|scope| {
+        scope(|scope| {
             let dropping = scope.spawn(|| drop(runtime));
             // The blocking pool is closed after the scheduler: the shutdown has begun.
             eventually(|| sign.is_finished());

@@ -5,10 +5,11 @@
 
 use std::cell::RefCell;
 use std::future::pending;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::runtime::{Builder, Runtime};
 
 use crate::common::*;
@@ -121,7 +122,7 @@ fn two_threads_that_end_two_runtimes_whose_tasks_share_them_both_come_back() {
                 });
             }
         }
-        thread::scope(|scope| {
+        scope(|scope| {
             let ending = scope.spawn(|| drop(one));
             match round % 3 {
                 0 => drop(other),
@@ -217,7 +218,7 @@ fn an_owner_in_a_queued_blocking_job_of_another_runtime_ends_its_own_with_that_o
             pending::<()>().await;
         });
         let queued = outer.spawn_blocking(move || drop(inner));
-        thread::scope(|scope| {
+        scope(|scope| {
             scope.spawn(|| drop(outer));
             eventually(|| queued.is_finished() && task.is_finished());
             gate.open();
@@ -277,7 +278,7 @@ fn the_last_handle_of_a_runtime_may_go_with_one_of_its_own_tasks_wakers() {
         let waker = wakers.recv().unwrap();
         drop((runtime, task));
         thread::spawn(move || {
-            drop(handle.lock().unwrap().take());
+            drop(handle.lock().take());
             waker.wake_by_ref();
             drop(waker);
         })

@@ -109,7 +109,7 @@ fn a_local_runtime_waits_for_running_blocking_jobs_and_cancels_queued_ones() {
         });
         gate.wait_for(1);
         let queued = runtime.spawn_blocking(|| ());
-        thread::scope(|scope| {
+        scope(|scope| {
             if limited {
                 runtime.shutdown_timeout(Duration::from_millis(10));
                 assert!(queued.is_finished() && !running.is_finished());

@@ -8,11 +8,11 @@ use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier};
 use std::task::{Context, Poll, Waker};
-use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::io::AsyncReadExt;
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Handle, Runtime};
@@ -72,7 +72,7 @@ impl Future for Watchful {
         if self.0.over.load(SeqCst) {
             self.0.too_late.fetch_add(1, SeqCst);
         }
-        let mut wakers = self.0.wakers.lock().unwrap();
+        let mut wakers = self.0.wakers.lock();
         if wakers.len() < 100 {
             wakers.push(cx.waker().clone());
         }
@@ -119,7 +119,7 @@ fn use_it(world: &Arc<World>, number: usize, tasks: &mut Vec<JoinHandle<()>>) {
             let _ = handle.metrics().num_alive_tasks() + handle.metrics().global_queue_depth();
         }
         _ => {
-            let wakers = std::mem::take(&mut *world.wakers.lock().unwrap());
+            let wakers = std::mem::take(&mut *world.wakers.lock());
             for (n, waker) in wakers.into_iter().enumerate() {
                 match n % 3 {
                     0 => waker.wake(),
@@ -150,7 +150,7 @@ fn every_way_to_end_a_runtime_may_race_with_everything_that_a_handle_can_do() {
                     wakers: Mutex::new(Vec::new()),
                 });
                 let begin = Barrier::new(5);
-                thread::scope(|scope| {
+                scope(|scope| {
                     let users: Vec<_> = (0..4)
                         .map(|user| {
                             let (world, begin) = (&world, &begin);
@@ -184,7 +184,7 @@ fn every_way_to_end_a_runtime_may_race_with_everything_that_a_handle_can_do() {
                 });
                 eventually(|| world.handle.metrics().num_alive_tasks() == 0);
                 eventually(|| world.handle.metrics().num_blocking_threads() == 0);
-                world.wakers.lock().unwrap().drain(..).for_each(Waker::wake);
+                world.wakers.lock().drain(..).for_each(Waker::wake);
                 world.drops.assert_all();
                 assert_eq!(world.too_late.load(SeqCst), 0, "polled after the end, {way:?}");
             }

@@ -153,7 +153,7 @@ pub(crate) fn round(seed: u64, beside: &Beside) {
     let probe = runtime.spawn(pending::<()>());
     let (stop, helpers) = (AtomicBool::new(false), random.below(3) as usize);
     let begin = Barrier::new(helpers + 1);
-    thread::scope(|scope| {
+    scope(|scope| {
         for number in 0..helpers {
             let (handle, life, wakers, stop, begin) = (&handle, &life, &wakers, &stop, &begin);
             scope.spawn(move || interfere(handle, life, wakers, stop, begin, number));

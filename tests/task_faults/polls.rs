@@ -233,7 +233,7 @@ fn a_blocking_job_that_never_ran_may_panic_when_it_is_dropped() {
         runtime.spawn_blocking(move || held.pass());
         gate.wait_for(1);
         let left = [queue(), queue()];
-        std::thread::scope(|scope| {
+        scope(|scope| {
             scope.spawn(|| drop(runtime));
             eventually(|| left.iter().all(JoinHandle::is_finished));
             gate.open();

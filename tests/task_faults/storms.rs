@@ -87,7 +87,7 @@ fn storm(runtime: &Runtime) -> (usize, usize) {
     let task = runtime.spawn(InTheStorm(eye.clone()));
     let waker = runtime.block_on(eye.wakers.receive());
     let begin = Barrier::new(THREADS);
-    thread::scope(|scope| {
+    scope(|scope| {
         for number in 0..THREADS {
             let (eye, begin, waker) = (&eye, &begin, waker.clone());
             scope.spawn(move || {
@@ -135,7 +135,7 @@ fn a_local_task_in_a_storm_of_wakes_is_polled_at_home() {
     let eye = Eye::new();
     let task = runtime.spawn_local(InTheStorm(eye.clone()));
     let waker = runtime.block_on(eye.wakers.receive());
-    thread::scope(|scope| {
+    scope(|scope| {
         for number in 0..THREADS {
             let (eye, waker) = (&eye, waker.clone());
             scope.spawn(move || {
@@ -169,7 +169,7 @@ fn a_storm_that_outlasts_its_task_does_no_harm() {
         });
         let waker = runtime.block_on(wakers.receive());
         let ended = AtomicBool::new(false);
-        thread::scope(|scope| {
+        scope(|scope| {
             for _ in 0..THREADS {
                 let (waker, ended) = (waker.clone(), &ended);
                 scope.spawn(move || {

@@ -11,7 +11,6 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-use std::thread;
 
 use rt::io::unix::AsyncFd;
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
@@ -140,7 +139,7 @@ fn runtimes_and_sockets_made_at_the_moment_when_a_child_is_started_are_not_hande
     in_own_process(|| {
         let before = inherited(&mut lister(true));
         let over = AtomicBool::new(false);
-        thread::scope(|scope| {
+        scope(|scope| {
             scope.spawn(|| {
                 while !over.load(SeqCst) {
                     drop((current(), multi(2)));

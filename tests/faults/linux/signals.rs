@@ -51,7 +51,7 @@ fn shoot_at_all() {
 /// Calls the closure while all threads are interrupted all the time, and at least a few thousand times.
 fn under_fire(f: impl FnOnce()) {
     let (over, before) = (AtomicBool::new(false), HANDLED.load(SeqCst));
-    thread::scope(|scope| {
+    scope(|scope| {
         scope.spawn(|| {
             while !over.load(SeqCst) {
                 shoot_at_all();
