@@ -56,9 +56,10 @@ pub(crate) fn eventually(mut so: impl FnMut() -> bool) {
     }
 }
 
-/// A multi-thread runtime with so many workers, sockets and timers.
+/// A multi-thread runtime with so many workers, sockets and timers. It comes to no blocked worker's help with others:
+/// many tests hold workers at a [`Gate`], and count on it that those are held. (What help there is, `tests/blocked` tests.)
 pub(crate) fn multi(workers: usize) -> Runtime {
-    Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap()
+    Builder::new_multi_thread().worker_threads(workers).enable_all().rescue_blocked(false).build().unwrap()
 }
 
 /// A current-thread runtime with sockets and timers.

@@ -115,6 +115,7 @@ fn i3_work_from_outside_wakes_a_sleeper_each_time() {
         let asleep = Arc::new(AtomicUsize::new(0));
         let (down, up) = (asleep.clone(), asleep.clone());
         let runtime = Builder::new_multi_thread()
+            .rescue_blocked(false)
             .worker_threads(workers)
             .on_thread_park(move || _ = down.fetch_add(1, SeqCst))
             .on_thread_unpark(move || _ = up.fetch_sub(1, SeqCst))

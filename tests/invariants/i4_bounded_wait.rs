@@ -324,7 +324,12 @@ fn i4_tasks_under_an_everlasting_pair_have_their_turn_while_the_injector_is_full
     let (local, runnable) = (20, 1 + 20 + 2 + 1);
     let mut too_long = Vec::new();
     for interval in [61, 60, 7, 8, 4, 2] {
-        let runtime = Builder::new_multi_thread().worker_threads(1).global_queue_interval(interval).build().unwrap();
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .global_queue_interval(interval)
+            .rescue_blocked(false)
+            .build()
+            .unwrap();
         let waits = flood(&runtime, 5_000, local);
         let (last, bound) = (*waits.local.iter().max().unwrap(), bound(runnable, interval as usize));
         if last > bound {

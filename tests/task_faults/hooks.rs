@@ -113,7 +113,13 @@ fn a_thread_namer_that_panics_leaves_the_thread_with_a_name_of_the_runtimes() {
     let _watchdog = watchdog();
     for blast in Blast::ALL {
         let mut builder = Builder::new_multi_thread();
-        let runtime = builder.worker_threads(2).thread_name_fn(move || blast.go_off()).enable_all().build().unwrap();
+        let runtime = builder
+            .rescue_blocked(false)
+            .worker_threads(2)
+            .thread_name_fn(move || blast.go_off())
+            .enable_all()
+            .build()
+            .unwrap();
         assert_unhurt(&runtime);
         let name = || std::thread::current().name().map(str::to_owned);
         let (worker, blocking) = runtime.block_on(async {

@@ -27,6 +27,7 @@ fn each_worker_and_blocking_thread_starts_and_stops_once() {
     let _watchdog = watchdog();
     let ((starts, start), (stops, stop)) = (counter(), counter());
     let runtime = Builder::new_multi_thread()
+        .rescue_blocked(false)
         .worker_threads(3)
         .on_thread_start(start)
         .on_thread_stop(stop)
@@ -76,6 +77,7 @@ fn parks_and_unparks_alternate_on_each_thread() {
         }
     };
     let runtime = Builder::new_multi_thread()
+        .rescue_blocked(false)
         .worker_threads(2)
         .on_thread_park(change(true))
         .on_thread_unpark(change(false))
@@ -97,7 +99,9 @@ fn parks_and_unparks_alternate_on_each_thread() {
 #[test]
 fn a_task_spawned_by_the_park_hook_is_run_before_the_worker_sleeps() {
     let _watchdog = watchdog();
-    for runtime in [Builder::new_multi_thread().worker_threads(1), &mut Builder::new_current_thread()] {
+    for runtime in
+        [Builder::new_multi_thread().rescue_blocked(false).worker_threads(1), &mut Builder::new_current_thread()]
+    {
         let (ran, left) = (Signal::new(), Arc::new(AtomicUsize::new(10)));
         let tell = ran.clone();
         let runtime = runtime
@@ -127,6 +131,7 @@ fn panicking_hooks_hurt_nobody() {
     let _watchdog = watchdog();
     let bad = || panic!("a bad hook");
     let runtime = Builder::new_multi_thread()
+        .rescue_blocked(false)
         .worker_threads(2)
         .on_thread_start(bad)
         .on_thread_stop(bad)
@@ -154,10 +159,12 @@ fn threads_have_the_names_that_they_were_given() {
         runtime.spawn(async move { tell.send(thread::current().name().map(str::to_owned)) });
         runtime.block_on(names.receive()).unwrap()
     };
-    let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("my-app").build().unwrap();
+    let runtime =
+        Builder::new_multi_thread().rescue_blocked(false).worker_threads(1).thread_name("my-app").build().unwrap();
     assert_eq!(name_of(&runtime), "my-app");
     let number = AtomicUsize::new(0);
     let runtime = Builder::new_multi_thread()
+        .rescue_blocked(false)
         .worker_threads(1)
         .thread_name_fn(move || format!("thread {}", number.fetch_add(1, SeqCst)))
         .build()
@@ -180,7 +187,12 @@ fn dive(depth: usize) -> usize {
 fn a_larger_stack_makes_room_for_a_deep_recursion() {
     let _watchdog = watchdog();
     // 12,000 levels of a kilobyte do not fit into the 2 MiB that a thread has otherwise.
-    let runtime = Builder::new_multi_thread().worker_threads(1).thread_stack_size(64 << 20).build().unwrap();
+    let runtime = Builder::new_multi_thread()
+        .rescue_blocked(false)
+        .worker_threads(1)
+        .thread_stack_size(64 << 20)
+        .build()
+        .unwrap();
     let task = runtime.spawn(async { dive(12_000) });
     eventually(|| task.is_finished());
     assert_eq!(runtime.block_on(task).unwrap(), 12_000);
@@ -190,7 +202,9 @@ fn a_larger_stack_makes_room_for_a_deep_recursion() {
 #[test]
 fn task_events_tell_each_tasks_life_in_order() {
     let _watchdog = watchdog();
-    for builder in [&mut Builder::new_current_thread(), Builder::new_multi_thread().worker_threads(2)] {
+    for builder in
+        [&mut Builder::new_current_thread(), Builder::new_multi_thread().rescue_blocked(false).worker_threads(2)]
+    {
         let log = Arc::new(Mutex::new(HashMap::<String, Vec<TaskEventKind>>::new()));
         let lines = Arc::new(Mutex::new(Vec::new()));
         let (tell, places) = (log.clone(), lines.clone());
@@ -222,7 +236,9 @@ fn task_events_tell_each_tasks_life_in_order() {
 #[test]
 fn every_task_that_an_observer_saw_spawned_it_sees_completed() {
     let _watchdog = watchdog();
-    for builder in [&mut Builder::new_current_thread(), Builder::new_multi_thread().worker_threads(3)] {
+    for builder in
+        [&mut Builder::new_current_thread(), Builder::new_multi_thread().rescue_blocked(false).worker_threads(3)]
+    {
         let counts = Arc::new(Mutex::new(HashMap::<TaskEventKind, usize>::new()));
         let count = counts.clone();
         let runtime = builder

@@ -196,7 +196,7 @@ fn descriptors_and_their_events_are_counted() {
 #[test]
 fn an_idle_runtime_counts_nothing_more() {
     let _watchdog = watchdog();
-    let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
+    let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().rescue_blocked(false).build().unwrap();
     runtime.block_on(async { rt::spawn(rt::time::sleep(Duration::from_millis(1))).await.unwrap() });
     let metrics = runtime.handle().metrics();
     let mut before = metrics.totals();
