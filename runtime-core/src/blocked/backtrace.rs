@@ -30,6 +30,9 @@ const FRAMES: usize = 128;
 /// A thread that cannot be reached for so long is given up.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// Parts of the names of functions between the interrupted one and the walk.
+const HANDLERS: [&str; 3] = ["__restore_rt", "signal_hook_registry::", "blocked::backtrace::"];
+
 /// Nobody wants a sample.
 const IDLE: u32 = 0;
 /// The handler is at it.
@@ -93,7 +96,7 @@ impl Stack {
                 names.push((name, at));
             });
             for (name, at) in names {
-                if name.contains("__restore_rt") || name.contains("blocked::backtrace::") {
+                if HANDLERS.iter().any(|part| name.contains(part)) {
                     // All up to here was the handler.
                     text.clear();
                     number = 0;

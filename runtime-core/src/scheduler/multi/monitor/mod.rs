@@ -44,7 +44,7 @@ use parking_lot::Mutex;
 use self::doze::Doze;
 use self::policy::{Help, Situation};
 use self::report::Reporter;
-use self::watch::{Event, Progress, Seen, Watch};
+use self::watch::{Event, Passed, Progress, Seen, Watch};
 use super::{Multi, Shared, Slot};
 use crate::blocked::{BlockedHook, Stack};
 use crate::clock::Clock;
@@ -147,9 +147,9 @@ fn watch_over(runtime: &Arc<Inner>) {
         } else {
             quiet = Duration::ZERO;
         }
-        // Should the monitor itself have had to wait for a processor, so had the workers.
         let now = Clock::real();
-        let passed = now.saturating_duration_since(std::mem::replace(&mut last, now)).min(interval * 2);
+        let real = now.saturating_duration_since(std::mem::replace(&mut last, now));
+        let passed = Passed { real, counted: real.min(interval * 2) };
         let is_calm = rounds.go(passed);
         interval = if is_calm { (interval * 2).min(LONGEST) } else { SHORTEST };
     }
@@ -188,14 +188,14 @@ impl<'a> Rounds<'a> {
     }
 
     /// Looks at everybody once, and helps. Returns whether the next look can wait.
-    fn go(&mut self, passed: Duration) -> bool {
+    fn go(&mut self, passed: Passed) -> bool {
         let shared = self.shared;
         let mut progress = self.look(passed);
-        self.trouble = self.trouble.saturating_sub(passed);
+        self.trouble = self.trouble.saturating_sub(passed.counted);
         if progress.contains(&Progress::Stuck) || !self.trouble.is_zero() && progress.contains(&Progress::Slow) {
             self.read_threads(&mut progress);
         }
-        let situation = self.situation(&progress, passed);
+        let situation = self.situation(&progress, passed.counted);
         if situation.stuck > 0 && situation.is_standstill() {
             self.trouble = TROUBLE;
         }
@@ -214,7 +214,7 @@ impl<'a> Rounds<'a> {
         surplus == 0 && (!is_still || situation.stuck > 0 && help == Help::default() && self.trouble.is_zero())
     }
 
-    fn look(&mut self, passed: Duration) -> Vec<Progress> {
+    fn look(&mut self, passed: Passed) -> Vec<Progress> {
         let count = self.shared.num_victims();
         if self.watches.len() < count {
             self.watches.resize_with(count, Watch::default);

@@ -50,7 +50,7 @@ impl Reporter {
             id: polled.map(|polled| polled.task),
             name: polled.and_then(|polled| polled.name),
             spawned_at: polled.map(|polled| polled.spawned_at),
-            duration: watch.age(),
+            duration: watch.lasted(),
             is_over,
             activity: watch.activity(),
             tasks_waiting: watch.tasks_waiting(),

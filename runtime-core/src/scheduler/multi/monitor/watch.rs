@@ -8,6 +8,14 @@ use crate::scheduler::multi::slot::Doing;
 /// On a machine so busy that a thread gets next to no processor time, a long poll cannot be told from a short one.
 const BENEFIT_OF_DOUBT: Duration = Duration::from_secs(1);
 
+/// The time between two samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    pub(super) real: Duration,
+    /// No more than was to be expected: if the monitor itself had to wait for a processor, so had the workers.
+    pub(super) counted: Duration,
+}
+
 /// What a sample sees of a worker.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
@@ -43,8 +51,10 @@ pub(super) struct Event {
 pub(super) struct Watch {
     /// The count when this poll was first seen; `None` while away.
     steps: Option<u64>,
-    /// For how long it has been seen: a little less than it has lasted.
+    /// For how long it has been seen, not counting what the monitor itself may have missed.
     age: Duration,
+    /// For how long it has been seen by the clock: a little less than it has lasted.
+    lasted: Duration,
     asleep: u32,
     running: u32,
     /// The first reading of the thread's times in this poll and when that was, and the latest.
@@ -57,16 +67,17 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Takes a sample. If it ends an event, that is returned with its duration.
+    /// Takes a sample. If it ends an event, that is returned with what was seen of the poll.
     pub(super) fn look(
         &mut self,
         seen: Seen,
-        passed: Duration,
+        passed: Passed,
         threshold: Duration,
     ) -> (Progress, Option<(Self, Event)>) {
         let steps = (!seen.is_away).then_some(seen.steps);
         if steps.is_some() && steps == self.steps {
-            self.age += passed;
+            self.age += passed.counted;
+            self.lasted += passed.real;
             return (if self.age >= threshold { Progress::Stuck } else { Progress::Slow }, None);
         }
         let mut before = std::mem::replace(self, Self { steps, ..Self::default() });
@@ -102,6 +113,10 @@ impl Watch {
 
     pub(super) fn age(&self) -> Duration {
         self.age
+    }
+
+    pub(super) fn lasted(&self) -> Duration {
+        self.lasted
     }
 
     pub(super) fn tasks_waiting(&self) -> usize {
@@ -169,7 +184,11 @@ mod tests {
     }
 
     fn progress(watch: &mut Watch, steps: u64, passed: u64) -> Progress {
-        watch.look(Seen { steps, is_away: false }, ms(passed), THRESHOLD).0
+        watch.look(Seen { steps, is_away: false }, at_once(passed), THRESHOLD).0
+    }
+
+    fn at_once(passed: u64) -> Passed {
+        Passed { real: ms(passed), counted: ms(passed) }
     }
 
     fn running(ran: u64) -> Reading {
@@ -191,11 +210,20 @@ mod tests {
     }
 
     #[test]
+    fn time_that_the_monitor_missed_is_told_but_not_held_against_anybody() {
+        let mut watch = Watch::default();
+        progress(&mut watch, 5, 1);
+        let late = Passed { real: ms(300), counted: ms(2) };
+        assert_eq!(watch.look(Seen { steps: 5, is_away: false }, late, THRESHOLD).0, Progress::Slow);
+        assert_eq!(watch.lasted(), ms(300));
+    }
+
+    #[test]
     fn time_spent_asleep_does_not_count() {
         let mut watch = Watch::default();
         progress(&mut watch, 5, 1);
         let away = Seen { steps: 5, is_away: true };
-        assert_eq!(watch.look(away, ms(500), THRESHOLD).0, Progress::Away);
+        assert_eq!(watch.look(away, at_once(500), THRESHOLD).0, Progress::Away);
         assert_eq!(progress(&mut watch, 5, 500), Progress::Moving, "it has got up, and not begun a poll");
         assert_eq!(progress(&mut watch, 5, 9), Progress::Slow);
     }
@@ -207,9 +235,9 @@ mod tests {
         progress(&mut watch, 5, 12);
         watch.event = Some(Event { doing: Doing::Foreign, is_reported: false, stack: None });
         let seen = Seen { steps: 6, is_away: false };
-        let (_, ended) = watch.look(seen, ms(1), THRESHOLD);
-        assert_eq!(ended.unwrap().0.age(), ms(12));
-        assert!(watch.look(seen, ms(1), THRESHOLD).1.is_none());
+        let (_, ended) = watch.look(seen, at_once(1), THRESHOLD);
+        assert_eq!(ended.unwrap().0.lasted(), ms(12));
+        assert!(watch.look(seen, at_once(1), THRESHOLD).1.is_none());
     }
 
     #[test]
