@@ -58,6 +58,8 @@ static INSTALLED: OnceLock<bool> = OnceLock::new();
 pub(crate) struct Stack(Vec<usize>);
 
 impl Stack {
+    pub(crate) const CAN_BE_HAD: bool = true;
+
     /// The stack of another thread at this moment. `None` if it cannot be had.
     pub(crate) fn of(thread: ThreadId) -> Option<Self> {
         // SAFETY: the handler does only what the module says.

@@ -23,6 +23,8 @@ pub(crate) enum Stack {}
 
 #[cfg(not(all(feature = "blocked-backtrace", target_os = "linux", not(loom))))]
 impl Stack {
+    pub(crate) const CAN_BE_HAD: bool = false;
+
     pub(crate) fn of(_: ThreadId) -> Option<Self> {
         None
     }

@@ -231,6 +231,15 @@ impl Lanes {
             .or_else(|| batch(&victim.fair, &self.fair))
     }
 
+    /// Steals, up to a batch each, from what timers and sockets have woken on another worker's lanes.
+    pub(crate) fn steal_events_from(&self, victim: &LaneStealers) {
+        for (from, to) in [(&victim.due, &self.due), (&victim.fair, &self.fair)] {
+            if !from.is_empty() {
+                let _ = until_settled(|| from.steal_batch(to));
+            }
+        }
+    }
+
     /// Takes out everything, at shutdown or when the worker leaves.
     pub(crate) fn drain(&self) -> impl Iterator<Item = Notified> {
         std::iter::from_fn(|| self.due.pop().or_else(|| self.pop_newest()).or_else(|| self.fair.pop()))

@@ -223,9 +223,11 @@ impl Worker {
     pub(super) fn run(&self) {
         let mut yielded = None;
         if self.is_spare() {
-            // It was started because nobody looks after things: above all the drivers, and what those wake comes before
-            // what lies about, of which any may block again.
+            // It was started because nobody looks after things: above all the drivers. What those wake, and have woken on
+            // the lanes of those that are stuck, comes before what else lies about, of which any may block again.
             self.pacing.end_now();
+            let others = self.shared().victims().filter(|&slot| !ptr::eq(slot, self.slot()));
+            others.for_each(|slot| self.core.lanes.steal_events_from(&slot.lanes));
         }
         while !self.shared().is_closing() {
             if self.pacing.tick() {

@@ -166,6 +166,8 @@ struct Rounds<'a> {
     reporter: Reporter,
     /// How long ago trouble will be forgotten.
     trouble: Duration,
+    /// How many spares are needed for those that are stuck.
+    needed: usize,
 }
 
 /// For how long nobody has looked after the drivers.
@@ -184,6 +186,7 @@ impl<'a> Rounds<'a> {
             drivers: Drivers::default(),
             reporter: Reporter::new(shared.monitor.hook.clone()),
             trouble: Duration::ZERO,
+            needed: 0,
         }
     }
 
@@ -204,11 +207,11 @@ impl<'a> Rounds<'a> {
         if help.wake {
             shared.wake_somebody(self.runtime);
         }
+        let surplus = self.retire(&situation, help);
         if shared.monitor.rescues {
             // Stops when there may be no more, or the operating system refuses one.
             let _ = (0..help.start).all(|_| shared.start_spare(self.runtime));
         }
-        let surplus = self.retire(situation.stuck);
         // One that has not moved may soon be stuck; but with those that are, and that nobody waits for, it can last.
         let is_still = progress.contains(&Progress::Slow) || situation.stuck > 0;
         surplus == 0 && (!is_still || situation.stuck > 0 && help == Help::default() && self.trouble.is_zero())
@@ -327,7 +330,7 @@ impl<'a> Rounds<'a> {
             {
                 monitor.blocked.fetch_add(1, Relaxed);
                 let mut event = Event { doing, is_reported: false, stack: None };
-                if self.reporter.is_new(&event) {
+                if self.reporter.wants_stack(&event) {
                     event.stack = slot.current.thread().and_then(Stack::of);
                 }
                 watch.event = Some(event);
@@ -342,10 +345,16 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Says how many workers are stuck, and has those spares go that are too many. Returns how many these are.
-    fn retire(&mut self, stuck: usize) -> usize {
+    /// Says how many spares are needed, and has those go that are too many. Returns how many these are.
+    fn retire(&mut self, situation: &Situation, help: Help) -> usize {
         let shared = self.shared;
-        let surplus = shared.spares.balance.set_stuck(stuck);
+        self.needed = if situation.in_trouble && situation.queued > 0 || help.start > 0 {
+            // Also for those that are only slow yet, and no fewer than there were: else the new ones would go at once.
+            self.needed.max(situation.stuck + situation.slow).max(situation.spares + help.start)
+        } else {
+            situation.stuck
+        };
+        let surplus = shared.spares.balance.set_stuck(self.needed);
         for _ in 0..surplus {
             // It finds nothing to do, and that it is not needed.
             let Some(spare) = shared.idle.wake_from(shared.slots.len()) else { break };

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::thread;
 
 use super::watch::{Event, Watch};
-use crate::blocked::{BlockedHook, BlockedTask};
+use crate::blocked::{BlockedHook, BlockedTask, Stack};
 use crate::scheduler::multi::slot::Doing;
 use crate::task::{contain, discard};
 
@@ -16,13 +16,15 @@ pub(super) struct Reporter {
     hook: Option<BlockedHook>,
     /// By value, because the same place can have several `Location`s; `None` for what was no task.
     reported: HashSet<Option<Location<'static>>>,
+    /// Likewise, places of which a stack was asked for.
+    sampled: HashSet<Option<Location<'static>>>,
     /// Threads that find out the names in a stack, which takes too long for the monitor.
     resolving: Vec<thread::JoinHandle<()>>,
 }
 
 impl Reporter {
     pub(super) fn new(hook: Option<BlockedHook>) -> Self {
-        Self { hook, reported: HashSet::new(), resolving: Vec::new() }
+        Self { hook, reported: HashSet::new(), sampled: HashSet::new(), resolving: Vec::new() }
     }
 
     fn place(event: &Event) -> Option<Location<'static>> {
@@ -32,9 +34,9 @@ impl Reporter {
         }
     }
 
-    /// Whether the place is new.
-    pub(super) fn is_new(&self, event: &Event) -> bool {
-        !self.reported.contains(&Self::place(event))
+    /// Whether the stack is wanted: of the first event of each place. Taking it holds the monitor up.
+    pub(super) fn wants_stack(&mut self, event: &Event) -> bool {
+        Stack::CAN_BE_HAD && self.sampled.insert(Self::place(event))
     }
 
     /// Reports it, unless the place was reported before.
