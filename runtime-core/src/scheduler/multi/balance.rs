@@ -1,8 +1,8 @@
 //! The balance of spare workers: how many run, against how many are needed. One word, so that no two threads can each
 //! rely on the other.
 //!
-//! A spare is *needed* for every worker that stepped aside (`block_in_place`), and for every one that the monitor
-//! found stuck.
+//! A spare is *needed* for every worker that stepped aside (`block_in_place`), and for those that the monitor found stuck;
+//! while many block one after the other, it asks for a few more than are stuck yet.
 //!
 //! | change                | who makes it                                                                    |
 //! |-----------------------|---------------------------------------------------------------------------------|
@@ -66,7 +66,7 @@ impl Balance {
         self.0.fetch_sub(ASIDE, SeqCst);
     }
 
-    /// So many workers are stuck now. Returns how many spares there are beyond those needed.
+    /// So many spares are needed for workers that are stuck. Returns how many spares there are beyond those needed.
     pub(super) fn set_stuck(&self, stuck: usize) -> usize {
         let mut now = self.0.load(SeqCst);
         loop {
