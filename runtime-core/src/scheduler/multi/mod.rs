@@ -11,6 +11,7 @@
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
 mod aside;
+mod attend;
 mod balance;
 mod bottom;
 mod guest;

@@ -22,7 +22,6 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::Waker;
 use std::time::Instant;
 
 use super::{Core, Multi, Shared, Slot};
@@ -37,18 +36,15 @@ use crate::scheduler::patience::Patience;
 use crate::task::home::Home;
 use crate::task::{self, Birth, JoinHandle, Notified, Runner};
 
-/// What the drivers wake is queued in parts of so many.
-const BATCH: usize = 128;
-
 /// See the module.
 pub(crate) struct Worker {
-    runtime: Arc<Inner>,
+    pub(super) runtime: Arc<Inner>,
     /// The scheduler and this worker's slot of it, both inside the runtime: looked up once, used all the time.
     shared: NonNull<Shared>,
     slot: NonNull<Slot>,
     home: Home,
-    core: Core,
-    searching: Cell<bool>,
+    pub(super) core: Core,
+    pub(super) searching: Cell<bool>,
     pacing: Pacing,
     patience: Patience,
     /// A caller of `block_on`, which runs no tasks (`guest.rs`).
@@ -60,11 +56,11 @@ pub(crate) struct Worker {
     /// A spare worker that retires.
     retires: Cell<bool>,
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
-    collecting: Cell<bool>,
-    batch: UnsafeCell<Vec<Notified>>,
+    pub(super) collecting: Cell<bool>,
+    pub(super) batch: UnsafeCell<Vec<Notified>>,
     /// What has precedence (`deliver_first`) is collected here.
-    first: UnsafeCell<Vec<Notified>>,
-    delivering_first: Cell<bool>,
+    pub(super) first: UnsafeCell<Vec<Notified>>,
+    pub(super) delivering_first: Cell<bool>,
 }
 
 impl Worker {
@@ -213,7 +209,7 @@ impl Worker {
     }
 
     #[inline]
-    fn offer_surplus(&self) {
+    pub(super) fn offer_surplus(&self) {
         if self.core.lanes.has_surplus() {
             self.shared().notify(&self.runtime, || !self.core.lanes.has_surplus());
         }
@@ -354,7 +350,7 @@ impl Worker {
     }
 
     #[cold]
-    fn stop_search(&self) {
+    pub(super) fn stop_search(&self) {
         self.searching.set(false);
         let shared = self.shared();
         // The last one out sees to it that what pushers left to the searchers is not left lying.
@@ -420,75 +416,6 @@ impl Worker {
     /// Frees the tasks of this worker's list that other threads have returned, and returns theirs.
     pub(super) fn exchange_dead(&self) {
         self.home.send_and_receive();
-    }
-
-    /// Looks after the drivers, unless another thread does, and queues what they wake.
-    fn poll_drivers(&self) {
-        self.collecting.set(true);
-        if self.shared().driver.poll() {
-            self.counters().driver_polls.add(1);
-        }
-        self.collecting.set(false);
-        self.queue_batch();
-        self.call_foreign_wakers();
-    }
-
-    /// Takes up a task that the drivers woke. A batch that grows long is queued in parts, so that others can begin with
-    /// it.
-    fn collect_one(&self, task: Notified) {
-        // SAFETY: only this thread gets here, and nothing else borrows the batches meanwhile.
-        let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
-        let batch = if self.delivering_first.get() { first } else { batch };
-        batch.push(task);
-        if batch.len() == BATCH {
-            self.queue_batch();
-        }
-    }
-
-    fn queue_batch(&self) {
-        // SAFETY: as in `collect_one`.
-        let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
-        if !batch.is_empty() || !first.is_empty() {
-            batch.drain(..).for_each(|task| self.core.lanes.push_event(task));
-            first.drain(..).for_each(|task| self.core.lanes.push_due(task));
-            self.offer_surplus();
-        }
-    }
-
-    /// Keeps a foreign waker for later if this thread has the drivers now; else gives it back.
-    pub(crate) fn defer_wake(&self, waker: Waker) -> Option<Waker> {
-        if !self.collecting.get() {
-            return Some(waker);
-        }
-        self.shared().foreign_wakers.push(waker);
-        None
-    }
-
-    /// Calls the foreign wakers that the drivers have had. Nobody waits for this thread: it is up, the drivers are free,
-    /// and what they woke is queued. Should one block, others come for the rest.
-    fn call_foreign_wakers(&self) {
-        let shared = self.shared();
-        if !shared.foreign_wakers.is_empty() {
-            self.stop_searching();
-            self.slot().current.calls_foreign();
-            shared.call_foreign_wakers(|| self.counters().foreign_wakes.add(1));
-            self.slot().current.polls_nothing();
-        }
-    }
-
-    /// Foreign code is about to be called, which may block: nobody must rely on this worker as on one that searches.
-    fn stop_searching(&self) {
-        if self.searching.get() {
-            self.stop_search();
-        }
-    }
-
-    /// Runs something that wakes tasks which have precedence here.
-    pub(crate) fn deliver_first(&self, wake: impl FnOnce()) {
-        self.delivering_first.set(true);
-        // The drivers contain the panics of wakers.
-        wake();
-        self.delivering_first.set(false);
     }
 
     /// Has found no work: looks out for some a little, and lies down if none comes.

@@ -1,0 +1,81 @@
+//! What a worker does with the drivers: polls them in passing, queues the tasks that they wake, and calls the wakers that
+//! are not of tasks when it has given the drivers back. (Sleeping in them is in `worker.rs`, with the rest of its sleep.)
+
+use std::task::Waker;
+
+use super::Worker;
+use crate::task::Notified;
+
+/// What the drivers wake is queued in parts of so many.
+const BATCH: usize = 128;
+
+impl Worker {
+    /// Looks after the drivers, unless another thread does, and queues what they wake.
+    pub(super) fn poll_drivers(&self) {
+        self.collecting.set(true);
+        if self.shared().driver.poll() {
+            self.counters().driver_polls.add(1);
+        }
+        self.collecting.set(false);
+        self.queue_batch();
+        self.call_foreign_wakers();
+    }
+
+    /// Takes up a task that the drivers woke. A batch that grows long is queued in parts, so that others can begin with
+    /// it.
+    pub(super) fn collect_one(&self, task: Notified) {
+        // SAFETY: only this thread gets here, and nothing else borrows the batches meanwhile.
+        let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
+        let batch = if self.delivering_first.get() { first } else { batch };
+        batch.push(task);
+        if batch.len() == BATCH {
+            self.queue_batch();
+        }
+    }
+
+    pub(super) fn queue_batch(&self) {
+        // SAFETY: as in `collect_one`.
+        let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
+        if !batch.is_empty() || !first.is_empty() {
+            batch.drain(..).for_each(|task| self.core.lanes.push_event(task));
+            first.drain(..).for_each(|task| self.core.lanes.push_due(task));
+            self.offer_surplus();
+        }
+    }
+
+    /// Keeps a foreign waker for later if this thread has the drivers now; else gives it back.
+    pub(crate) fn defer_wake(&self, waker: Waker) -> Option<Waker> {
+        if !self.collecting.get() {
+            return Some(waker);
+        }
+        self.shared().foreign_wakers.push(waker);
+        None
+    }
+
+    /// Calls the foreign wakers that the drivers have had. Nobody waits for this thread: it is up, the drivers are free,
+    /// and what they woke is queued. Should one block, others come for the rest.
+    pub(super) fn call_foreign_wakers(&self) {
+        let shared = self.shared();
+        if !shared.foreign_wakers.is_empty() {
+            self.stop_searching();
+            self.slot().current.calls_foreign();
+            shared.call_foreign_wakers(|| self.counters().foreign_wakes.add(1));
+            self.slot().current.polls_nothing();
+        }
+    }
+
+    /// Foreign code is about to be called, which may block: nobody must rely on this worker as on one that searches.
+    pub(super) fn stop_searching(&self) {
+        if self.searching.get() {
+            self.stop_search();
+        }
+    }
+
+    /// Runs something that wakes tasks which have precedence here.
+    pub(crate) fn deliver_first(&self, wake: impl FnOnce()) {
+        self.delivering_first.set(true);
+        // The drivers contain the panics of wakers.
+        wake();
+        self.delivering_first.set(false);
+    }
+}
