@@ -52,10 +52,16 @@ pub(crate) fn survives(f: impl FnOnce()) -> bool {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(()) => false,
         Err(payload) => {
-            // Not dropped here, where that might panic again.
-            std::mem::forget(payload);
+            defuse(payload);
             true
         }
+    }
+}
+
+/// Drops the payload of a panic, and those of the panics that follow from that.
+pub(crate) fn defuse(mut payload: Box<dyn Any + Send>) {
+    while let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        payload = next;
     }
 }
 

@@ -14,7 +14,7 @@ use rt::io::Interest;
 use rt::io::unix::AsyncFd;
 use rt::runtime::Runtime;
 
-use crate::blast::{Blast, on_each, survives};
+use crate::blast::{Blast, defuse, on_each, survives};
 use crate::common::*;
 
 /// A stream that panics when it is asked for its descriptor, or when it is dropped, once it is told to.
@@ -93,7 +93,7 @@ fn an_object_that_panics_when_dropped_is_out_of_the_driver_all_the_same() {
         theirs.write_all(b"x").unwrap();
         let error = runtime.block_on(task).unwrap_err();
         assert!(error.is_panic());
-        std::mem::forget(error.into_panic());
+        defuse(error.into_panic());
         assert_closed(theirs);
         assert_eq!(registered(runtime), before);
     });
@@ -114,7 +114,7 @@ fn an_operation_that_panics_leaves_the_descriptor_as_it_was() {
             let _: usize = inner.async_io(Interest::READABLE, |_| blast.go_off()).await.unwrap();
         });
         let error = runtime.block_on(task).unwrap_err();
-        std::mem::forget(error.into_panic());
+        defuse(error.into_panic());
         assert!(survives(|| drop(fd.try_io(Interest::READABLE, |_| -> std::io::Result<()> { blast.go_off() }))));
         runtime.block_on(async {
             let mut guard = fd.readable().await.unwrap();

@@ -124,14 +124,19 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>
     panic::catch_unwind(AssertUnwindSafe(f))
 }
 
-/// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn; what that
-/// throws is leaked, because there must be an end to it somewhere.
-pub(crate) fn discard(contained: Result<(), Box<dyn Any + Send>>) {
-    if let Err(payload) = contained
-        && let Err(again) = contain(|| drop(payload))
-    {
-        std::mem::forget(again);
+/// So many payloads of payloads are dropped; the next one is leaked, because there must be an end to it somewhere.
+const PAYLOADS: u32 = 8;
+
+/// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn, with another
+/// payload.
+pub(crate) fn discard(mut contained: Result<(), Box<dyn Any + Send>>) {
+    for _ in 0..PAYLOADS {
+        match contained {
+            Ok(()) => return,
+            Err(payload) => contained = contain(|| drop(payload)),
+        }
     }
+    std::mem::forget(contained);
 }
 
 /// The identifier of the running task.
@@ -147,4 +152,50 @@ pub fn id() -> Id {
 /// The identifier of the running task, if one is running.
 pub fn try_id() -> Option<Id> {
     crate::context::task_id()
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::cell::Cell;
+    use std::panic::resume_unwind;
+
+    use super::*;
+
+    thread_local! {
+        static DROPS: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// Panics when it is dropped, with one that does so once less.
+    struct Nested(u32);
+
+    impl Drop for Nested {
+        fn drop(&mut self) {
+            DROPS.set(DROPS.get() + 1);
+            if self.0 > 0 {
+                resume_unwind(Box::new(Nested(self.0 - 1)));
+            }
+        }
+    }
+
+    #[test]
+    fn payloads_of_payloads_are_dropped_up_to_a_bound() {
+        discard(Err(Box::new(Nested(3))));
+        assert_eq!(DROPS.replace(0), 4);
+        discard(Err(Box::new(Nested(PAYLOADS - 1))));
+        assert_eq!(DROPS.replace(0), PAYLOADS);
+    }
+
+    #[test]
+    fn payloads_without_end_have_one() {
+        struct Endless;
+        impl Drop for Endless {
+            fn drop(&mut self) {
+                DROPS.set(DROPS.get() + 1);
+                // Without a size: nothing is leaked with it.
+                resume_unwind(Box::new(Self));
+            }
+        }
+        discard(Err(Box::new(Endless)));
+        assert_eq!(DROPS.replace(0), PAYLOADS);
+    }
 }
