@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod computing;
 mod crowds;
 mod in_place;
 mod limits;

@@ -145,18 +145,23 @@ impl Idle {
         Some(worker)
     }
 
-    /// As [`wake_any`](Self::wake_any), of the workers from this number on.
+    /// As [`wake_any`](Self::wake_any), of certain workers.
     #[must_use]
-    pub(crate) fn wake_from(&self, first: usize) -> Option<usize> {
+    pub(crate) fn wake_one_of(&self, which: impl Fn(usize) -> bool) -> Option<usize> {
         let mut sleepers = self.sleepers.lock();
-        let at = sleepers.iter().rposition(|&worker| worker >= first)?;
+        let at = sleepers.iter().rposition(|&worker| which(worker))?;
         self.counts.fetch_add(SEARCHING.wrapping_sub(SLEEPING), SeqCst);
         Some(sleepers.remove(at))
     }
 
     /// Whether a worker sleeps.
     pub(crate) fn has_sleepers(&self) -> bool {
-        Counts(self.counts.load(SeqCst)).sleeping() > 0
+        self.sleepers() > 0
+    }
+
+    /// How many sleep.
+    pub(crate) fn sleepers(&self) -> usize {
+        Counts(self.counts.load(SeqCst)).sleeping() as usize
     }
 
     /// A running worker wants to search. Half of the workers may.

@@ -5,13 +5,14 @@
 //! from foreign threads goes through the *injector*. `worker.rs` has the loop, `lanes.rs` the order in which the lanes
 //! are served, `idle.rs` the protocol of sleeping and waking, `guest.rs` what `block_on` does on its caller's thread,
 //! `monitor/` who looks after a worker that is stuck, `spares.rs` who stands in for it, `balance.rs` how many do,
-//! `aside.rs` what a worker does that says so itself, `lifecycle.rs` which thread has which core, and `shutdown.rs`
+//! `attendant.rs` which of them keeps free, `aside.rs` what a worker does that says so itself, `lifecycle.rs` which thread has which core, and `shutdown.rs`
 //! the threads' beginning and end.
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
 mod aside;
 mod attend;
+mod attendant;
 mod balance;
 mod bottom;
 mod guest;
@@ -35,6 +36,7 @@ use crate::primitive::{Injector, Parker};
 use crossbeam_utils::CachePadded;
 
 pub(crate) use self::aside::outside;
+use self::attendant::Attendance;
 pub(crate) use self::guest::block_on;
 use self::idle::Idle;
 use self::lanes::Lanes;
@@ -79,6 +81,7 @@ pub(crate) struct Shared {
     slots: Box<[CachePadded<Slot>]>,
     workers: usize,
     spares: Spares,
+    attendance: Attendance,
     /// For the spare workers' streams.
     rng: Generator,
     injector: Injector<Notified>,
@@ -127,6 +130,7 @@ impl Shared {
             slots: slots.into(),
             workers: config.worker_threads,
             spares: Spares::new(config.spare_workers(), config.thread_keep_alive),
+            attendance: Attendance::new(),
             rng,
             injector: Injector::new(),
             foreign_wakers: Injector::new(),
@@ -331,13 +335,13 @@ impl Shared {
     }
 
     pub(crate) fn injector_depth(&self) -> usize {
-        self.injector.len()
+        self.injector.len() + self.attendance.held()
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        debug_assert!(self.injector.is_empty(), "shutdown empties the queues");
+        debug_assert!(self.injector_depth() == 0, "shutdown empties the queues");
     }
 }
 

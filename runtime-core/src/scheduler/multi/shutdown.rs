@@ -152,7 +152,21 @@ impl Shared {
     /// Starts a spare worker, or has a waiting thread become one. False if there are as many as there may be, if the
     /// runtime closes, or if the operating system refuses a thread.
     pub(super) fn start_spare(&self, runtime: &Arc<Inner>) -> bool {
+        self.take_spares_core(runtime).is_some_and(|core| self.start_spare_with(runtime, core))
+    }
+
+    /// The same, for the attendant.
+    pub(super) fn start_attendant(&self, runtime: &Arc<Inner>) -> bool {
         let Some(core) = self.take_spares_core(runtime) else { return false };
+        self.attendance.appoint(core.index);
+        let has_started = self.start_spare_with(runtime, core);
+        if !has_started {
+            self.dismiss_attendant(runtime);
+        }
+        has_started
+    }
+
+    fn start_spare_with(&self, runtime: &Arc<Inner>, core: Box<Core>) -> bool {
         self.spares.set_coming(true);
         let Err((core, number)) = self.spares.offer(core) else { return true };
         let started = start_with_core(runtime, runtime.threads.spare_builder(number), core, run_spare);
@@ -247,10 +261,12 @@ impl Shared {
         self.lifecycle.finish();
     }
 
-    /// Drops the references that lie in the injector, all of tasks that are complete.
+    /// Drops the references that lie in queues of all workers, all of tasks that are complete. (After this no worker holds
+    /// any more; waking may still inject.)
     pub(super) fn empty_queues(&self) {
         while let Some(task) = super::lanes::take_one(&self.injector) {
             drop(task);
         }
+        self.attendance.drain().for_each(drop::<Notified>);
     }
 }

@@ -217,14 +217,24 @@ impl Worker {
 
     /// The loop of a worker thread.
     pub(super) fn run(&self) {
-        let mut yielded = None;
         if self.is_spare() {
             // It was started because nobody looks after things: above all the drivers. What those wake, and have woken on
             // the lanes of those that are stuck, comes before what else lies about, of which any may block again.
             self.pacing.end_now();
             let others = self.shared().victims().filter(|&slot| !ptr::eq(slot, self.slot()));
             others.for_each(|slot| self.core.lanes.steal_events_from(&slot.lanes));
+            self.serve::<true>();
+        } else {
+            self.serve::<false>();
         }
+        if self.searching.get() {
+            self.stop_search();
+        }
+    }
+
+    /// Twice, so that ordinary workers need not ask about the attendant.
+    fn serve<const IS_SPARE: bool>(&self) {
+        let mut yielded = None;
         while !self.shared().is_closing() {
             if self.pacing.tick() {
                 self.maintain();
@@ -242,6 +252,7 @@ impl Worker {
                 None => self.next_task(),
             };
             match next {
+                Some(task) if IS_SPARE && self.passes_over(&task) => self.hold(task),
                 Some(task) => yielded = self.execute(task),
                 None => {
                     self.idle();
@@ -256,14 +267,11 @@ impl Worker {
             Some(task) => self.push_yielded(task),
             None => {}
         }
-        if self.searching.get() {
-            self.stop_search();
-        }
     }
 
     /// Whether this is a spare worker, and one too many. If so it is on its way out.
     fn may_retire(&self) -> bool {
-        let retires = self.is_spare() && self.shared().spares.balance.retire();
+        let retires = self.is_spare() && !self.is_attendant() && self.shared().spares.balance.retire();
         debug_assert!(!self.retires.get(), "it retires once");
         self.retires.set(retires);
         retires
@@ -298,10 +306,17 @@ impl Worker {
         lanes.next().or_else(|| self.take_injected()).or_else(|| self.search())
     }
 
-    /// Moves a fair share of the injector's tasks here, and returns one of them.
+    /// Moves a fair share of the injector's tasks here, and one that the attendant holds. Returns one of them.
     fn take_injected(&self) -> Option<Notified> {
         let shared = self.shared();
-        let task = self.core.lanes.take_batch(&shared.injector, shared.workers)?;
+        let held = self.take_held();
+        let task = match (self.core.lanes.take_batch(&shared.injector, shared.workers), held) {
+            (Some(task), Some(held)) => {
+                self.core.lanes.push_event(held);
+                task
+            }
+            (task, held) => task.or(held)?,
+        };
         // Whoever pushed them may have seen that they were taken, and woken nobody. (A searcher offers what it has when
         // it stops.)
         if !self.searching.get() && !self.core.lanes.is_empty() {
@@ -355,7 +370,8 @@ impl Worker {
         let shared = self.shared();
         // The last one out sees to it that what pushers left to the searchers is not left lying.
         // That includes its own lanes: what came with the task it is about to run has nobody else yet.
-        if shared.idle.stop_search() && (!self.core.lanes.is_empty() || shared.has_surplus()) {
+        let is_any_left = || !self.core.lanes.is_empty() || shared.has_surplus() || shared.attendance.held() > 0;
+        if shared.idle.stop_search() && is_any_left() {
             shared.notify(&self.runtime, || false);
         }
     }
@@ -437,7 +453,7 @@ impl Worker {
     /// A look at the queues and, if nobody waits in them, the drivers.
     fn has_work_come(&self) -> bool {
         let shared = self.shared();
-        if shared.has_surplus() || shared.is_closing() {
+        if shared.has_surplus() || self.has_held() || shared.is_closing() {
             return true;
         }
         if shared.driver.is_attended() {
@@ -482,13 +498,14 @@ impl Worker {
         let shared = self.shared();
         let index = self.core.index;
         shared.idle.start_sleep(index, self.searching.replace(false));
-        if shared.has_surplus() {
+        if shared.has_surplus() || self.has_held() {
             if !shared.idle.end_sleep(index) {
                 shared.idle.resume_search();
             }
             self.searching.set(true);
             return;
         }
+        self.hand_on_held();
         self.collecting.set(true);
         self.slot().current.rest(true);
         if !shared.is_closing() && self.slot().wakeup.park(&self.core.parker, &shared.driver, None) {

@@ -27,6 +27,7 @@
 //! left, the monitor sleeps too, without a timeout, until a worker gets up (`doze.rs`): an idle runtime makes no system
 //! calls. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
 
+mod attend;
 mod doze;
 mod policy;
 mod report;
@@ -111,6 +112,7 @@ impl Monitor {
             && shared.idle.all_asleep()
             && shared.driver.is_attended()
             && shared.victims().all(|slot| slot.lanes.len() == 0)
+            && shared.attendance.held() == 0
     }
 }
 
@@ -198,19 +200,22 @@ impl<'a> Rounds<'a> {
         if progress.contains(&Progress::Stuck) || !self.trouble.is_zero() && progress.contains(&Progress::Slow) {
             self.read_threads(&mut progress);
         }
+        self.watch_attendant(&mut progress);
         let situation = self.situation(&progress, passed.counted);
         if situation.stuck > 0 && situation.is_standstill() {
             self.trouble = TROUBLE;
         }
         let help = situation.help();
+        if help.attend || situation.is_attended {
+            self.note_places(&progress);
+        }
         self.note_events(&progress, &situation, help);
         if help.wake {
             shared.wake_somebody(self.runtime);
         }
         let surplus = self.retire(&situation, help);
         if shared.monitor.rescues {
-            // Stops when there may be no more, or the operating system refuses one.
-            let _ = (0..help.start).all(|_| shared.start_spare(self.runtime));
+            self.start(help);
         }
         // One that has not moved may soon be stuck; but with those that are, and that nobody waits for, it can last.
         let is_still = progress.contains(&Progress::Slow) || situation.stuck > 0;
@@ -238,6 +243,19 @@ impl<'a> Rounds<'a> {
         progress
     }
 
+    /// Starts spares, until there may be no more, or the operating system refuses one.
+    fn start(&self, help: Help) {
+        let shared = self.shared;
+        if help.attend {
+            // Should it be refused there is none.
+            shared.start_attendant(self.runtime);
+        }
+        if !(0..help.start).all(|_| shared.start_spare(self.runtime)) && shared.attendance.attendant().is_some() {
+            // What it holds may be what the others wait for.
+            shared.dismiss_attendant(self.runtime);
+        }
+    }
+
     fn situation(&mut self, progress: &[Progress], passed: Duration) -> Situation {
         let shared = self.shared;
         let polls = shared.victims().map(|slot| slot.counters.driver_polls.get()).sum();
@@ -246,17 +264,19 @@ impl<'a> Rounds<'a> {
         } else {
             self.drivers.neglected += passed;
         }
+        let attendant = shared.attendance.attendant().map(|index| shared.slot(index));
         let in_trouble = !self.trouble.is_zero();
         let patience = if in_trouble { SHORTEST } else { shared.monitor.threshold };
         let mut situation = Situation {
             coming: shared.spares.coming(),
             aside: shared.spares.balance.aside(),
-            queued: shared.injector.len() + shared.foreign_wakers.len(),
+            queued: shared.injector_depth() + shared.foreign_wakers.len(),
             stranded: shared.foreign_wakers.len(),
             injected: shared.injector.len(),
             drivers_wait: self.drivers.neglected >= patience && is_anything_awaited(self.runtime),
-            has_sleepers: shared.idle.has_sleepers(),
-            spares: shared.spares.balance.running(),
+            is_attended: attendant.is_some(),
+            has_sleepers: shared.idle.sleepers() > usize::from(attendant.is_some_and(|slot| slot.current.is_resting())),
+            spares: shared.spares.balance.running().saturating_sub(usize::from(attendant.is_some())),
             workers: shared.workers,
             in_trouble,
             ..Situation::default()
@@ -354,10 +374,12 @@ impl<'a> Rounds<'a> {
         } else {
             situation.stuck
         };
-        let surplus = shared.spares.balance.set_stuck(self.needed);
+        let attendant = shared.attendance.attendant();
+        let surplus = shared.spares.balance.set_stuck(self.needed + usize::from(attendant.is_some() || help.attend));
         for _ in 0..surplus {
             // It finds nothing to do, and that it is not needed.
-            let Some(spare) = shared.idle.wake_from(shared.slots.len()) else { break };
+            let may_go = |worker| worker >= shared.slots.len() && Some(worker) != attendant;
+            let Some(spare) = shared.idle.wake_one_of(may_go) else { break };
             shared.unpark(self.runtime, spare);
         }
         surplus

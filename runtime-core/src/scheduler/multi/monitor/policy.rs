@@ -8,6 +8,8 @@
 //! - If nobody moves, spares are started: one at first, and at each further sample as many again as there are threads,
 //!   because hundreds of tasks may block one after another. While such trouble is fresh, a worker that has not moved
 //!   for one sample is taken to be stuck.
+//! - If some of them compute, the very first is the *attendant*, which keeps out of what keeps the others busy
+//!   (`../attendant.rs`). All else is decided as if it were not there.
 //! - If others move, those that are stuck asleep are replaced, one for one: their processors are idle, and there is
 //!   more to do. Those that are stuck computing are not: their processors are not idle.
 //! - Threads that compute are no reason to start ever more. Beyond the number of those asleep there are at most
@@ -18,10 +20,14 @@
 const COMPUTING: usize = 2;
 /// And so many in the place of threads of which nothing is known.
 const UNKNOWN: usize = 64;
+/// And so many more that have been the attendant, and got stuck.
+const ATTENDANTS: usize = 32;
 
 /// What a sample saw. Spare workers count as workers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Situation {
+    /// There is an attendant. In no other number it is counted.
+    pub(super) is_attended: bool,
     /// Workers in another poll than at the last sample.
     pub(super) moving: usize,
     /// In the same poll, but not for so long.
@@ -59,6 +65,8 @@ pub(super) struct Situation {
 pub(super) struct Help {
     pub(super) wake: bool,
     pub(super) start: usize,
+    /// One more, as the attendant.
+    pub(super) attend: bool,
 }
 
 impl Situation {
@@ -72,14 +80,20 @@ impl Situation {
     }
 
     pub(super) fn help(&self) -> Help {
-        let is_suspect = self.stuck > 0 || self.in_trouble && self.slow > 0 || self.aside > self.spares;
-        if !is_suspect {
+        let is_stuck = self.stuck > 0 || self.in_trouble && self.slow > 0;
+        if !is_stuck && self.aside <= self.spares {
             return Help::default();
         }
+        let is_wanted = self.drivers_wait || self.stranded + self.injected > 0;
         if self.has_sleepers {
-            return Help { wake: self.drivers_wait || self.stranded + self.injected > 0, start: 0 };
+            return Help { wake: is_wanted, ..Help::default() };
         }
         let waits = self.queued + usize::from(self.drivers_wait);
+        let assumed = self.asleep + self.aside + self.unknown.min(UNKNOWN) + COMPUTING * self.workers;
+        let may_compute = self.slow + self.stuck > self.asleep;
+        if is_stuck && self.is_standstill() && waits > 0 && may_compute && !self.is_attended {
+            return Help { attend: self.spares < assumed + ATTENDANTS, ..Help::default() };
+        }
         let start = if self.is_standstill() {
             waits.min(self.blocked())
         } else if self.coming == 0 {
@@ -87,9 +101,9 @@ impl Situation {
         } else {
             0
         };
-        let assumed = self.asleep + self.aside + self.unknown.min(UNKNOWN) + COMPUTING * self.workers;
         let room = assumed.saturating_sub(self.spares);
-        Help { wake: false, start: start.min(room) }
+        // The attendant may sleep.
+        Help { wake: self.is_attended && is_wanted, start: start.min(room), ..Help::default() }
     }
 }
 
@@ -97,14 +111,17 @@ impl Situation {
 mod tests {
     use super::*;
 
-    const NONE: Help = Help { wake: false, start: 0 };
+    const NONE: Help = Help { wake: false, start: 0, attend: false };
+    const WAKE: Help = Help { wake: true, ..NONE };
+    const ATTEND: Help = Help { attend: true, ..NONE };
 
     fn start(start: usize) -> Help {
-        Help { wake: false, start }
+        Help { start, ..NONE }
     }
 
     /// Two workers asleep in a system call, and ten tasks behind them.
     const BLOCKED: Situation = Situation {
+        is_attended: false,
         moving: 0,
         slow: 0,
         stuck: 2,
@@ -133,7 +150,7 @@ mod tests {
     #[test]
     fn a_worker_that_sleeps_is_preferred_to_a_spare() {
         let situation = Situation { has_sleepers: true, stuck: 1, ..BLOCKED };
-        assert_eq!(situation.help(), Help { wake: true, start: 0 });
+        assert_eq!(situation.help(), WAKE);
         assert_eq!(Situation { stranded: 0, ..situation }.help(), NONE);
         assert!(Situation { stranded: 0, injected: 1, ..situation }.help().wake, "nobody has come for it");
     }
@@ -152,6 +169,8 @@ mod tests {
     #[test]
     fn threads_of_which_nothing_is_known_get_a_bounded_number_of_spares() {
         let unknown = Situation { asleep: 0, unknown: 200, stuck: 200, queued: 1000, workers: 2, ..BLOCKED };
+        assert_eq!(unknown.help(), ATTEND, "they may compute");
+        let unknown = Situation { is_attended: true, stranded: 0, ..unknown };
         assert_eq!(unknown.help(), start(68));
         assert_eq!(Situation { spares: 68, ..unknown }.help(), NONE);
     }
@@ -181,8 +200,21 @@ mod tests {
     }
 
     #[test]
+    fn the_first_spare_for_threads_that_compute_is_the_attendant() {
+        let burning = Situation { asleep: 0, stuck_asleep: 0, ..BLOCKED };
+        assert_eq!(burning.help(), ATTEND);
+        assert_eq!(Situation { asleep: 1, ..burning }.help(), ATTEND, "one is enough");
+        assert_eq!(Situation { moving: 1, ..burning }.help(), NONE, "one that moves attends");
+        assert_eq!(Situation { queued: 0, ..burning }.help(), NONE, "to nothing");
+        let attended = Situation { is_attended: true, stranded: 0, ..burning };
+        assert!(!attended.help().wake, "what is held is not for it");
+        assert!(Situation { stranded: 1, ..attended }.help().wake);
+        assert!(Situation { drivers_wait: true, ..attended }.help().wake);
+    }
+
+    #[test]
     fn threads_that_compute_get_a_bounded_number_of_spares() {
-        let burning = Situation { asleep: 0, stuck_asleep: 0, queued: 100, ..BLOCKED };
+        let burning = Situation { asleep: 0, stuck_asleep: 0, stranded: 0, queued: 100, is_attended: true, ..BLOCKED };
         assert_eq!(burning.help(), start(2));
         let more = Situation { slow: 4, spares: 4, in_trouble: true, ..burning };
         assert_eq!(more.help(), NONE, "six threads are as good as more on these processors");

@@ -1,0 +1,210 @@
+//! Tasks that keep all threads computing, by the hundred: they get no thread each, and yet hold up nothing else.
+//!
+//! They spin until something has happened that needs a worker. One that keeps free of them is all there is.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::time::Duration;
+
+use rt::io::{AsyncReadExt, AsyncWriteExt};
+use rt::net::{TcpListener, TcpStream};
+use rt::runtime::Runtime;
+use rt::task::JoinHandle;
+
+use crate::common::*;
+use crate::{builder, runtime};
+
+/// Spins until told to stop, and counts that it has begun.
+#[derive(Clone, Default)]
+struct Spin {
+    end: Arc<AtomicBool>,
+    begun: Arc<AtomicUsize>,
+}
+
+impl Spin {
+    async fn spin(self) {
+        self.begun.fetch_add(1, SeqCst);
+        while !self.end.load(SeqCst) {
+            // Not in the way of the one thread that matters, where a sanitizer has all threads take turns.
+            (0..1000).for_each(|_| std::hint::spin_loop());
+        }
+    }
+
+    fn begun(&self) -> usize {
+        self.begun.load(SeqCst)
+    }
+}
+
+/// Spawns so many, all in one place.
+fn spawn_spinning(runtime: &Runtime, spin: &Spin, tasks: usize) -> Vec<JoinHandle<()>> {
+    (0..tasks).map(|_| runtime.spawn(spin.clone().spin())).collect()
+}
+
+fn join(runtime: &Runtime, tasks: Vec<JoinHandle<()>>) {
+    runtime.block_on(async {
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+}
+
+async fn greet(mut stream: TcpStream) {
+    let mut message = [0; 5];
+    stream.read_exact(&mut message).await.unwrap();
+    stream.write_all(&message).await.unwrap();
+}
+
+/// A timer, an accept, reads, a task that is spawned, and one that is woken.
+async fn everything_else() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let client = rt::spawn(async move {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        rt::time::sleep(Duration::from_millis(1)).await;
+        stream.write_all(b"hello").await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap();
+        answer
+    });
+    let (stream, _) = listener.accept().await.unwrap();
+    rt::spawn(greet(stream)).await.unwrap();
+    assert_eq!(client.await.unwrap(), b"hello");
+}
+
+#[test]
+fn i7_hundreds_of_tasks_that_compute_hold_up_nothing_else() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let spin = Spin::default();
+    let spinning = spawn_spinning(&runtime, &spin, 300);
+    // Again and again, behind those three hundred.
+    for _ in 0..5 {
+        runtime.block_on(runtime.spawn(everything_else())).unwrap();
+    }
+    assert!(spin.begun() < 300, "not a thread for each");
+    spin.end.store(true, SeqCst);
+    join(&runtime, spinning);
+    assert_eq!(spin.begun(), 300);
+    eventually(|| runtime.handle().metrics().num_spare_threads() == 0);
+    assert_eq!(runtime.handle().metrics().num_alive_tasks(), 0);
+}
+
+#[test]
+fn i7_tasks_that_compute_spawned_in_many_places_hold_up_nothing_else() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let spin = Spin::default();
+    let mut spinning = Vec::new();
+    macro_rules! spawn_here {
+        ($($place:literal)*) => { $(
+            let _ = $place;
+            (0..10).for_each(|_| spinning.push(runtime.spawn(spin.clone().spin())));
+        )* };
+    }
+    // A place each. The attendant cannot know them before it has tried one of each.
+    spawn_here!(1 2 3 4 5 6 7 8 9 10 11 12);
+    runtime.block_on(runtime.spawn(everything_else())).unwrap();
+    assert!(spin.begun() < 120, "not a thread for each");
+    spin.end.store(true, SeqCst);
+    join(&runtime, spinning);
+    eventually(|| runtime.handle().metrics().num_spare_threads() == 0);
+}
+
+#[test]
+fn i7_what_a_computing_task_wakes_and_then_waits_for_does_not_wait_for_it() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let spin = Spin::default();
+    let spinning = spawn_spinning(&runtime, &spin, 50);
+    // By now somebody keeps free.
+    runtime.block_on(runtime.spawn(everything_else())).unwrap();
+    let handle = runtime.handle().clone();
+    let waits = runtime.spawn(async move {
+        // This gets a worker stuck which kept free until now; and what it spawned lies on that one's lanes.
+        let woken = handle.spawn(async {});
+        while !woken.is_finished() {
+            std::hint::spin_loop();
+        }
+    });
+    runtime.block_on(waits).unwrap();
+    runtime.block_on(runtime.spawn(everything_else())).unwrap();
+    spin.end.store(true, SeqCst);
+    join(&runtime, spinning);
+}
+
+/// So many tasks of one place, which all wait for each other without sleeping.
+fn meet(runtime: &Runtime, tasks: usize) {
+    let arrived = Arc::new(AtomicUsize::new(0));
+    let meeting = (0..tasks)
+        .map(|_| {
+            let arrived = arrived.clone();
+            runtime.spawn(async move {
+                arrived.fetch_add(1, SeqCst);
+                while arrived.load(SeqCst) < tasks {
+                    std::hint::spin_loop();
+                }
+            })
+        })
+        .collect();
+    join(runtime, meeting);
+}
+
+#[test]
+fn tasks_that_compute_until_they_have_met_meet_if_they_are_not_too_many() {
+    let _watchdog = watchdog();
+    // Two spares for each worker, and none of them the one that keeps free of such tasks.
+    meet(&runtime(1), 3);
+    meet(&runtime(2), 6);
+}
+
+#[test]
+fn the_only_spare_there_may_be_keeps_free_of_nothing() {
+    let _watchdog = watchdog();
+    let runtime = builder(1).0.max_spare_workers(1).build().unwrap();
+    meet(&runtime, 2);
+    eventually(|| runtime.handle().metrics().num_spare_threads() == 0);
+    meet(&runtime, 2);
+}
+
+#[test]
+fn a_place_is_not_held_against_its_tasks_for_ever() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    for round in 0..3 {
+        let spin = Spin::default();
+        let spinning = spawn_spinning(&runtime, &spin, 20);
+        runtime.block_on(runtime.spawn(everything_else())).unwrap();
+        spin.end.store(true, SeqCst);
+        join(&runtime, spinning);
+        if round == 1 {
+            eventually(|| runtime.handle().metrics().num_spare_threads() == 0);
+        }
+        // With all workers free, or while one still keeps free.
+        join(&runtime, spawn_spinning(&runtime, &spin, 20));
+    }
+}
+
+#[test]
+fn shutdown_drops_the_tasks_that_were_left_to_others() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let spin = Spin::default();
+    let drops = Drops::new();
+    for _ in 0..100 {
+        let (spin, token) = (spin.clone(), drops.token());
+        drop(runtime.spawn(async move {
+            let _token = token;
+            spin.spin().await;
+        }));
+    }
+    runtime.block_on(runtime.spawn(everything_else())).unwrap();
+    // Those that have a thread end by themselves, once it has begun to close.
+    runtime.shutdown_background();
+    let begun = spin.begun();
+    spin.end.store(true, SeqCst);
+    eventually(|| drops.count() == 100);
+    drops.assert_all();
+    assert_eq!(spin.begun(), begun, "no other was polled");
+    assert!(begun < 100);
+}
