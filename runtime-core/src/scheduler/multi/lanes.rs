@@ -231,6 +231,17 @@ impl Lanes {
             .or_else(|| batch(&victim.fair, &self.fair))
     }
 
+    /// Takes over half of a lane of another worker that is missing. What timers woke stays what timers woke; else it would
+    /// wait here at the end of a line, and be taken to the next one's end before it gets to the front.
+    pub(crate) fn relieve(&self, victim: &LaneStealers) {
+        if !victim.due.is_empty() {
+            let _ = until_settled(|| victim.due.steal_batch(&self.due));
+        } else if let Some(task) = self.steal_from(victim) {
+            // Not in front of the tasks that are here: they are as old.
+            self.push_event(task);
+        }
+    }
+
     /// Steals, up to a batch each, from what timers and sockets have woken on another worker's lanes.
     pub(crate) fn steal_events_from(&self, victim: &LaneStealers) {
         for (from, to) in [(&victim.due, &self.due), (&victim.fair, &self.fair)] {

@@ -2,33 +2,36 @@
 //!
 //! Each worker thread has three lanes that others can steal from: a LIFO deque, where wakes and spawns go; a FIFO *fair
 //! lane*, where tasks go that yielded or were woken by sockets; and a FIFO *due lane* for what timers wake. What comes
-//! from foreign threads goes through the *injector*. `worker.rs` has the loop, `lanes.rs` the order in which the lanes
-//! are served, `idle.rs` the protocol of sleeping and waking, `guest.rs` what `block_on` does on its caller's thread,
-//! `monitor/` who looks after a worker that is stuck, `spares.rs` who stands in for it, `balance.rs` how many do,
-//! `attendant.rs` which of them keeps free, `aside.rs` what a worker does that says so itself, `lifecycle.rs` which thread has which core, and `shutdown.rs`
-//! the threads' beginning and end.
+//! from foreign threads goes through the *injector*.
+//!
+//! - A worker's life: `worker.rs` has its loop, `lanes.rs` the order in which the lanes are served, `steal.rs` how it comes
+//!   by others' tasks, `drivers.rs` what it does with the drivers, `idle.rs` the protocol of sleeping and waking,
+//!   `signal.rs` what all workers are told, `guest.rs` what `block_on` does on its caller's thread.
+//! - Workers that are blocked: `monitor/` looks after them, `spares.rs` stand in for them, `balance.rs` says how many,
+//!   `attendant.rs` which one keeps free, `aside.rs` what a worker does that says so itself.
+//! - Beginning and end: `lifecycle.rs` says which thread has which core, `shutdown.rs` starts and ends them.
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
 mod aside;
-mod attend;
 mod attendant;
 mod balance;
 mod bottom;
+mod drivers;
 mod guest;
 mod idle;
 mod lanes;
 mod lifecycle;
 mod monitor;
 mod shutdown;
+mod signal;
 mod slot;
 mod spares;
+mod steal;
 mod worker;
 
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Acquire;
 use std::task::Waker;
 use std::time::Instant;
 
@@ -43,8 +46,10 @@ use self::lanes::Lanes;
 pub(crate) use self::lanes::take_one;
 use self::lifecycle::Lifecycle;
 use self::monitor::Monitor;
+use self::signal::Signal;
 use self::slot::Slot;
 use self::spares::Spares;
+use self::steal::{MISSING, MISSING_IN_A_CROWD};
 pub(crate) use self::worker::Worker;
 
 use super::closing::Closing;
@@ -70,11 +75,6 @@ fn foreign_lists() -> usize {
     (2 * num_cpus::get()).next_power_of_two().min(64)
 }
 
-/// A worker is missing after so many microseconds without maintenance, a multiple of what `pacing.rs` aims at.
-const MISSING: u64 = 400;
-/// And after so many if there are more workers than processors: then to wait for one is nothing unusual.
-const MISSING_IN_A_CROWD: u64 = 5_000;
-
 /// What all threads see of the scheduler.
 pub(crate) struct Shared {
     /// One for each worker, then one for each guest. Those of spare workers, whose numbers follow, are in `spares`.
@@ -88,8 +88,8 @@ pub(crate) struct Shared {
     /// Wakers that are not of tasks, and that the drivers want called when they have been given back.
     foreign_wakers: Injector<Waker>,
     queues: Closing,
-    /// Set once, at shutdown; every thread of the scheduler looks at it each tick.
-    closing: AtomicBool,
+    /// Every thread of the scheduler looks at it each tick.
+    signal: Signal,
     idle: CachePadded<Idle>,
     driver: SharedDriver,
     foreign: Box<[CachePadded<Foreign>]>,
@@ -135,7 +135,7 @@ impl Shared {
             injector: Injector::new(),
             foreign_wakers: Injector::new(),
             queues: Closing::new(),
-            closing: AtomicBool::new(false),
+            signal: Signal::default(),
             idle: CachePadded::new(Idle::new(config.worker_threads)),
             driver: SharedDriver::new(driver),
             foreign: (0..foreign_lists()).map(|index| CachePadded::new(Foreign::new(index))).collect(),
@@ -190,8 +190,9 @@ impl Shared {
         (0..self.num_victims()).filter_map(|number| self.victim(number))
     }
 
+    #[inline]
     fn is_closing(&self) -> bool {
-        self.closing.load(Acquire)
+        self.signal.is_closing()
     }
 
     /// A point in time as the workers note it: in microseconds since the start.

@@ -23,7 +23,6 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use std::time::Duration;
 
@@ -207,7 +206,7 @@ impl Shared {
 
     /// Begins the shutdown. Any number of threads may; it happens once.
     pub(crate) fn close(&self, runtime: &Arc<Inner>) {
-        let (is_first, cores) = self.lifecycle.close(|| self.closing.store(true, SeqCst));
+        let (is_first, cores) = self.lifecycle.close(|| self.signal.close());
         if !is_first {
             return;
         }

@@ -22,7 +22,6 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
@@ -235,7 +234,7 @@ impl Worker {
     /// Twice, so that ordinary workers need not ask about the attendant.
     fn serve<const IS_SPARE: bool>(&self) {
         let mut yielded = None;
-        while !self.shared().is_closing() {
+        while !self.is_told_to_stop() {
             if self.pacing.tick() {
                 self.maintain();
                 if self.retires.get() {
@@ -267,6 +266,19 @@ impl Worker {
             Some(task) => self.push_yielded(task),
             None => {}
         }
+    }
+
+    /// Heeds what it is told. True if the runtime closes.
+    #[inline]
+    fn is_told_to_stop(&self) -> bool {
+        let signal = &self.shared().signal;
+        if signal.is_quiet() {
+            return false;
+        }
+        if signal.take_call() {
+            self.pacing.end_now();
+        }
+        signal.is_closing()
     }
 
     /// Whether this is a spare worker, and one too many. If so it is on its way out.
@@ -306,46 +318,6 @@ impl Worker {
         lanes.next().or_else(|| self.take_injected()).or_else(|| self.search())
     }
 
-    /// Moves a fair share of the injector's tasks here, and one that the attendant holds. Returns one of them.
-    fn take_injected(&self) -> Option<Notified> {
-        let shared = self.shared();
-        let held = self.take_held();
-        let task = match (self.core.lanes.take_batch(&shared.injector, shared.workers), held) {
-            (Some(task), Some(held)) => {
-                self.core.lanes.push_event(held);
-                task
-            }
-            (task, held) => task.or(held)?,
-        };
-        // Whoever pushed them may have seen that they were taken, and woken nobody. (A searcher offers what it has when
-        // it stops.)
-        if !self.searching.get() && !self.core.lanes.is_empty() {
-            shared.notify(&self.runtime, || false);
-        }
-        Some(task)
-    }
-
-    /// Looks for work at the other workers.
-    fn search(&self) -> Option<Notified> {
-        let shared = self.shared();
-        if !self.searching.get() {
-            if !shared.idle.start_search() {
-                return None;
-            }
-            self.searching.set(true);
-        }
-        self.counters().steal_attempts.add(1);
-        let victims = shared.num_victims();
-        let start = self.core.victims.below(victims as u32) as usize;
-        for victim in (start..victims).chain(0..start).filter_map(|number| shared.victim(number)) {
-            let stolen = self.steal_from(victim);
-            if stolen.is_some() {
-                return stolen;
-            }
-        }
-        self.take_injected()
-    }
-
     /// Runs a task. Gives it back if it is to be queued again.
     fn execute(&self, task: Notified) -> Option<Notified> {
         if self.searching.get() {
@@ -364,18 +336,6 @@ impl Worker {
         again
     }
 
-    #[cold]
-    pub(super) fn stop_search(&self) {
-        self.searching.set(false);
-        let shared = self.shared();
-        // The last one out sees to it that what pushers left to the searchers is not left lying.
-        // That includes its own lanes: what came with the task it is about to run has nobody else yet.
-        let is_any_left = || !self.core.lanes.is_empty() || shared.has_surplus() || shared.attendance.held() > 0;
-        if shared.idle.stop_search() && is_any_left() {
-            shared.notify(&self.runtime, || false);
-        }
-    }
-
     /// At the end of an interval of polls.
     #[cold]
     fn maintain(&self) {
@@ -385,48 +345,12 @@ impl Worker {
         }
         let now = Clock::real();
         let drivers_are_due = self.pacing.end_interval(now);
+        let before = self.slot().last_seen.load(Relaxed);
         let now = self.note_seen(now);
-        self.help_neighbour(now);
+        self.help_neighbour(now, now.saturating_sub(before));
         if drivers_are_due {
             self.poll_drivers();
         }
-    }
-
-    /// Tells the neighbours that this worker is not missing.
-    fn note_seen(&self, now: Instant) -> u64 {
-        let now = self.shared().since_start(now);
-        // Relaxed: nothing else is read by whoever sees it, and to see it late costs a steal too many.
-        self.slot().last_seen.store(now, Relaxed);
-        now
-    }
-
-    /// Looks at one other worker, and takes half of its tasks if it has not been seen for a while: it may be in a long
-    /// poll, or the operating system lets its thread wait. A worker that is fed by the drivers is never idle, and would
-    /// leave those tasks where they are until then.
-    fn help_neighbour(&self, now: u64) {
-        let shared = self.shared();
-        let Some(slot) = shared.victim(self.core.victims.below(shared.num_victims() as u32) as usize) else { return };
-        if ptr::eq(slot, self.slot()) || now.saturating_sub(slot.last_seen.load(Relaxed)) < shared.missing_after {
-            return;
-        }
-        if slot.lanes.len() > 0
-            && let Some(task) = self.steal_from(slot)
-        {
-            // Not in front of the tasks that are here: they are as old.
-            self.core.lanes.push_event(task);
-        }
-    }
-
-    fn steal_from(&self, victim: &Slot) -> Option<Notified> {
-        if ptr::eq(victim, self.slot()) {
-            return None;
-        }
-        let before = self.slot().lanes.len();
-        let task = self.core.lanes.steal_from(&victim.lanes)?;
-        self.counters().steals.add(1);
-        // Nobody else fills this worker's lanes.
-        self.counters().stolen_tasks.add(1 + self.slot().lanes.len().saturating_sub(before) as u64);
-        Some(task)
     }
 
     /// Frees the tasks of this worker's list that other threads have returned, and returns theirs.

@@ -27,7 +27,7 @@
 //! left, the monitor sleeps too, without a timeout, until a worker gets up (`doze.rs`): an idle runtime makes no system
 //! calls. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
 
-mod attend;
+mod attendant;
 mod doze;
 mod policy;
 mod report;
@@ -263,6 +263,10 @@ impl<'a> Rounds<'a> {
             self.drivers = Drivers { polls, neglected: Duration::ZERO };
         } else {
             self.drivers.neglected += passed;
+            // If everybody moves somebody will hear. (And if not, a spare comes.)
+            if is_anything_awaited(self.runtime) {
+                shared.signal.call_to_drivers();
+            }
         }
         let attendant = shared.attendance.attendant().map(|index| shared.slot(index));
         let in_trouble = !self.trouble.is_zero();

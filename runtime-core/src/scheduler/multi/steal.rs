@@ -1,0 +1,131 @@
+//! How a worker comes by tasks that are not on its own lanes: from the injector, from the attendant, and from other workers,
+//! when it has none left or when one of them is missing.
+
+use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use super::{Slot, Worker};
+use crate::task::Notified;
+
+/// A worker is missing after so many microseconds without maintenance, a multiple of what `pacing.rs` aims at.
+pub(super) const MISSING: u64 = 400;
+/// And after so many if there are more workers than processors: then to wait for one is nothing unusual.
+pub(super) const MISSING_IN_A_CROWD: u64 = 5_000;
+
+/// Whether a worker that was not seen for so long is missing. If the own interval took as long this worker does not know
+/// better: two with long polls would take the same tasks from each other all the time, and some would never get to the
+/// front of a line.
+fn is_missing(unseen: u64, own_interval: u64, missing_after: u64) -> bool {
+    unseen >= missing_after && unseen >= 2 * own_interval
+}
+
+impl Worker {
+    /// Moves a fair share of the injector's tasks here, and one that the attendant holds. Returns one of them.
+    pub(super) fn take_injected(&self) -> Option<Notified> {
+        let shared = self.shared();
+        let held = self.take_held();
+        let task = match (self.core.lanes.take_batch(&shared.injector, shared.workers), held) {
+            (Some(task), Some(held)) => {
+                self.core.lanes.push_event(held);
+                task
+            }
+            (task, held) => task.or(held)?,
+        };
+        // Whoever pushed them may have seen that they were taken, and woken nobody. (A searcher offers what it has when
+        // it stops.)
+        if !self.searching.get() && !self.core.lanes.is_empty() {
+            shared.notify(&self.runtime, || false);
+        }
+        Some(task)
+    }
+
+    /// Looks for work at the other workers.
+    pub(super) fn search(&self) -> Option<Notified> {
+        let shared = self.shared();
+        if !self.searching.get() {
+            if !shared.idle.start_search() {
+                return None;
+            }
+            self.searching.set(true);
+        }
+        self.counters().steal_attempts.add(1);
+        let victims = shared.num_victims();
+        let start = self.core.victims.below(victims as u32) as usize;
+        for victim in (start..victims).chain(0..start).filter_map(|number| shared.victim(number)) {
+            let stolen = self.steal_from(victim);
+            if stolen.is_some() {
+                return stolen;
+            }
+        }
+        self.take_injected()
+    }
+
+    #[cold]
+    pub(super) fn stop_search(&self) {
+        self.searching.set(false);
+        let shared = self.shared();
+        // The last one out sees to it that what pushers left to the searchers is not left lying.
+        // That includes its own lanes: what came with the task it is about to run has nobody else yet.
+        let is_any_left = || !self.core.lanes.is_empty() || shared.has_surplus() || shared.attendance.held() > 0;
+        if shared.idle.stop_search() && is_any_left() {
+            shared.notify(&self.runtime, || false);
+        }
+    }
+
+    /// Tells the neighbours that this worker is not missing.
+    pub(super) fn note_seen(&self, now: Instant) -> u64 {
+        let now = self.shared().since_start(now);
+        // Relaxed: nothing else is read by whoever sees it, and to see it late costs a steal too many.
+        self.slot().last_seen.store(now, Relaxed);
+        now
+    }
+
+    /// Looks at one other worker, and takes half of its tasks if it has not been seen for a while: it may be in a long
+    /// poll, or the operating system lets its thread wait. A worker that is fed by the drivers is never idle, and would
+    /// leave those tasks where they are until then.
+    pub(super) fn help_neighbour(&self, now: u64, own_interval: u64) {
+        let shared = self.shared();
+        let Some(slot) = shared.victim(self.core.victims.below(shared.num_victims() as u32) as usize) else { return };
+        let unseen = now.saturating_sub(slot.last_seen.load(Relaxed));
+        if ptr::eq(slot, self.slot()) || !is_missing(unseen, own_interval, shared.missing_after) {
+            return;
+        }
+        if slot.lanes.len() > 0 {
+            let before = self.slot().lanes.len();
+            self.core.lanes.relieve(&slot.lanes);
+            self.count_stolen(self.slot().lanes.len().saturating_sub(before));
+        }
+    }
+
+    fn steal_from(&self, victim: &Slot) -> Option<Notified> {
+        if ptr::eq(victim, self.slot()) {
+            return None;
+        }
+        let before = self.slot().lanes.len();
+        let task = self.core.lanes.steal_from(&victim.lanes)?;
+        self.count_stolen(1 + self.slot().lanes.len().saturating_sub(before));
+        Some(task)
+    }
+
+    /// Nobody else fills this worker's lanes: what is there now and was not before was stolen.
+    fn count_stolen(&self, tasks: usize) {
+        if tasks > 0 {
+            self.counters().steals.add(1);
+            self.counters().stolen_tasks.add(tasks as u64);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_is_missing_only_in_comparison() {
+        assert!(!is_missing(399, 200, MISSING));
+        assert!(is_missing(400, 200, MISSING));
+        assert!(!is_missing(1999, 1000, MISSING), "all have long polls");
+        assert!(is_missing(2000, 1000, MISSING));
+    }
+}

@@ -1,0 +1,103 @@
+//! I4, where polls are long, though not so long that they count as blocked: timers are looked after as soon as somebody
+//! notices, and what they wake is not passed on from worker to worker.
+//!
+//! Mutations that these tests are for: a worker that is not told that nobody looks after the drivers, and learns how
+//! long its polls are only after `event_interval` of them; a task woken by a timer that is stolen onto a lane where it
+//! waits again; two workers with long polls that each take the other for missing.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::time::{Duration, Instant};
+
+use rt::runtime::{Builder, Runtime};
+use rt::task::JoinHandle;
+
+use crate::common::*;
+
+/// Tasks that compute for so long at each poll, and count their polls, until they are told to end.
+#[derive(Clone, Default)]
+struct Burners {
+    polls: Arc<AtomicUsize>,
+    end: Arc<AtomicBool>,
+}
+
+impl Burners {
+    fn spawn(&self, runtime: &Runtime, tasks: usize, each: Duration) -> Vec<JoinHandle<()>> {
+        let burn = |burners: Self| async move {
+            while !burners.end.load(SeqCst) {
+                burners.polls.fetch_add(1, SeqCst);
+                let start = Instant::now();
+                while start.elapsed() < each {
+                    std::hint::spin_loop();
+                }
+                rt::task::yield_now().await;
+            }
+        };
+        (0..tasks).map(|_| runtime.spawn(burn(self.clone()))).collect()
+    }
+
+    fn polls(&self) -> usize {
+        self.polls.load(SeqCst)
+    }
+
+    fn end(&self, runtime: &Runtime, tasks: Vec<JoinHandle<()>>) {
+        self.end.store(true, SeqCst);
+        runtime.block_on(async {
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+    }
+}
+
+fn runtime(workers: usize, event_interval: u32) -> Runtime {
+    Builder::new_multi_thread()
+        .worker_threads(workers)
+        .event_interval(event_interval)
+        .rescue_blocked(false)
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn i4_timers_do_not_wait_for_an_interval_of_long_polls() {
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        // Two thousand polls would take ten seconds.
+        let runtime = runtime(workers, 2000);
+        let burners = Burners::default();
+        let tasks = burners.spawn(&runtime, 4, Duration::from_millis(10));
+        while burners.polls() < 4 {
+            std::thread::yield_now();
+        }
+        let before = burners.polls();
+        let sleep = runtime.spawn(async { rt::time::sleep(Duration::from_millis(1)).await });
+        runtime.block_on(sleep).unwrap();
+        let polls = burners.polls() - before;
+        assert!(polls < 500, "{polls} polls");
+        burners.end(&runtime, tasks);
+    }
+}
+
+#[test]
+fn i4_what_a_timer_wakes_is_not_passed_from_worker_to_worker() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2, 61);
+    let burners = Burners::default();
+    let tasks = burners.spawn(&runtime, 100, Duration::from_millis(1));
+    let watch = burners.clone();
+    let longest = runtime.spawn(async move {
+        let mut longest = 0;
+        for _ in 0..200 {
+            let before = watch.polls();
+            rt::time::sleep(Duration::from_millis(1)).await;
+            longest = longest.max(watch.polls() - before);
+        }
+        longest
+    });
+    let longest = runtime.block_on(longest).unwrap();
+    assert!(longest < 60, "{longest} polls");
+    burners.end(&runtime, tasks);
+}
