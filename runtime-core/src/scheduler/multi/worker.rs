@@ -48,6 +48,7 @@ pub(crate) struct Worker {
     patience: Patience,
     /// A caller of `block_on`, which runs no tasks (`guest.rs`).
     is_guest: bool,
+    is_spare: bool,
     /// The scheduler was ended while this worker was aside (`aside.rs`).
     lost_core: Cell<bool>,
     /// One or the other: it queues nothing on its own lanes.
@@ -71,6 +72,7 @@ impl Worker {
         // SAFETY: whoever has the core owns the list, which lies in the runtime. A worker does not change threads.
         let home = unsafe { Home::new(NonNull::from(&slot.owner)) };
         let is_guest = (shared.workers..shared.slots.len()).contains(&core.index);
+        let is_spare = core.index >= shared.slots.len();
         let (shared, slot) = (NonNull::from(shared), NonNull::from(slot));
         Self {
             runtime,
@@ -82,6 +84,7 @@ impl Worker {
             pacing,
             patience,
             is_guest,
+            is_spare,
             lost_core: Cell::new(false),
             passes_on: Cell::new(is_guest),
             retires: Cell::new(false),
@@ -90,10 +93,6 @@ impl Worker {
             first: UnsafeCell::new(Vec::new()),
             delivering_first: Cell::new(false),
         }
-    }
-
-    fn is_spare(&self) -> bool {
-        self.core.index >= self.shared().slots.len()
     }
 
     pub(super) fn runtime(&self) -> &Arc<Inner> {
@@ -129,7 +128,7 @@ impl Worker {
     /// Its number among the slots that were there from the start; spare workers have none.
     #[inline]
     pub(crate) fn index(&self) -> Option<usize> {
-        (!self.is_spare()).then_some(self.core.index)
+        (!self.is_spare).then_some(self.core.index)
     }
 
     #[inline]
@@ -216,23 +215,13 @@ impl Worker {
 
     /// The loop of a worker thread.
     pub(super) fn run(&self) {
-        if self.is_spare() {
+        if self.is_spare {
             // It was started because nobody looks after things: above all the drivers. What those wake, and have woken on
             // the lanes of those that are stuck, comes before what else lies about, of which any may block again.
             self.pacing.end_now();
             let others = self.shared().victims().filter(|&slot| !ptr::eq(slot, self.slot()));
             others.for_each(|slot| self.core.lanes.steal_events_from(&slot.lanes));
-            self.serve::<true>();
-        } else {
-            self.serve::<false>();
         }
-        if self.searching.get() {
-            self.stop_search();
-        }
-    }
-
-    /// Twice, so that ordinary workers need not ask about the attendant.
-    fn serve<const IS_SPARE: bool>(&self) {
         let mut yielded = None;
         while !self.is_told_to_stop() {
             if self.pacing.tick() {
@@ -251,7 +240,7 @@ impl Worker {
                 None => self.next_task(),
             };
             match next {
-                Some(task) if IS_SPARE && self.passes_over(&task) => self.hold(task),
+                Some(task) if self.is_spare && self.passes_over(&task) => self.hold(task),
                 Some(task) => yielded = self.execute(task),
                 None => {
                     self.idle();
@@ -265,6 +254,9 @@ impl Worker {
             Some(task) if self.lost_core.get() => self.shared().inject(&self.runtime, task),
             Some(task) => self.push_yielded(task),
             None => {}
+        }
+        if self.searching.get() {
+            self.stop_search();
         }
     }
 
@@ -283,7 +275,7 @@ impl Worker {
 
     /// Whether this is a spare worker, and one too many. If so it is on its way out.
     fn may_retire(&self) -> bool {
-        let retires = self.is_spare() && !self.is_attendant() && self.shared().spares.balance.retire();
+        let retires = self.is_spare && !self.is_attendant() && self.shared().spares.balance.retire();
         debug_assert!(!self.retires.get(), "it retires once");
         self.retires.set(retires);
         retires
