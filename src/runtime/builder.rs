@@ -166,8 +166,11 @@ impl Builder {
     /// workers stands still, but is told so.
     ///
     /// Beyond twice the number of workers there are only as many as there are threads that *sleep* in a blocked poll:
-    /// more threads do not help those that compute. A spare worker retires when the blocked ones have returned;
-    /// its thread is kept for [`thread_keep_alive`](Self::thread_keep_alive).
+    /// more threads do not help those that compute. What helps is one that keeps free: beside workers that compute, one
+    /// spare more runs nothing but tasks that were spawned in other places than those which keep the workers busy.
+    ///
+    /// A spare worker retires when the blocked ones have returned; its thread is kept for
+    /// [`thread_keep_alive`](Self::thread_keep_alive).
     pub fn max_spare_workers(&mut self, workers: usize) -> &mut Self {
         self.config.max_spare_workers = workers;
         self
