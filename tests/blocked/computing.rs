@@ -188,7 +188,9 @@ fn a_place_is_not_held_against_its_tasks_for_ever() {
 #[test]
 fn shutdown_drops_the_tasks_that_were_left_to_others() {
     let _watchdog = watchdog();
-    let runtime = runtime(2);
+    let (mut builder, reports) = builder(2);
+    let runtime = builder.build().unwrap();
+    drop(builder);
     let spin = Spin::default();
     let drops = Drops::new();
     for _ in 0..100 {
@@ -207,4 +209,6 @@ fn shutdown_drops_the_tasks_that_were_left_to_others() {
     drops.assert_all();
     assert_eq!(spin.begun(), begun, "no other was polled");
     assert!(begun < 100);
+    // Nor does any of them keep the runtime's memory, and with it the hook.
+    eventually(|| Arc::strong_count(&reports.0) == 1);
 }
