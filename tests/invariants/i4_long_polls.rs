@@ -3,7 +3,7 @@
 //!
 //! Mutations that these tests are for: a worker that is not told that nobody looks after the drivers, and learns how
 //! long its polls are only after `event_interval` of them; a task woken by a timer that is stolen onto a lane where it
-//! waits again; two workers with long polls that each take the other for missing.
+//! waits again; two workers with long polls that each take the other for missing; tasks left to others that have no turn.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -100,4 +100,48 @@ fn i4_what_a_timer_wakes_is_not_passed_from_worker_to_worker() {
     let longest = runtime.block_on(longest).unwrap();
     assert!(longest < 60, "{longest} polls");
     burners.end(&runtime, tasks);
+}
+
+#[test]
+fn i4_tasks_that_are_left_to_others_have_their_turn() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .blocked_threshold(Duration::from_millis(2))
+        .on_blocked(|_| ())
+        .enable_all()
+        .build()
+        .unwrap();
+    // All of them block the worker, time and again: one spare passes over them all.
+    let (polls, end) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let tasks: Vec<_> = (0..20)
+        .map(|_| {
+            let (polls, end) = (polls.clone(), end.clone());
+            runtime.spawn(async move {
+                let (mut last, mut longest) = (polls.load(SeqCst), 0);
+                while !end.load(SeqCst) {
+                    let now = polls.fetch_add(1, SeqCst);
+                    longest = longest.max(now - std::mem::replace(&mut last, now));
+                    let start = Instant::now();
+                    while start.elapsed() < Duration::from_millis(12) {
+                        std::hint::spin_loop();
+                    }
+                    rt::task::yield_now().await;
+                }
+                longest.max(polls.load(SeqCst) - last)
+            })
+        })
+        .collect();
+    while polls.load(SeqCst) < 400 {
+        std::thread::yield_now();
+    }
+    assert!(runtime.handle().metrics().num_spare_threads() > 0);
+    end.store(true, SeqCst);
+    runtime.block_on(async {
+        for task in tasks {
+            let longest = task.await.unwrap();
+            // 4K ticks, and one in 61 for the injector, and one in four for those left to others.
+            assert!(longest < (4 * 20 * 61 / 60 + 61) * 4 / 3, "{longest} polls of others");
+        }
+    });
 }

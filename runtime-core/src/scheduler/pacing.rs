@@ -50,8 +50,10 @@ impl Pacing {
         }
     }
 
-    /// The interval is over, whatever it has come to.
+    /// The interval is over with the poll at hand, whatever it has come to.
     pub(crate) fn end_now(&self) {
+        // So that it is measured by the polls that it has had.
+        self.interval.set(self.interval.get() - self.left.get() + 1);
         self.left.set(1);
     }
 
@@ -100,6 +102,17 @@ mod tests {
     fn short_polls_lengthen_it_step_by_step() {
         assert_eq!(Pacing::next_interval(2, Duration::from_nanos(100), 61), 4);
         assert_eq!(Pacing::next_interval(40, Duration::ZERO, 61), 61);
+    }
+
+    #[test]
+    fn an_interval_that_was_cut_short_is_measured_by_the_polls_it_had() {
+        let pacing = Pacing::new(1000);
+        assert!((0..3).all(|_| !pacing.tick()));
+        pacing.end_now();
+        assert!(pacing.tick());
+        assert_eq!(pacing.interval.get(), 4);
+        pacing.end_now();
+        assert_eq!(pacing.interval.get(), 4, "once");
     }
 
     #[test]

@@ -253,6 +253,11 @@ impl State {
         })
     }
 
+    /// Whether it was aborted.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.0.load(Relaxed) & CANCELLED != 0
+    }
+
     /// Whether the task is complete. If so, what the completing thread wrote is visible.
     #[inline]
     pub(crate) fn is_complete(&self) -> bool {

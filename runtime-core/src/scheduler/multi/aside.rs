@@ -68,7 +68,7 @@ impl Worker {
             return;
         }
         let too_few = shared.spares.balance.step_aside();
-        if too_few && !shared.idle.has_sleepers() && shared.start_spare(runtime) {
+        if too_few && !shared.has_sleepers() && shared.start_spare(runtime) {
             return;
         }
         if self.has_queued() {

@@ -11,7 +11,10 @@
 //!   are stuck. When nothing is left it sleeps in the drivers.
 //! - If it gets stuck itself, with a task from a place that was not known, the monitor notes that place, too, makes it a
 //!   spare like any other, and starts another attendant.
-//! - When nobody has been stuck for a while, the monitor forgets the places and dismisses the attendant.
+//! - When nobody has been stuck for a while, the monitor dismisses the attendant. A place is forgotten when none of its tasks
+//!   was seen stuck for a while.
+//! - Held tasks have a turn of their own at every worker, every fourth tick. (For so long the bounds in `lanes.rs` are longer
+//!   by a third.)
 //!
 //! Other spares are started beside it as if it were not there (`monitor/policy.rs`): a held task may be the very one that
 //! a computing one waits for.
@@ -45,7 +48,9 @@ use crate::runtime::Inner;
 use crate::task::Notified;
 
 /// So many places are known at once. With more the attendant gets stuck more often.
-const PLACES: usize = 32;
+pub(super) const PLACES: usize = 32;
+/// How often held tasks have their turn.
+const EVERY: u32 = 4;
 /// No slot has this number.
 const NOBODY: usize = usize::MAX;
 
@@ -130,19 +135,10 @@ impl<T> Attendance<T> {
         places.take_while(|known| !known.is_null()).any(|known| ptr::eq(known, place))
     }
 
-    /// For the monitor: tasks that were spawned here get stuck.
-    pub(super) fn note_place(&self, place: *const Location<'static>) {
-        if self.is_known(place) {
-            return;
-        }
-        if let Some(free) = self.places.iter().find(|known| known.load(Relaxed).is_null()) {
-            free.store(place.cast_mut(), Relaxed);
-        }
-    }
-
-    /// For the monitor: nobody has been stuck for a while.
-    pub(super) fn forget_places(&self) {
-        self.places.iter().for_each(|place| place.store(ptr::null_mut(), Relaxed));
+    /// For the monitor: where tasks are spawned that get stuck. No more than [`PLACES`].
+    pub(super) fn set_places(&self, places: impl Iterator<Item = *const Location<'static>>) {
+        let places = places.map(<*const _>::cast_mut).chain(std::iter::repeat(ptr::null_mut()));
+        self.places.iter().zip(places).for_each(|(known, place)| known.store(place, Relaxed));
     }
 }
 
@@ -153,12 +149,18 @@ impl Worker {
 
     /// Whether this is the attendant, and does not run such tasks.
     pub(super) fn passes_over(&self, task: &Notified) -> bool {
-        self.is_attendant() && self.shared().attendance.is_known(task.header().site().location())
+        let header = task.header();
+        // An aborted task is only dropped, and somebody may wait for that.
+        self.is_attendant()
+            && self.shared().attendance.is_known(header.site().location())
+            && !header.state.is_cancelled()
     }
 
     /// Leaves a task to the others.
     pub(super) fn hold(&self, task: Notified) {
         let shared = self.shared();
+        // Else, with tasks to hold coming in all the time, nobody would be woken for them.
+        self.stop_searching();
         shared.unpark_if(self.runtime(), shared.attendance.hold(task, &shared.idle));
     }
 
@@ -166,6 +168,18 @@ impl Worker {
     #[inline]
     pub(super) fn take_held(&self) -> Option<Notified> {
         self.shared().attendance.take(self.core.index)
+    }
+
+    /// Counts a tick. Whether the next task is to be a held one: every fourth, and in the place of a lone task that
+    /// has yielded.
+    pub(super) fn is_helds_turn(&self) -> bool {
+        if !self.has_held() {
+            return false;
+        }
+        let left = self.helds_turn_in.get();
+        let is_turn = left == 0 || !self.has_queued();
+        self.helds_turn_in.set(if is_turn { EVERY - 1 } else { left - 1 });
+        is_turn
     }
 
     /// Whether it should stay up for such.
@@ -198,19 +212,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_known_until_they_are_forgotten_and_no_more_than_there_is_room_for() {
+    fn places_are_known_while_they_are_set() {
         let attendance = Attendance::<u32>::new();
-        let here = Location::caller();
-        assert!(!attendance.is_known(here));
-        attendance.note_place(here);
-        attendance.note_place(here);
-        assert!(attendance.is_known(here));
-        assert!(attendance.places[1].load(Relaxed).is_null(), "noted once");
-        let many = vec![*here; 2 * PLACES];
-        many.iter().for_each(|place| attendance.note_place(place));
-        assert!(attendance.is_known(here));
-        attendance.forget_places();
-        assert!(!attendance.is_known(here));
+        let many = vec![*Location::caller(); PLACES];
+        let places = |count: usize| many[..count].iter().map(ptr::from_ref);
+        assert!(!attendance.is_known(&many[0]));
+        attendance.set_places(places(PLACES));
+        assert!(many.iter().all(|place| attendance.is_known(place)));
+        attendance.set_places(places(2));
+        assert!(attendance.is_known(&many[1]) && !attendance.is_known(&many[2]));
+        attendance.set_places(places(0));
+        assert!(!attendance.is_known(&many[0]));
     }
 
     #[test]

@@ -135,28 +135,20 @@ impl Idle {
     /// A worker to unpark whether or not somebody searches: for a duty that is not work, such as the driver.
     #[must_use]
     pub(crate) fn wake_any(&self) -> Option<usize> {
-        fence(SeqCst);
-        if Counts(self.counts.load(SeqCst)).sleeping() == 0 {
-            return None;
-        }
-        let mut sleepers = self.sleepers.lock();
-        let worker = sleepers.pop()?;
-        self.counts.fetch_add(SEARCHING.wrapping_sub(SLEEPING), SeqCst);
-        Some(worker)
+        self.wake_one_of(|_| true)
     }
 
-    /// As [`wake_any`](Self::wake_any), of certain workers.
+    /// The same, of certain workers.
     #[must_use]
     pub(crate) fn wake_one_of(&self, which: impl Fn(usize) -> bool) -> Option<usize> {
+        fence(SeqCst);
+        if self.sleepers() == 0 {
+            return None;
+        }
         let mut sleepers = self.sleepers.lock();
         let at = sleepers.iter().rposition(|&worker| which(worker))?;
         self.counts.fetch_add(SEARCHING.wrapping_sub(SLEEPING), SeqCst);
         Some(sleepers.remove(at))
-    }
-
-    /// Whether a worker sleeps.
-    pub(crate) fn has_sleepers(&self) -> bool {
-        self.sleepers() > 0
     }
 
     /// How many sleep.

@@ -111,7 +111,7 @@ impl Lanes {
     /// Takes the newest task of the LIFO lane.
     #[inline]
     fn pop_newest(&self) -> Option<Notified> {
-        self.lifo.pop().or_else(|| self.bottom.take())
+        pop(&self.lifo).or_else(|| self.bottom.take())
     }
 
     /// Takes the oldest task of the LIFO lane.
@@ -198,11 +198,11 @@ impl Lanes {
         // first.
         if self.fair_is_due.get() && !(just_yielded && self.fair.len() == 1 && self.lifo_len() + self.due.len() > 0) {
             self.fair_is_due.set(false);
-            if let Some(task) = self.fair.pop() {
+            if let Some(task) = pop(&self.fair) {
                 return Some(task);
             }
         }
-        self.due.pop().or_else(|| self.pop_newest()).or_else(|| self.fair.pop())
+        pop(&self.due).or_else(|| self.pop_newest()).or_else(|| pop(&self.fair))
     }
 
     /// Ticks from one turn of the fair lane to the next.
@@ -253,8 +253,14 @@ impl Lanes {
 
     /// Takes out everything, at shutdown or when the worker leaves.
     pub(crate) fn drain(&self) -> impl Iterator<Item = Notified> {
-        std::iter::from_fn(|| self.due.pop().or_else(|| self.pop_newest()).or_else(|| self.fair.pop()))
+        std::iter::from_fn(|| pop(&self.due).or_else(|| self.pop_newest()).or_else(|| pop(&self.fair)))
     }
+}
+
+/// Mostly a lane is empty, and then this is no call.
+#[inline]
+fn pop(lane: &Deque<Notified>) -> Option<Notified> {
+    if lane.is_empty() { None } else { lane.pop() }
 }
 
 impl LaneStealers {

@@ -192,7 +192,7 @@ impl Shared {
 
     #[inline]
     fn is_closing(&self) -> bool {
-        self.signal.is_closing()
+        self.signal.get().is_closing()
     }
 
     /// A point in time as the workers note it: in microseconds since the start.
@@ -218,9 +218,17 @@ impl Shared {
         }
     }
 
+    /// Whether a worker sleeps that would take whatever there is.
+    fn has_sleepers(&self) -> bool {
+        let attendant = self.attendance.attendant().map(|index| self.slot(index));
+        self.idle.sleepers() > usize::from(attendant.is_some_and(|slot| slot.current.is_resting()))
+    }
+
     /// Wakes a worker that sleeps, if there is one: whether or not somebody searches.
     fn wake_somebody(&self, runtime: &Inner) -> bool {
-        let worker = self.idle.wake_any();
+        let attendant = self.attendance.attendant();
+        // What there is may not be for the attendant.
+        let worker = self.idle.wake_one_of(|worker| Some(worker) != attendant).or_else(|| self.idle.wake_any());
         if let Some(worker) = worker {
             self.unpark(runtime, worker);
         }

@@ -1,14 +1,43 @@
 //! What the workers are told between two polls, in one word that they read every tick.
 //!
-//! That the runtime closes: for everybody, and for ever. And that nobody has looked after the drivers for some time,
-//! although everybody moves: a worker looks after them when it has polled so many tasks, and learns only then how long these
-//! take. This is for one of them, whoever comes along first; the monitor says it.
+//! - That the runtime closes: for everybody, and for ever.
+//! - That nobody has looked after the drivers for some time, although everybody moves: a worker looks after them when it has
+//!   polled so many tasks, and learns only then how long these take. This is for one of them, whoever comes along first.
+//! - That there are held tasks, or may be (`attendant.rs`), which then have a turn.
+//!
+//! The latter two are the monitor's to say. What is read late of them is made good at its next sample.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 const CLOSING: u32 = 1;
 const DRIVERS: u32 = 2;
+const HELD: u32 = 4;
+
+/// What a worker has read.
+#[derive(Clone, Copy)]
+pub(super) struct Told(u32);
+
+impl Told {
+    /// All is as usual: one comparison.
+    #[inline]
+    pub(super) fn nothing(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline]
+    pub(super) fn is_closing(self) -> bool {
+        self.0 & CLOSING != 0
+    }
+
+    pub(super) fn drivers_wait(self) -> bool {
+        self.0 & DRIVERS != 0
+    }
+
+    pub(super) fn may_be_held(self) -> bool {
+        self.0 & HELD != 0
+    }
+}
 
 /// See the module.
 #[derive(Default)]
@@ -21,8 +50,8 @@ impl Signal {
     }
 
     #[inline]
-    pub(super) fn is_closing(&self) -> bool {
-        self.0.load(Acquire) & CLOSING != 0
+    pub(super) fn get(&self) -> Told {
+        Told(self.0.load(Acquire))
     }
 
     /// Somebody is to look after the drivers.
@@ -30,10 +59,11 @@ impl Signal {
         self.0.fetch_or(DRIVERS, Relaxed);
     }
 
-    /// Whether there is nothing to heed: one comparison.
-    #[inline]
-    pub(super) fn is_quiet(&self) -> bool {
-        self.0.load(Acquire) == 0
+    /// Whether there may be held tasks.
+    pub(super) fn set_held(&self, may_be: bool) {
+        if self.get().may_be_held() != may_be {
+            self.0.fetch_xor(HELD, Relaxed);
+        }
     }
 
     /// Whether the caller is the one to look after the drivers.
@@ -50,14 +80,25 @@ mod tests {
     #[test]
     fn a_call_is_for_one_and_closing_for_all() {
         let signal = Signal::default();
-        assert!(signal.is_quiet());
+        assert!(signal.get().nothing());
         signal.call_to_drivers();
-        assert!(!signal.is_quiet() && !signal.is_closing());
+        assert!(signal.get().drivers_wait() && !signal.get().is_closing());
         assert!(signal.take_call());
-        assert!(!signal.take_call() && signal.is_quiet());
+        assert!(!signal.take_call() && signal.get().nothing());
         signal.close();
         signal.call_to_drivers();
         assert!(signal.take_call());
-        assert!(signal.is_closing() && !signal.is_quiet());
+        assert!(signal.get().is_closing());
+    }
+
+    #[test]
+    fn that_tasks_are_held_is_told_until_it_is_over() {
+        let signal = Signal::default();
+        signal.set_held(true);
+        signal.set_held(true);
+        assert!(signal.get().may_be_held() && !signal.get().drivers_wait());
+        signal.set_held(false);
+        signal.set_held(false);
+        assert!(signal.get().nothing());
     }
 }

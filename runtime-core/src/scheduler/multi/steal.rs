@@ -95,6 +95,7 @@ impl Worker {
             let before = self.slot().lanes.len();
             self.core.lanes.relieve(&slot.lanes);
             self.count_stolen(self.slot().lanes.len().saturating_sub(before));
+            self.offer_surplus();
         }
     }
 

@@ -1,32 +1,68 @@
 //! What the monitor has to do with the attendant (`../attendant.rs`).
 
+use std::panic::Location;
+use std::ptr;
 use std::time::Duration;
 
-use super::Rounds;
-use super::watch::Progress;
+use super::watch::{Progress, Watch};
+use super::{Rounds, TROUBLE, steps};
+use crate::scheduler::multi::attendant::PLACES;
 use crate::scheduler::multi::slot::Doing;
 
 /// What takes so long is not for the attendant.
 const PATIENCE: Duration = Duration::from_millis(3);
 
+/// Where tasks were spawned that were seen stuck, and for how long it has not been seen again.
+#[derive(Default)]
+pub(super) struct Places(Vec<(&'static Location<'static>, Duration)>);
+
+impl Places {
+    /// Time passes. Whether any was forgotten.
+    fn age(&mut self, passed: Duration) -> bool {
+        let before = self.0.len();
+        self.0.iter_mut().for_each(|(_, age)| *age += passed);
+        self.0.retain(|&(_, age)| age <= TROUBLE);
+        self.0.len() < before
+    }
+
+    /// One was seen. Whether it is a new one.
+    fn note(&mut self, place: &'static Location<'static>) -> bool {
+        if let Some((_, age)) = self.0.iter_mut().find(|(known, _)| ptr::eq(*known, place)) {
+            *age = Duration::ZERO;
+            return false;
+        }
+        if self.0.len() == PLACES {
+            let oldest = self.0.iter().enumerate().max_by_key(|(_, (_, age))| *age).map(|(at, _)| at);
+            self.0.swap_remove(oldest.expect("there are some"));
+        }
+        self.0.push((place, Duration::ZERO));
+        true
+    }
+
+    fn iter(&self) -> impl Iterator<Item = *const Location<'static>> {
+        self.0.iter().map(|&(place, _)| ptr::from_ref(place))
+    }
+}
+
 impl Rounds<'_> {
     /// Dismisses the attendant when it is stuck itself, or when there has been no trouble for a while. Else it is to be
     /// seen neither as one that is stuck nor as one that moves.
-    pub(super) fn watch_attendant(&mut self, progress: &mut [Progress]) {
+    pub(super) fn watch_attendant(&mut self, progress: &mut [Progress], passed: Duration) {
         let shared = self.shared;
-        let Some(attendant) = shared.attendance.attendant() else { return };
-        if self.trouble.is_zero() {
-            shared.dismiss_attendant(self.runtime);
-            shared.attendance.forget_places();
-            return;
+        if self.places.age(passed) {
+            shared.attendance.set_places(self.places.iter());
         }
-        if shared.slot(attendant).current.is_aside() {
+        let Some(attendant) = shared.attendance.attendant() else {
+            return shared.signal.set_held(shared.attendance.held() > 0);
+        };
+        shared.signal.set_held(true);
+        if self.trouble.is_zero() || shared.slot(attendant).current.is_aside() {
             return shared.dismiss_attendant(self.runtime);
         }
         let number = attendant - (shared.slots.len() - shared.workers);
         // If it is too new to have been looked at it is not there yet.
         let Some(how) = progress.get_mut(number) else { return };
-        if Self::takes_long(*how, self.watches[number].age()) {
+        if takes_long(*how, &self.watches[number]) {
             self.note_places(progress);
             shared.dismiss_attendant(self.runtime);
         } else {
@@ -35,18 +71,45 @@ impl Rounds<'_> {
     }
 
     /// Notes where the tasks were spawned that take long.
-    pub(super) fn note_places(&self, progress: &[Progress]) {
+    pub(super) fn note_places(&mut self, progress: &[Progress]) {
+        let mut is_any_new = false;
         for (number, &how) in progress.iter().enumerate() {
-            if Self::takes_long(how, self.watches[number].age())
+            let watch = &self.watches[number];
+            if takes_long(how, watch)
                 && let Some(slot) = self.shared.victim(number)
                 && let Some(Doing::Poll(polled)) = slot.current.doing()
+                // The poll may have ended meanwhile, and the next one is not to blame.
+                && watch.is_at(steps(slot))
             {
-                self.shared.attendance.note_place(polled.spawned_at);
+                is_any_new |= self.places.note(polled.spawned_at);
             }
         }
+        if is_any_new {
+            self.shared.attendance.set_places(self.places.iter());
+        }
     }
+}
 
-    fn takes_long(how: Progress, age: Duration) -> bool {
-        how == Progress::Stuck || how == Progress::Slow && age >= PATIENCE
+fn takes_long(how: Progress, watch: &Watch) -> bool {
+    match how {
+        Progress::Stuck => true,
+        Progress::Slow | Progress::Excused => watch.has_run(PATIENCE),
+        Progress::Moving | Progress::Away => false,
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_forgotten_when_it_was_not_seen_for_a_while() {
+        let mut places = Places::default();
+        let (here, there) = (Location::caller(), Location::caller());
+        assert!(places.note(here) && places.note(there) && !places.note(here));
+        assert!(!places.age(TROUBLE));
+        assert!(!places.note(here));
+        assert!(places.age(Duration::from_millis(1)));
+        assert!(places.iter().eq([ptr::from_ref(here)]));
     }
 }

@@ -42,6 +42,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use self::attendant::Places;
 use self::doze::Doze;
 use self::policy::{Help, Situation};
 use self::report::Reporter;
@@ -170,6 +171,7 @@ struct Rounds<'a> {
     trouble: Duration,
     /// How many spares are needed for those that are stuck.
     needed: usize,
+    places: Places,
 }
 
 /// For how long nobody has looked after the drivers.
@@ -189,6 +191,7 @@ impl<'a> Rounds<'a> {
             reporter: Reporter::new(shared.monitor.hook.clone()),
             trouble: Duration::ZERO,
             needed: 0,
+            places: Places::default(),
         }
     }
 
@@ -200,9 +203,9 @@ impl<'a> Rounds<'a> {
         if progress.contains(&Progress::Stuck) || !self.trouble.is_zero() && progress.contains(&Progress::Slow) {
             self.read_threads(&mut progress);
         }
-        self.watch_attendant(&mut progress);
+        self.watch_attendant(&mut progress, passed.counted);
         let situation = self.situation(&progress, passed.counted);
-        if situation.stuck > 0 && situation.is_standstill() {
+        if situation.stuck > 0 && situation.is_nobody_moving() && situation.waits() > 0 {
             self.trouble = TROUBLE;
         }
         let help = situation.help();
@@ -263,12 +266,12 @@ impl<'a> Rounds<'a> {
             self.drivers = Drivers { polls, neglected: Duration::ZERO };
         } else {
             self.drivers.neglected += passed;
-            // If everybody moves somebody will hear. (And if not, a spare comes.)
+            // If anybody moves he will hear.
             if is_anything_awaited(self.runtime) {
                 shared.signal.call_to_drivers();
             }
         }
-        let attendant = shared.attendance.attendant().map(|index| shared.slot(index));
+        let is_attended = shared.attendance.attendant().is_some();
         let in_trouble = !self.trouble.is_zero();
         let patience = if in_trouble { SHORTEST } else { shared.monitor.threshold };
         let mut situation = Situation {
@@ -277,10 +280,11 @@ impl<'a> Rounds<'a> {
             queued: shared.injector_depth() + shared.foreign_wakers.len(),
             stranded: shared.foreign_wakers.len(),
             injected: shared.injector.len(),
+            held: shared.attendance.held(),
             drivers_wait: self.drivers.neglected >= patience && is_anything_awaited(self.runtime),
-            is_attended: attendant.is_some(),
-            has_sleepers: shared.idle.sleepers() > usize::from(attendant.is_some_and(|slot| slot.current.is_resting())),
-            spares: shared.spares.balance.running().saturating_sub(usize::from(attendant.is_some())),
+            is_attended,
+            has_sleepers: shared.has_sleepers(),
+            spares: shared.spares.balance.running().saturating_sub(usize::from(is_attended)),
             workers: shared.workers,
             in_trouble,
             ..Situation::default()
@@ -291,6 +295,10 @@ impl<'a> Rounds<'a> {
             match how {
                 Progress::Away => {}
                 Progress::Moving => situation.moving += 1,
+                Progress::Excused => {
+                    situation.moving += 1;
+                    situation.excused += 1;
+                }
                 Progress::Slow => {
                     situation.slow += 1;
                     situation.stranded += if in_trouble { queued } else { 0 };
@@ -325,7 +333,7 @@ impl<'a> Rounds<'a> {
                 watch.note(reading);
             }
             if !watch.is_its_own_doing(threshold) {
-                *how = Progress::Moving;
+                *how = Progress::Excused;
             }
         }
     }

@@ -9,7 +9,9 @@
 //!   because hundreds of tasks may block one after another. While such trouble is fresh, a worker that has not moved
 //!   for one sample is taken to be stuck.
 //! - If some of them compute, the very first is the *attendant*, which keeps out of what keeps the others busy
-//!   (`../attendant.rs`). All else is decided as if it were not there.
+//!   (`../attendant.rs`). It counts neither among those that move nor among the spares. One that gets stuck itself is no
+//!   attendant any more, but a spare; the next one is started also if somebody else lacks a processor. There may be
+//!   [`ATTENDANTS`] such spares.
 //! - If others move, those that are stuck asleep are replaced, one for one: their processors are idle, and there is
 //!   more to do. Those that are stuck computing are not: their processors are not idle.
 //! - Threads that compute are no reason to start ever more. Beyond the number of those asleep there are at most
@@ -28,8 +30,10 @@ const ATTENDANTS: usize = 32;
 pub(super) struct Situation {
     /// There is an attendant. In no other number it is counted.
     pub(super) is_attended: bool,
-    /// Workers in another poll than at the last sample.
+    /// Workers in another poll than at the last sample, or that would be, had they a processor.
     pub(super) moving: usize,
+    /// Of these, the latter.
+    pub(super) excused: usize,
     /// In the same poll, but not for so long.
     pub(super) slow: usize,
     pub(super) stuck: usize,
@@ -47,7 +51,9 @@ pub(super) struct Situation {
     pub(super) stranded: usize,
     /// Tasks that anybody may take: in the injector.
     pub(super) injected: usize,
-    /// Tasks on all lanes and in the injector.
+    /// Tasks that anybody may take but the attendant.
+    pub(super) held: usize,
+    /// All tasks that are queued anywhere.
     pub(super) queued: usize,
     /// Timers and sockets wait, and nobody looks after them.
     pub(super) drivers_wait: bool,
@@ -79,6 +85,16 @@ impl Situation {
         self.moving == 0 && !self.has_sleepers && self.coming == 0 && self.blocked() > 0
     }
 
+    /// The same, but for those who lack a processor.
+    pub(super) fn is_nobody_moving(&self) -> bool {
+        self.moving == self.excused && !self.has_sleepers && self.coming == 0 && self.blocked() > 0
+    }
+
+    /// How much waits for a worker.
+    pub(super) fn waits(&self) -> usize {
+        self.queued + usize::from(self.drivers_wait)
+    }
+
     pub(super) fn help(&self) -> Help {
         let is_stuck = self.stuck > 0 || self.in_trouble && self.slow > 0;
         if !is_stuck && self.aside <= self.spares {
@@ -86,12 +102,12 @@ impl Situation {
         }
         let is_wanted = self.drivers_wait || self.stranded + self.injected > 0;
         if self.has_sleepers {
-            return Help { wake: is_wanted, ..Help::default() };
+            return Help { wake: is_wanted || self.held > 0, ..Help::default() };
         }
-        let waits = self.queued + usize::from(self.drivers_wait);
+        let waits = self.waits();
         let assumed = self.asleep + self.aside + self.unknown.min(UNKNOWN) + COMPUTING * self.workers;
-        let may_compute = self.slow + self.stuck > self.asleep;
-        if is_stuck && self.is_standstill() && waits > 0 && may_compute && !self.is_attended {
+        let may_compute = self.excused + self.slow + self.stuck > self.asleep;
+        if is_stuck && self.is_nobody_moving() && waits > 0 && may_compute && !self.is_attended {
             return Help { attend: self.spares < assumed + ATTENDANTS, ..Help::default() };
         }
         let start = if self.is_standstill() {
@@ -123,6 +139,7 @@ mod tests {
     const BLOCKED: Situation = Situation {
         is_attended: false,
         moving: 0,
+        excused: 0,
         slow: 0,
         stuck: 2,
         aside: 0,
@@ -132,6 +149,7 @@ mod tests {
         coming: 0,
         stranded: 10,
         injected: 0,
+        held: 0,
         queued: 10,
         drivers_wait: false,
         has_sleepers: false,
@@ -162,7 +180,7 @@ mod tests {
         assert_eq!(Situation { moving: 1, ..aside }.help(), start(2));
         assert_eq!(Situation { spares: 2, moving: 2, ..aside }.help(), NONE);
         assert_eq!(Situation { queued: 0, ..aside }.help(), NONE, "for nothing");
-        let many = Situation { aside: 100, spares: 100, stuck: 1, workers: 1, queued: 5, ..aside };
+        let many = Situation { is_attended: true, aside: 100, spares: 100, stuck: 1, workers: 1, queued: 5, ..aside };
         assert_eq!(many.help(), start(2), "those that stand in for them are no reason to have no more");
     }
 
@@ -205,6 +223,7 @@ mod tests {
         assert_eq!(burning.help(), ATTEND);
         assert_eq!(Situation { asleep: 1, ..burning }.help(), ATTEND, "one is enough");
         assert_eq!(Situation { moving: 1, ..burning }.help(), NONE, "one that moves attends");
+        assert_eq!(Situation { moving: 1, excused: 1, ..burning }.help(), ATTEND, "not one that would");
         assert_eq!(Situation { queued: 0, ..burning }.help(), NONE, "to nothing");
         let attended = Situation { is_attended: true, stranded: 0, ..burning };
         assert!(!attended.help().wake, "what is held is not for it");

@@ -32,6 +32,8 @@ pub(super) enum Progress {
     Away,
     /// It is in another poll than last time.
     Moving,
+    /// In the same poll, but the operating system lets its thread wait for a processor.
+    Excused,
     /// In the same poll as at the last sample.
     Slow,
     /// In the same poll for longer than the threshold.
@@ -129,6 +131,19 @@ impl Watch {
 
     pub(super) fn anything_waited(&self) -> bool {
         self.tasks_waiting > 0 || self.drivers_waited
+    }
+
+    /// Whether it is still where it was at the last sample.
+    pub(super) fn is_at(&self, steps: u64) -> bool {
+        self.steps == Some(steps)
+    }
+
+    /// For so long at least: of a thread that computes, by its own clock since the first reading.
+    pub(super) fn has_run(&self, limit: Duration) -> bool {
+        match self.span() {
+            Some((_, gained)) if !self.is_asleep() => gained.ran >= limit,
+            _ => self.age >= limit,
+        }
     }
 
     pub(super) fn has_reading(&self) -> bool {
