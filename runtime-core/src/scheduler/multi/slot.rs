@@ -49,7 +49,7 @@ impl Slot {
 /// What a worker is doing, for the monitor. Written by the worker alone.
 ///
 /// Everything is relaxed, and single values may be of different moments. The monitor uses them only of a worker that
-/// has not moved for milliseconds; a mixture would be a wrong name in a report.
+/// has not moved for milliseconds, and where a wrong name would do harm looks whether it still has not.
 #[derive(Default)]
 pub(super) struct Current {
     /// The thread that has the core.
