@@ -19,6 +19,7 @@ pub mod events;
 #[cfg(all(any(test, fuzzing), not(loom)))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod large;
 pub mod metrics;
 pub mod primitive;
 mod rng;

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use crate::large::boxed_if_large;
 use crate::runtime::{spawn_blocking_here, spawn_here, spawn_local_here};
 use crate::task::JoinHandle;
 
@@ -32,7 +33,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    spawn_here(future, None)
+    boxed_if_large!(future: F, Box::pin => spawn_here(future, None))
 }
 
 /// Spawns a task that need not be `Send`, onto the current thread.
@@ -60,7 +61,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    spawn_local_here(future, None)
+    boxed_if_large!(future: F, Box::pin => spawn_local_here(future, None))
 }
 
 /// Runs a closure that blocks, on a thread of its own.
@@ -89,7 +90,7 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    spawn_blocking_here(f, None)
+    boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, None))
 }
 
 /// Spawns tasks that have a name.
@@ -127,7 +128,7 @@ impl Builder {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        spawn_here(future, self.name)
+        boxed_if_large!(future: F, Box::pin => spawn_here(future, self.name))
     }
 
     /// Spawns the task onto the current thread. See [`spawn_local`].
@@ -137,7 +138,7 @@ impl Builder {
         F: Future + 'static,
         F::Output: 'static,
     {
-        spawn_local_here(future, self.name)
+        boxed_if_large!(future: F, Box::pin => spawn_local_here(future, self.name))
     }
 
     /// Runs the closure on the blocking pool. See [`spawn_blocking`].
@@ -147,6 +148,6 @@ impl Builder {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        spawn_blocking_here(f, self.name)
+        boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, self.name))
     }
 }

@@ -218,3 +218,36 @@ fn a_future_and_an_output_may_be_of_a_mebibyte() {
         Locally(&runtime).run::<A64<{ 1 << 20 }>>();
     });
 }
+
+/// So much future beside a stack of two mebibytes, and an output that is small.
+async fn an_eighth_of_a_mebibyte() -> usize {
+    let mut bytes = [1_u8; 1 << 17];
+    rt::task::yield_now().await;
+    bytes[0] += 1;
+    bytes.iter().map(|&byte| usize::from(byte)).sum()
+}
+
+#[test]
+fn large_futures_need_no_more_stack_than_threads_have() {
+    const SUM: usize = (1 << 17) + 1;
+    let _watchdog = watchdog();
+    let two_mebibytes = || thread::Builder::new().stack_size(2 << 20);
+    let test = || {
+        for runtime in [current(), multi(1), multi(2)] {
+            assert_eq!(runtime.block_on(an_eighth_of_a_mebibyte()), SUM);
+            assert_eq!(runtime.block_on(runtime.spawn(an_eighth_of_a_mebibyte())).unwrap(), SUM);
+            runtime.block_on(async {
+                assert_eq!(rt::spawn(an_eighth_of_a_mebibyte()).await.unwrap(), SUM);
+                let named = rt::task::Builder::new().name("large");
+                assert_eq!(named.spawn(an_eighth_of_a_mebibyte()).await.unwrap(), SUM);
+            });
+            let bytes = [1_u8; 1 << 17];
+            let job = runtime.spawn_blocking(move || bytes.len());
+            assert_eq!(runtime.block_on(job).unwrap(), 1 << 17);
+        }
+        let local = Builder::new_current_thread().enable_all().build_local().unwrap();
+        assert_eq!(local.block_on(local.spawn_local(an_eighth_of_a_mebibyte())).unwrap(), SUM);
+        assert_eq!(local.block_on(async { rt::spawn_local(an_eighth_of_a_mebibyte()).await.unwrap() }), SUM);
+    };
+    two_mebibytes().spawn(test).unwrap().join().unwrap();
+}

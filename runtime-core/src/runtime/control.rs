@@ -9,6 +9,7 @@ use super::{Config, Handle, Inner, Scheduler};
 use crate::clock::Clock;
 use crate::context;
 use crate::driver::DriverStack;
+use crate::large::boxed_if_large;
 use crate::task::JoinHandle;
 
 /// Starts a runtime. It runs until [`close`] is called, which must happen exactly once.
@@ -60,10 +61,12 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    if let Scheduler::Current(shared) = &handle.inner.scheduler
-        && let Ok(handle) = shared.spawn_local(&handle.inner, future, Handle::birth(None))
-    {
-        return handle;
-    }
+    boxed_if_large!(future: F, Box::pin => {
+        if let Scheduler::Current(shared) = &handle.inner.scheduler
+            && let Ok(task) = shared.spawn_local(&handle.inner, future, Handle::birth(None))
+        {
+            return task;
+        }
+    });
     panic!("a local task can be spawned only onto a living runtime that is bound to this thread");
 }

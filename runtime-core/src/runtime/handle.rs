@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::config::Flavor;
 use super::{Inner, Scheduler};
 use crate::context::{self, Missing, RuntimeGuard};
+use crate::large::boxed_if_large;
 use crate::metrics::RuntimeMetrics;
 use crate::scheduler::{Place, current, multi};
 use crate::task::{Birth, Id, JoinHandle};
@@ -85,7 +86,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        spawn_on(&self.inner, future, Self::birth(None))
+        boxed_if_large!(future: F, Box::pin => spawn_on(&self.inner, future, Self::birth(None)))
     }
 
     /// Runs a closure on the blocking pool. See [`spawn_blocking`](crate::spawn_blocking).
@@ -95,7 +96,7 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        self.inner.blocking.spawn(&self.inner, f, Self::birth(None))
+        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, Self::birth(None)))
     }
 
     /// Runs a future on the calling thread until it is done, and returns its output. See `Runtime::block_on`.
@@ -108,7 +109,7 @@ impl Handle {
     /// If the calling thread is already inside a runtime. Panics of the future are passed on.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        block_on(&self.inner, future)
+        boxed_if_large!(future: F, Box::pin => block_on(&self.inner, future))
     }
 
     /// Which kind of runtime this is.
