@@ -13,6 +13,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Instant;
 
 use crate::clock::Clock;
@@ -22,7 +23,7 @@ use crate::primitive::thread_local;
 pub use crate::runtime::Flavor;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
-use crate::task::Id;
+use crate::task::{Id, is_waker_of_task};
 
 struct Context {
     /// The runtime that `spawn` and the rest refer to; null for none. Owns a count.
@@ -34,10 +35,32 @@ struct Context {
     budget: Cell<Budget>,
     /// How many guards keep a runtime the current one.
     depth: Cell<usize>,
-    /// The identifier of the task that is being polled; zero for none.
-    task: Cell<u64>,
+    /// The task that is being polled; null for none. Stands there only while [`in_task`] borrows it.
+    task: Cell<*const CurrentTask>,
     /// For threads without a runtime: a counter in place of random numbers.
     turn: Cell<u32>,
+}
+
+/// A task that is being polled.
+#[derive(Debug)]
+pub(crate) struct CurrentTask {
+    id: Id,
+    /// The data of its waker; null if it has none of ours.
+    waker: *const (),
+    yields: Cell<bool>,
+}
+
+impl CurrentTask {
+    #[inline]
+    pub(crate) fn new(id: Id, waker: *const ()) -> Self {
+        Self { id, waker, yields: Cell::new(false) }
+    }
+
+    /// Whether it has asked, on the thread that polls it, to be polled again.
+    #[inline]
+    pub(crate) fn yields(&self) -> bool {
+        self.yields.get()
+    }
 }
 
 thread_local! {
@@ -47,7 +70,7 @@ thread_local! {
         entered: Cell::new(false),
         budget: Cell::new(Budget::UNCONSTRAINED),
         depth: Cell::new(0),
-        task: Cell::new(0),
+        task: Cell::new(ptr::null()),
         turn: Cell::new(0),
     };
 }
@@ -204,8 +227,8 @@ pub(crate) fn replace_budget(budget: Budget) -> impl Drop {
 
 /// Runs a task's poll, or the drop of its future by a worker: with a budget, and known as the current task.
 #[inline]
-pub(crate) fn in_task<R>(task: Id, budget: Budget, f: impl FnOnce() -> R) -> R {
-    struct Restore(u64, Budget);
+pub(crate) fn in_task<R>(task: &CurrentTask, budget: Budget, f: impl FnOnce() -> R) -> R {
+    struct Restore(*const CurrentTask, Budget);
     impl Drop for Restore {
         fn drop(&mut self) {
             CONTEXT.with(|context| {
@@ -214,14 +237,34 @@ pub(crate) fn in_task<R>(task: Id, budget: Budget, f: impl FnOnce() -> R) -> R {
             });
         }
     }
-    let _restore = CONTEXT.with(|context| Restore(context.task.replace(task.0), context.budget.replace(budget)));
+    let _restore = CONTEXT.with(|context| Restore(context.task.replace(task), context.budget.replace(budget)));
     f()
 }
 
 /// The identifier of the task that is being polled, if any.
 pub(crate) fn task_id() -> Option<Id> {
-    let task = CONTEXT.with(|context| context.task.get());
-    (task != 0).then_some(Id(task))
+    with_task(|task| task.id)
+}
+
+#[inline]
+fn with_task<R>(f: impl FnOnce(&CurrentTask) -> R) -> Option<R> {
+    // SAFETY: what stands there is borrowed by an `in_task` that goes on, on this thread.
+    CONTEXT.with(|context| unsafe { context.task.get().as_ref() }.map(f))
+}
+
+/// Wakes the task that is being polled, so that others go first. If the waker is that of the very task which this thread
+/// polls, it is told so without an atomic operation: nobody else looks before the poll returns.
+#[inline]
+pub(crate) fn wake_in_poll(waker: &Waker) {
+    let is_told = is_waker_of_task(waker)
+        && with_task(|task| {
+            let is_its_own = ptr::eq(task.waker, waker.data());
+            task.yields.set(task.yields.get() | is_its_own);
+            is_its_own
+        }) == Some(true);
+    if !is_told {
+        waker.wake_by_ref();
+    }
 }
 
 /// The thread's place, if it is one at the current runtime, which is not so while another runtime has been entered.

@@ -102,7 +102,7 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 #[cold]
 fn exhausted(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     context::count_budget_yield();
-    cx.waker().wake_by_ref();
+    context::wake_in_poll(cx.waker());
     Poll::Pending
 }
 

@@ -2,14 +2,15 @@
 //!
 //! A lost wake shows as a hang here, which the watchdog ends. Mutations that these tests are for: a wake that finds the
 //! task running and does not mark it; a `finish_poll` that goes idle without looking at the mark; an injector push
-//! without an unpark; a park that does not look at the queues once more.
+//! without an unpark; a park that does not look at the queues once more; a `yield_now` that takes whatever waker for its
+//! task's.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, mpsc};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use parking_lot::Mutex;
@@ -259,5 +260,40 @@ fn i1_waking_a_complete_task_does_nothing() {
         assert_eq!(polls.load(SeqCst), 1);
         let after = runtime.handle().metrics().totals();
         assert_eq!(after.polls - before.polls, 1, "only the task that was spawned to see");
+    });
+}
+
+/// A task that yields says so to its worker only, without a wake. But whoever polls `yield_now` need not be the one whose
+/// waker it is given.
+#[test]
+fn i1_a_yield_wakes_the_one_whose_waker_it_was_given() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let polls = Arc::new(AtomicUsize::new(0));
+        let waker = Arc::new(Mutex::new(None));
+        let waits = {
+            let (polls, waker) = (polls.clone(), waker.clone());
+            runtime.spawn(poll_fn(move |cx| {
+                *waker.lock() = Some(cx.waker().clone());
+                if polls.fetch_add(1, SeqCst) == 1 { Poll::Ready(()) } else { Poll::Pending }
+            }))
+        };
+        let yields = runtime.spawn(async move {
+            let other = loop {
+                let left = waker.lock().take();
+                if let Some(waker) = left {
+                    break waker;
+                }
+                rt::task::yield_now().await;
+            };
+            let mut given = std::pin::pin!(rt::task::yield_now());
+            assert!(given.as_mut().poll(&mut Context::from_waker(&other)).is_pending());
+            assert!(given.poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        });
+        runtime.block_on(async {
+            waits.await.unwrap();
+            yields.await.unwrap();
+        });
+        assert_eq!(polls.load(SeqCst), 2);
     });
 }

@@ -2,10 +2,10 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
 
-use crate::context;
+use crate::context::{self, CurrentTask};
 use crate::coop::Budget;
 use crate::task::{self, Birth, Header, Id, JoinHandle, Notified, Schedule};
 
@@ -35,7 +35,7 @@ impl<F: FnOnce() -> R, R> Future for Job<F> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<R> {
         let f = self.f.take().expect("a blocking task is polled once");
-        Poll::Ready(context::in_task(self.id, Budget::UNCONSTRAINED, f))
+        Poll::Ready(context::in_task(&CurrentTask::new(self.id, ptr::null()), Budget::UNCONSTRAINED, f))
     }
 }
 

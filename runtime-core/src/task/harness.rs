@@ -52,7 +52,7 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
         Ok(Poll::Pending) => {
             runner.tell(&task, TaskEventKind::Pending);
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
-            match cell.header.state.finish_poll() {
+            match cell.header.state.finish_poll(runner.has_yielded()) {
                 FinishPoll::Idle => {}
                 // SAFETY: SCHEDULED is set, and the queue's reference goes back to a queue.
                 FinishPoll::Requeue => return Some(unsafe { Notified::from_raw(header) }),

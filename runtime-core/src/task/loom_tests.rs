@@ -19,6 +19,8 @@ use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
 
 use super::{Birth, Header, Id, JoinHandle, Notified, Runner, Schedule, new_task};
+use crate::context;
+use crate::coop::Budget;
 
 loom::lazy_static! {
     static ref QUEUE: Mutex<VecDeque<Notified>> = Mutex::new(VecDeque::new());
@@ -56,7 +58,12 @@ fn run_queued() {
     loop {
         let task = QUEUE.lock().unwrap().pop_front();
         match task {
-            Some(task) => QUEUE.lock().unwrap().extend(task.run(&Runner::NOBODY)),
+            Some(task) => {
+                let current = task.task().as_current();
+                let runner = Runner { current: Some(&current), ..Runner::NOBODY };
+                let again = context::in_task(&current, Budget::UNCONSTRAINED, || task.run(&runner));
+                QUEUE.lock().unwrap().extend(again);
+            }
             None => return,
         }
     }
@@ -124,6 +131,48 @@ fn waker_of(signals: &Signals) -> Waker {
 
 fn forget_waker(signals: &Signals) {
     drop(signals.waker.lock().unwrap().take());
+}
+
+/// Waits for a signal, and in its second poll yields besides, without a word to its state.
+struct YieldAndWaitFor(WaitFor, usize);
+
+impl Future for YieldAndWaitFor {
+    type Output = Arc<()>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Arc<()>> {
+        self.1 += 1;
+        let polled = Pin::new(&mut self.0).poll(cx);
+        if self.1 == 2 {
+            context::wake_in_poll(cx.waker());
+        }
+        polled
+    }
+}
+
+/// I1, I2: a task yields while another thread wakes it. It is queued once, and the last poll
+/// sees what was written before the wake.
+#[test]
+fn loom_a_yield_beside_a_wake_is_one_requeue_and_loses_neither() {
+    check(3, || {
+        let (future, signals, held) = WaitFor::new(1);
+        let handle = spawn(YieldAndWaitFor(future, 0));
+        run_queued();
+        let waker = waker_of(&signals);
+        let raiser = {
+            let (signals, waker) = (signals.clone(), waker.clone());
+            thread::spawn(move || raise(&signals, &waker))
+        };
+        waker.wake();
+        run_queued();
+        raiser.join().unwrap();
+        run_queued();
+        assert!(handle.is_finished());
+        drop(handle);
+        forget_waker(&signals);
+        drop(signals);
+        assert_eq!(Arc::strong_count(&held), 1);
+        assert_freed();
+    });
 }
 
 /// I1, I2: two threads wake while a third polls; the last poll sees what both wrote, and no two polls overlap.

@@ -13,6 +13,7 @@ use super::owner::Owner;
 use super::runner::Runner;
 use super::state::Wake;
 use super::{Id, Schedule, contain, discard};
+use crate::context::CurrentTask;
 
 /// What can be done to a task only by code that knows its type. Every function takes a pointer that is valid for the
 /// call.
@@ -158,6 +159,12 @@ impl TaskRef {
         // SAFETY: the reference keeps the cell, the pointer is to the whole of it, and the vtable's offset is that of
         // this very type of cell.
         unsafe { self.0.byte_add(self.header().vtable.trailer_offset).cast::<Trailer>().as_ref() }
+    }
+
+    /// As the context knows it while it is polled.
+    #[inline]
+    pub(crate) fn as_current(&self) -> CurrentTask {
+        CurrentTask::new(self.header().id, self.0.as_ptr().cast_const().cast())
     }
 
     /// Asks for cancellation.

@@ -2,6 +2,7 @@
 
 use super::home::Home;
 use super::raw::TaskRef;
+use crate::context::CurrentTask;
 use crate::events::{Observer, TaskEventKind, emit};
 use crate::metrics::Counter;
 
@@ -15,15 +16,23 @@ pub(crate) struct Runner<'a> {
     pub(crate) completions: Option<&'a Counter>,
     /// Where its tasks are freed, if it has a list.
     pub(crate) home: Option<&'a Home>,
+    /// What the context knows of the task, if it does.
+    pub(crate) current: Option<&'a CurrentTask>,
 }
 
 impl Runner<'_> {
     /// For tasks that are on no list, and that nobody observes.
-    pub(crate) const NOBODY: Self = Runner { observer: None, completions: None, home: None };
+    pub(crate) const NOBODY: Self = Runner { observer: None, completions: None, home: None, current: None };
 
     #[inline]
     pub(super) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {
         emit(self.observer, task, kind);
+    }
+
+    /// Whether the task has asked for another poll without a word to its state.
+    #[inline]
+    pub(super) fn has_yielded(&self) -> bool {
+        self.current.is_some_and(CurrentTask::yields)
     }
 
     #[inline]

@@ -29,6 +29,7 @@
 //! | SCHEDULED                | RUNNING                   | worker; has the queue's ref  | `start_poll`          |
 //! | RUNNING                  | idle, -1 ref              | worker, poll was Pending     | `finish_poll`: Idle   |
 //! | RUNNING+SCHEDULED        | SCHEDULED                 | worker, woken meanwhile      | `finish_poll`: Requeue|
+//! | RUNNING                  | SCHEDULED                 | worker, the poll yielded     | `finish_poll`: Requeue|
 //! | RUNNING+CANCELLED        | (same)                    | worker, aborted meanwhile    | `finish_poll`: Cancel |
 //! | RUNNING                  | COMPLETE, -refs           | worker, output stored        | `complete`            |
 //! | idle                     | SCHEDULED, +1 ref (or the waker's own) | any thread      | `wake_by_ref`, `wake` |
@@ -154,15 +155,15 @@ impl State {
         if before & CANCELLED == 0 { StartPoll::Poll } else { StartPoll::Cancel }
     }
 
-    /// After a poll that returned `Pending`.
+    /// After a poll that returned `Pending`; `yields` if it has asked for another one on its own thread.
     #[inline]
-    pub(crate) fn finish_poll(&self) -> FinishPoll {
+    pub(crate) fn finish_poll(&self, yields: bool) -> FinishPoll {
         self.update(|current| {
             debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
             if current & CANCELLED != 0 {
                 (FinishPoll::Cancel, None)
-            } else if current & SCHEDULED != 0 {
-                (FinishPoll::Requeue, Some(current & !RUNNING))
+            } else if yields || current & SCHEDULED != 0 {
+                (FinishPoll::Requeue, Some((current & !RUNNING) | SCHEDULED))
             } else {
                 debug_assert!(current >> REF_SHIFT >= 2, "the owner list holds on until completion");
                 (FinishPoll::Idle, Some((current & !RUNNING) - REF))
@@ -343,7 +344,7 @@ mod tests {
     fn a_quiet_life() {
         let state = State::new();
         assert_eq!(state.start_poll(), StartPoll::Poll);
-        assert_eq!(state.finish_poll(), FinishPoll::Idle);
+        assert_eq!(state.finish_poll(false), FinishPoll::Idle);
         assert_eq!(refs(&state), 2);
         assert_eq!(state.wake_by_ref(), Wake::Submit);
         assert_eq!(refs(&state), 3);
@@ -361,8 +362,25 @@ mod tests {
         assert_eq!(state.wake_by_ref(), Wake::Nothing);
         assert_eq!(state.wake_by_ref(), Wake::Nothing);
         assert_eq!(refs(&state), 3);
-        assert_eq!(state.finish_poll(), FinishPoll::Requeue);
+        assert_eq!(state.finish_poll(false), FinishPoll::Requeue);
         assert_eq!(refs(&state), 3, "the requeued task keeps the reference it came with");
+    }
+
+    #[test]
+    fn a_yield_makes_one_queue_entry_with_or_without_a_wake() {
+        let state = State::new();
+        for is_woken in [false, true] {
+            assert_eq!(state.start_poll(), StartPoll::Poll);
+            if is_woken {
+                assert_eq!(state.wake_by_ref(), Wake::Nothing);
+            }
+            assert_eq!(state.finish_poll(true), FinishPoll::Requeue);
+            assert_eq!(refs(&state), 3);
+            assert_eq!(state.wake_by_ref(), Wake::Nothing, "it stands in the queue");
+        }
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert_eq!(state.abort(), Wake::Nothing);
+        assert_eq!(state.finish_poll(true), FinishPoll::Cancel);
     }
 
     #[test]
@@ -370,7 +388,7 @@ mod tests {
         let state = State::new();
         assert_eq!(state.start_poll(), StartPoll::Poll);
         state.ref_inc();
-        assert_eq!(state.finish_poll(), FinishPoll::Idle);
+        assert_eq!(state.finish_poll(false), FinishPoll::Idle);
         assert_eq!(refs(&state), 3);
         assert_eq!(state.wake(), Wake::Submit);
         assert_eq!(refs(&state), 3);
@@ -419,13 +437,13 @@ mod tests {
         let running = State::new();
         assert_eq!(running.start_poll(), StartPoll::Poll);
         assert_eq!(running.abort(), Wake::Nothing);
-        assert_eq!(running.finish_poll(), FinishPoll::Cancel);
+        assert_eq!(running.finish_poll(false), FinishPoll::Cancel);
         assert_eq!(running.complete(2, true), Complete::Released { last: false });
         assert_eq!(running.abort(), Wake::Nothing);
 
         let idle = State::new();
         assert_eq!(idle.start_poll(), StartPoll::Poll);
-        assert_eq!(idle.finish_poll(), FinishPoll::Idle);
+        assert_eq!(idle.finish_poll(false), FinishPoll::Idle);
         assert_eq!(idle.abort(), Wake::Submit);
         assert_eq!(idle.abort(), Wake::Nothing);
         assert_eq!(idle.start_poll(), StartPoll::Cancel);
@@ -435,7 +453,7 @@ mod tests {
     fn shutdown_claims_what_is_not_complete() {
         let idle = State::new();
         assert_eq!(idle.start_poll(), StartPoll::Poll);
-        assert_eq!(idle.finish_poll(), FinishPoll::Idle);
+        assert_eq!(idle.finish_poll(false), FinishPoll::Idle);
         assert!(idle.claim_for_shutdown());
         assert_eq!(idle.complete(1, true), Complete::Released { last: false });
         assert!(!idle.claim_for_shutdown());

@@ -3,6 +3,8 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
+use crate::context::wake_in_poll;
+
 /// Lets other tasks run: the calling task goes to the end of the line.
 ///
 /// A task that yields is queued behind those that yielded before it, on a lane that is served first in, first out. As
@@ -30,8 +32,8 @@ pub async fn yield_now() {
             return Poll::Ready(());
         }
         yielded = true;
-        // Woken while it is polled: the scheduler puts such a task on its fair lane.
-        cx.waker().wake_by_ref();
+        // The scheduler puts a task that is woken while it is polled on its fair lane.
+        wake_in_poll(cx.waker());
         Poll::Pending
     })
     .await;

@@ -202,12 +202,14 @@ impl Worker {
     fn execute(&self, task: Notified) {
         let counters = self.counters();
         counters.polls.add(1);
+        let current = task.task().as_current();
         let runner = Runner {
             observer: self.runtime.observer.as_ref(),
             completions: Some(&counters.completions),
             home: Some(&self.home),
+            current: Some(&current),
         };
-        let again = context::in_task(task.header().id, self.runtime.budget, || task.run(&runner));
+        let again = context::in_task(&current, self.runtime.budget, || task.run(&runner));
         if let Some(task) = again {
             self.push(task);
         }

@@ -216,7 +216,7 @@ impl Shared {
         let _entered = context::try_enter();
         // It counts as the owner of no list: what dies while the lists are walked goes to the return stacks.
         let completions = Some(&self.foreign.gated_counters().completions);
-        let runner = Runner { observer: runtime.observer.as_ref(), completions, home: None };
+        let runner = Runner { observer: runtime.observer.as_ref(), completions, ..Runner::NOBODY };
         self.foreign.close_gate();
         // SAFETY: with the core in hand nobody else polls tasks, and the local list is this thread's.
         self.owners().iter().for_each(|owner| unsafe { owner.cancel_all(&runner) });

@@ -240,7 +240,7 @@ impl Shared {
         let _entered = context::try_enter();
         // It counts as the owner of no list: what dies while the lists are walked goes to the return stacks.
         let completions = Some(&self.foreign[0].gated_counters().completions);
-        let runner = Runner { observer: runtime.observer.as_ref(), completions, home: None };
+        let runner = Runner { observer: runtime.observer.as_ref(), completions, ..Runner::NOBODY };
         self.foreign.iter().for_each(|foreign| foreign.close_gate());
         // SAFETY: no core is in use. So nobody polls tasks of this runtime but those who are aside, and those do not
         // touch their lists until they are back, and not then either: all lists are this thread's. It has no

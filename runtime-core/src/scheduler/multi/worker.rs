@@ -345,12 +345,14 @@ impl Worker {
         let counters = self.counters();
         counters.polls.add(1);
         self.slot().current.polls(task.task());
+        let current = task.task().as_current();
         let runner = Runner {
             observer: self.runtime.observer.as_ref(),
             completions: Some(&counters.completions),
             home: Some(&self.home),
+            current: Some(&current),
         };
-        let again = context::in_task(task.header().id, self.runtime.budget, || task.run(&runner));
+        let again = context::in_task(&current, self.runtime.budget, || task.run(&runner));
         self.slot().current.polls_nothing();
         again
     }

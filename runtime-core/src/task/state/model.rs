@@ -19,6 +19,8 @@ pub enum Op {
     StartPoll,
     /// The poll at hand returns `Pending`.
     Pending,
+    /// It does, and has said on its own thread that it wants another one.
+    Yield,
     /// The poll at hand returns `Ready`, or panics.
     Ready,
     /// Whoever runs the task has dropped the future, and looks whether the output is wanted.
@@ -61,9 +63,10 @@ pub enum Op {
 
 impl Op {
     /// All there are.
-    pub const ALL: [Op; 21] = [
+    pub const ALL: [Op; 22] = [
         Op::StartPoll,
         Op::Pending,
+        Op::Yield,
         Op::Ready,
         Op::Store,
         Op::Complete,
@@ -218,7 +221,7 @@ impl Task {
         let possible = !self.freed
             && match op {
                 Op::StartPoll => self.queued && self.run == Run::Nobody && !self.runtime_closed,
-                Op::Pending | Op::Ready => self.run == Run::Polling,
+                Op::Pending | Op::Yield | Op::Ready => self.run == Run::Polling,
                 Op::Store => self.run == Run::Ending,
                 Op::Complete => matches!(self.run, Run::Stored(_)),
                 Op::WokeJoiner => self.run == Run::WakingJoiner,
@@ -247,7 +250,8 @@ impl Task {
     fn step(&mut self, op: Op) {
         match op {
             Op::StartPoll => self.start_poll(),
-            Op::Pending => self.pending(),
+            Op::Pending => self.pending(false),
+            Op::Yield => self.pending(true),
             Op::Ready => self.run = Run::Ending,
             Op::Store => {
                 assert_eq!(self.state.has_join_interest(), self.is_wanted());
@@ -346,8 +350,8 @@ impl Task {
         }
     }
 
-    fn pending(&mut self) {
-        let polled = self.state.finish_poll();
+    fn pending(&mut self, yields: bool) {
+        let polled = self.state.finish_poll(yields);
         if self.cancelled {
             assert_eq!(polled, FinishPoll::Cancel);
             self.run = Run::Ending;
@@ -355,7 +359,7 @@ impl Task {
         }
         self.run = Run::Nobody;
         self.run_has_ref = false;
-        self.queued = std::mem::take(&mut self.woken);
+        self.queued = std::mem::take(&mut self.woken) | yields;
         assert_eq!(polled, if self.queued { FinishPoll::Requeue } else { FinishPoll::Idle });
     }
 
