@@ -225,7 +225,8 @@ pub(crate) fn replace_budget(budget: Budget) -> impl Drop {
     Restore(before)
 }
 
-/// Runs a task's poll, or the drop of its future by a worker: with a budget, and known as the current task.
+/// Runs a task's poll, or the drop of its future by a worker: with a budget, and known as the current task. Who has a
+/// `CurrentTask` with a waker also asks it afterwards whether it yields: see [`Notified::run_current`](crate::task::Notified).
 #[inline]
 pub(crate) fn in_task<R>(task: &CurrentTask, budget: Budget, f: impl FnOnce() -> R) -> R {
     struct Restore(*const CurrentTask, Budget);

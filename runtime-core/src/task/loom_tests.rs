@@ -59,9 +59,7 @@ fn run_queued() {
         let task = QUEUE.lock().unwrap().pop_front();
         match task {
             Some(task) => {
-                let current = task.task().as_current();
-                let runner = Runner { current: Some(&current), ..Runner::NOBODY };
-                let again = context::in_task(&current, Budget::UNCONSTRAINED, || task.run(&runner));
+                let again = task.run_current(Runner::NOBODY, Budget::UNCONSTRAINED);
                 QUEUE.lock().unwrap().extend(again);
             }
             None => return,

@@ -13,7 +13,8 @@ use super::owner::Owner;
 use super::runner::Runner;
 use super::state::Wake;
 use super::{Id, Schedule, contain, discard};
-use crate::context::CurrentTask;
+use crate::context::{self, CurrentTask};
+use crate::coop::Budget;
 
 /// What can be done to a task only by code that knows its type. Every function takes a pointer that is valid for the
 /// call.
@@ -161,12 +162,6 @@ impl TaskRef {
         unsafe { self.0.byte_add(self.header().vtable.trailer_offset).cast::<Trailer>().as_ref() }
     }
 
-    /// As the context knows it while it is polled.
-    #[inline]
-    pub(crate) fn as_current(&self) -> CurrentTask {
-        CurrentTask::new(self.header().id, self.0.as_ptr().cast_const().cast())
-    }
-
     /// Asks for cancellation.
     pub(crate) fn abort(&self) {
         match self.header().state.abort() {
@@ -248,6 +243,16 @@ impl Notified {
 
     /// Polls the task, or drops its future if it was cancelled. Gives it back if it was woken during the poll: then it
     /// goes to a queue again, but must not run again before the others have had a turn.
+    /// It is the thread's current task meanwhile, and may yield by a word to this thread.
+    #[inline]
+    #[must_use]
+    pub(crate) fn run_current(self, runner: Runner<'_>, budget: Budget) -> Option<Notified> {
+        let current = CurrentTask::new(self.header().id, self.task().as_raw().as_ptr().cast_const().cast());
+        let runner = Runner { current: Some(&current), ..runner };
+        context::in_task(&current, budget, || self.run(&runner))
+    }
+
+    /// The same, for those who have no current task: shutdown, and the blocking pool.
     #[inline]
     #[must_use]
     pub(crate) fn run(self, runner: &Runner<'_>) -> Option<Notified> {

@@ -16,7 +16,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) completions: Option<&'a Counter>,
     /// Where its tasks are freed, if it has a list.
     pub(crate) home: Option<&'a Home>,
-    /// What the context knows of the task, if it does.
+    /// What the context knows of the task: put in by `Notified::run_current`.
     pub(crate) current: Option<&'a CurrentTask>,
 }
 

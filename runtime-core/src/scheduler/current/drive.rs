@@ -202,14 +202,13 @@ impl Worker {
     fn execute(&self, task: Notified) {
         let counters = self.counters();
         counters.polls.add(1);
-        let current = task.task().as_current();
         let runner = Runner {
             observer: self.runtime.observer.as_ref(),
             completions: Some(&counters.completions),
             home: Some(&self.home),
-            current: Some(&current),
+            current: None,
         };
-        let again = context::in_task(&current, self.runtime.budget, || task.run(&runner));
+        let again = task.run_current(runner, self.runtime.budget);
         if let Some(task) = again {
             self.push(task);
         }

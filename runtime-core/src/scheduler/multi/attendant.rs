@@ -43,7 +43,7 @@ use super::lanes::take_one;
 use super::{Shared, Worker};
 use crate::primitive::Injector;
 use crate::primitive::atomic::AtomicUsize;
-use crate::primitive::atomic::Ordering::Relaxed;
+use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::runtime::Inner;
 use crate::task::Notified;
 
@@ -73,8 +73,9 @@ impl<T> Attendance<T> {
         }
     }
 
+    /// Whoever reads it also sees the slot, which was made before.
     pub(super) fn attendant(&self) -> Option<usize> {
-        Some(self.attendant.load(Relaxed)).filter(|&slot| slot != NOBODY)
+        Some(self.attendant.load(Acquire)).filter(|&slot| slot != NOBODY)
     }
 
     fn is_attendant(&self, slot: usize) -> bool {
@@ -83,7 +84,7 @@ impl<T> Attendance<T> {
 
     /// For the monitor. Before the thread gets the core, so that it knows from the start.
     pub(super) fn appoint(&self, slot: usize) {
-        self.attendant.store(slot, Relaxed);
+        self.attendant.store(slot, Release);
     }
 
     /// For the monitor. The worker to unpark, if any.
@@ -172,6 +173,7 @@ impl Worker {
 
     /// Counts a tick. Whether the next task is to be a held one: every fourth, and in the place of a lone task that
     /// has yielded.
+    #[cold]
     pub(super) fn is_helds_turn(&self) -> bool {
         if !self.has_held() {
             return false;

@@ -19,21 +19,17 @@ const HELD: u32 = 4;
 pub(super) struct Told(u32);
 
 impl Told {
-    /// All is as usual: one comparison.
-    #[inline]
-    pub(super) fn nothing(self) -> bool {
-        self.0 == 0
-    }
-
     #[inline]
     pub(super) fn is_closing(self) -> bool {
         self.0 & CLOSING != 0
     }
 
+    #[inline]
     pub(super) fn drivers_wait(self) -> bool {
         self.0 & DRIVERS != 0
     }
 
+    #[inline]
     pub(super) fn may_be_held(self) -> bool {
         self.0 & HELD != 0
     }
@@ -80,11 +76,11 @@ mod tests {
     #[test]
     fn a_call_is_for_one_and_closing_for_all() {
         let signal = Signal::default();
-        assert!(signal.get().nothing());
+        assert!(signal.get().0 == 0);
         signal.call_to_drivers();
         assert!(signal.get().drivers_wait() && !signal.get().is_closing());
         assert!(signal.take_call());
-        assert!(!signal.take_call() && signal.get().nothing());
+        assert!(!signal.take_call() && signal.get().0 == 0);
         signal.close();
         signal.call_to_drivers();
         assert!(signal.take_call());
@@ -99,6 +95,6 @@ mod tests {
         assert!(signal.get().may_be_held() && !signal.get().drivers_wait());
         signal.set_held(false);
         signal.set_held(false);
-        assert!(signal.get().nothing());
+        assert!(signal.get().0 == 0);
     }
 }

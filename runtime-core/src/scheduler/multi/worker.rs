@@ -23,10 +23,8 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::signal::Told;
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
-use crate::context;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
 use crate::rng::Stream;
@@ -239,13 +237,17 @@ impl Worker {
             if told.is_closing() {
                 break;
             }
-            let is_helds_turn = !told.nothing() && self.heed(told);
+            if told.drivers_wait() && self.shared().signal.take_call() {
+                self.pacing.end_now();
+            }
             if self.pacing.tick() {
                 self.maintain();
                 if self.retires.get() {
                     break;
                 }
             }
+            // After maintenance, which may have brought something.
+            let is_helds_turn = told.may_be_held() && self.is_helds_turn();
             let next = match yielded.take() {
                 task if is_helds_turn => match self.next_at_helds_turn(task) {
                     // Somebody was quicker.
@@ -279,15 +281,6 @@ impl Worker {
         if self.searching.get() {
             self.stop_search();
         }
-    }
-
-    /// Heeds what it is told. Whether it is the turn of the tasks that the attendant holds.
-    #[cold]
-    fn heed(&self, told: Told) -> bool {
-        if told.drivers_wait() && self.shared().signal.take_call() {
-            self.pacing.end_now();
-        }
-        told.may_be_held() && self.is_helds_turn()
     }
 
     /// Whether this is a spare worker, and one too many. If so it is on its way out.
@@ -333,7 +326,9 @@ impl Worker {
         if let Some(task) = yielded {
             self.put_back(task);
         }
-        let injected = if self.core.lanes.is_injectors_turn() { self.take_injected() } else { None };
+        // With nothing on the lanes the injector comes first, as ever; a held task comes along.
+        let injected =
+            if self.core.lanes.is_injectors_turn() || !self.has_queued() { self.take_injected() } else { None };
         injected.or_else(|| self.take_held())
     }
 
@@ -345,14 +340,13 @@ impl Worker {
         let counters = self.counters();
         counters.polls.add(1);
         self.slot().current.polls(task.task());
-        let current = task.task().as_current();
         let runner = Runner {
             observer: self.runtime.observer.as_ref(),
             completions: Some(&counters.completions),
             home: Some(&self.home),
-            current: Some(&current),
+            current: None,
         };
-        let again = context::in_task(&current, self.runtime.budget, || task.run(&runner));
+        let again = task.run_current(runner, self.runtime.budget);
         self.slot().current.polls_nothing();
         again
     }

@@ -78,7 +78,8 @@ impl Rounds<'_> {
             if takes_long(how, watch)
                 && let Some(slot) = self.shared.victim(number)
                 && let Some(Doing::Poll(polled)) = slot.current.doing()
-                // The poll may have ended meanwhile, and the next one is not to blame.
+                // The poll may have ended meanwhile, and the next one is not to blame. (Nothing orders the two looks but
+                // the time that they are apart; a place too many is forgotten within a second.)
                 && watch.is_at(steps(slot))
             {
                 is_any_new |= self.places.note(polled.spawned_at);
