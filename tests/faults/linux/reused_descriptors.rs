@@ -71,14 +71,17 @@ fn a_descriptor_made_anew_while_events_for_the_old_one_are_delivered_gets_none_o
     const CROWD: usize = 100;
     in_own_process(|| {
         on_each_runtime(|runtime| {
-            // A thread that writes to whatever it is handed.
+            // A thread that writes to whatever it is handed, and hands it back: it must not close any meanwhile, for then
+            // those numbers would be used again.
             let (crowds, to_write) = mpsc::channel::<Vec<UnixStream>>();
+            let (written, back) = mpsc::channel();
             let writer = thread::spawn(move || {
                 for mut crowd in to_write {
                     for theirs in &mut crowd {
                         // Some have no other end any more.
                         let _ = theirs.write_all(b"old");
                     }
+                    written.send(crowd).unwrap();
                 }
             });
             runtime.block_on(async {
@@ -100,6 +103,7 @@ fn a_descriptor_made_anew_while_events_for_the_old_one_are_delivered_gets_none_o
                         for (successor, _theirs) in &silent {
                             assert_not_readable(successor, "later").await;
                         }
+                        drop(back.recv().unwrap());
                     }
                     same
                 });
