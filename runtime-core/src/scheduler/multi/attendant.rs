@@ -22,7 +22,8 @@
 //! # Who may do what
 //!
 //! The monitor alone appoints and dismisses, and notes and forgets places. Workers read both when they come across a task,
-//! relaxed: what they see late costs one wrong turn, which the monitor makes good.
+//! relaxed: what they see late costs one wrong turn, which the monitor makes good. (Who goes on to look at the attendant's
+//! slot reads with acquire what was stored with release: the slot may be new.)
 //!
 //! Held tasks are surplus, for everybody but the attendant, and the idle protocol (`idle.rs`) sees to it that nobody
 //! sleeps over them: after its push the attendant notifies as any pusher, and all others look there, too, when they stop

@@ -5,7 +5,7 @@
 //! - If a worker sleeps, it is woken: it steals what is stranded, and sees to the drivers.
 //! - Workers that have stepped aside have seen to their replacement themselves; should that have failed, or the worker
 //!   that they relied on have got stuck, they count as stuck asleep.
-//! - If nobody moves, spares are started: one at first, and at each further sample as many again as there are threads,
+//! - If nobody moves, spares are started: as many as are blocked, and at each further sample as many again as there are threads,
 //!   because hundreds of tasks may block one after another. While such trouble is fresh, a worker that has not moved
 //!   for one sample is taken to be stuck.
 //! - If some of them compute, the very first is the *attendant*, which keeps out of what keeps the others busy
