@@ -91,7 +91,8 @@ fn spare_threads_are_used_again() {
     // While those of one round retire a few more may be needed for the next.
     let all = started.load(SeqCst);
     assert!(all <= 60, "{all} threads for rounds that need ten each");
-    assert_eq!(metrics.num_spare_threads(), all - 1, "none has ended");
+    // One that is being started counts before it has said so. Were one to end it would never add up.
+    eventually(|| metrics.num_spare_threads() == started.load(SeqCst) - 1);
 }
 
 #[test]

@@ -62,6 +62,8 @@ pub(super) struct Watch {
     /// The first reading of the thread's times in this poll and when that was, and the latest.
     first_times: Option<(Duration, Times)>,
     last_times: Option<(Duration, Times)>,
+    /// How long between the two it has run, or slept, and not waited for a processor. No more than is certain.
+    own: Duration,
     /// What waited meanwhile: the most tasks at a time, and whether timers and sockets did.
     tasks_waiting: usize,
     drivers_waited: bool,
@@ -93,6 +95,14 @@ impl Watch {
             self.asleep += 1;
         } else {
             self.running += 1;
+        }
+        if let (Some((since, last)), Some(times)) = (self.last_times, reading.times) {
+            // While it waits for a processor the system does not count that yet.
+            self.own += if reading.is_asleep {
+                (self.age - since).saturating_sub(times.waited.saturating_sub(last.waited))
+            } else {
+                times.ran.saturating_sub(last.ran)
+            };
         }
         self.last_times = reading.times.map(|times| (self.age, times));
         self.first_times = self.first_times.or(self.last_times);
@@ -138,12 +148,9 @@ impl Watch {
         self.steps == Some(steps)
     }
 
-    /// For so long at least: of a thread that computes, by its own clock since the first reading.
-    pub(super) fn has_run(&self, limit: Duration) -> bool {
-        match self.span() {
-            Some((_, gained)) if !self.is_asleep() => gained.ran >= limit,
-            _ => self.age >= limit,
-        }
+    /// Whether it has had so much time at least since the first reading. If nothing is known of its thread, by the clock.
+    pub(super) fn has_had(&self, limit: Duration) -> bool {
+        (if self.first_times.is_some() { self.own } else { self.age }) >= limit
     }
 
     pub(super) fn has_reading(&self) -> bool {
@@ -268,6 +275,25 @@ mod tests {
         watch.note(running(109));
         assert!(watch.is_its_own_doing(THRESHOLD), "9 ms of 16");
         assert_eq!(watch.activity(), Activity::Burning);
+    }
+
+    #[test]
+    fn time_spent_waiting_for_a_processor_is_not_its_own() {
+        let mut watch = Watch::default();
+        progress(&mut watch, 5, 1);
+        progress(&mut watch, 5, 3);
+        assert!(watch.has_had(ms(3)), "nothing is known of it");
+        watch.note(asleep(100));
+        assert!(!watch.has_had(ms(1)), "it may have waited until now");
+        progress(&mut watch, 5, 4);
+        watch.note(Reading { is_asleep: false, ..asleep(100) });
+        assert!(!watch.has_had(ms(1)), "it was woken, and waits since");
+        progress(&mut watch, 5, 4);
+        watch.note(asleep(103));
+        assert!(watch.has_had(ms(1)) && !watch.has_had(ms(2)), "it has waited for most of the time");
+        progress(&mut watch, 5, 4);
+        watch.note(asleep(103));
+        assert!(watch.has_had(ms(5)) && !watch.has_had(ms(6)));
     }
 
     #[test]
