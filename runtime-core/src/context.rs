@@ -56,7 +56,7 @@ impl CurrentTask {
         Self { id, waker, yields: Cell::new(false) }
     }
 
-    /// Whether it has asked, on the thread that polls it, to be polled again.
+    /// Whether it has woken itself, on the thread that polls it.
     #[inline]
     pub(crate) fn yields(&self) -> bool {
         self.yields.get()
@@ -257,15 +257,25 @@ fn with_task<R>(f: impl FnOnce(&CurrentTask) -> R) -> Option<R> {
 /// polls, it is told so without an atomic operation: nobody else looks before the poll returns.
 #[inline]
 pub(crate) fn wake_in_poll(waker: &Waker) {
-    let is_told = is_waker_of_task(waker)
-        && with_task(|task| {
-            let is_its_own = ptr::eq(task.waker, waker.data());
-            task.yields.set(task.yields.get() | is_its_own);
-            is_its_own
-        }) == Some(true);
-    if !is_told {
+    if !(is_waker_of_task(waker) && yields(waker.data())) {
         waker.wake_by_ref();
     }
+}
+
+/// After a wake that found its task queued or running. A task that wakes itself in its poll yields: it has had its turn.
+/// One that somebody else wakes meanwhile does not.
+#[inline]
+pub(crate) fn note_wake(waker: *const ()) {
+    let _ = yields(waker);
+}
+
+/// Notes that the task yields which this thread polls, if that is the one whose waker has such data.
+fn yields(waker: *const ()) -> bool {
+    with_task(|task| {
+        let is_its_own = ptr::eq(task.waker, waker);
+        task.yields.set(task.yields.get() | is_its_own);
+        is_its_own
+    }) == Some(true)
 }
 
 /// The thread's place, if it is one at the current runtime, which is not so while another runtime has been entered.

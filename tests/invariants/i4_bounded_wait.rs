@@ -2,8 +2,8 @@
 //! others do (`scheduler/multi/lanes.rs`). A tick is a poll; the tests count them in the futures themselves.
 //!
 //! Mutations that these tests are for: no turn for the oldest task of the LIFO lane (two tasks that wake each other
-//! starve what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane; no turn for the
-//! injector, or one that takes the others' turns.
+//! starve what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane; tasks that others woke
+//! in their polls put into the fair lane; no turn for the injector, or one that takes the others' turns.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -242,6 +242,34 @@ fn i4_whoever_yields_lets_all_that_wait_go_first() {
             }
         }
     }
+}
+
+/// A timer may fire just as its task goes to sleep.
+#[test]
+fn i4_whoever_is_woken_in_its_poll_by_another_does_not_wait_behind_those_that_yield() {
+    let _watchdog = watchdog();
+    let runtime = multi(1);
+    let ticks = Arc::<Ticks>::default();
+    let hogs: Vec<_> = (0..200).map(|_| runtime.spawn(hog(ticks.clone()))).collect();
+    let clock = ticks.clone();
+    let mut woken_at = None;
+    let waited = runtime.spawn(poll_fn(move |cx| match woken_at {
+        None => {
+            let waker = cx.waker().clone();
+            std::thread::spawn(move || waker.wake()).join().unwrap();
+            woken_at = Some(clock.poll(0));
+            Poll::Pending
+        }
+        Some(woken_at) => Poll::Ready(clock.poll(0) - woken_at),
+    }));
+    let waited = runtime.block_on(waited).unwrap();
+    assert!(waited <= 10, "{waited} ticks");
+    ticks.stop.store(true, SeqCst);
+    runtime.block_on(async {
+        for hog in hogs {
+            hog.await.unwrap();
+        }
+    });
 }
 
 /// Takes the output of a task that is over.

@@ -60,7 +60,7 @@ fn run_queued() {
         match task {
             Some(task) => {
                 let again = task.run_current(Runner::NOBODY, Budget::UNCONSTRAINED);
-                QUEUE.lock().unwrap().extend(again);
+                QUEUE.lock().unwrap().extend(again.task());
             }
             None => return,
         }

@@ -58,7 +58,7 @@ use std::ptr::NonNull;
 
 pub(crate) use self::cell::Header;
 pub(crate) use self::list::Site;
-pub(crate) use self::raw::{Birth, Notified, TaskRef, free};
+pub(crate) use self::raw::{Again, Birth, Notified, TaskRef, free};
 pub(crate) use self::runner::Runner;
 pub(crate) use self::waker::is_waker_of_task;
 

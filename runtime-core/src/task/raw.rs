@@ -212,6 +212,27 @@ impl Drop for TaskRef {
     }
 }
 
+/// Whether a task goes to a queue again after a poll.
+#[must_use]
+#[derive(Debug)]
+pub(crate) enum Again {
+    No,
+    /// It has woken itself: it must not run again before the others have had a turn.
+    Yielded(Notified),
+    /// Somebody else has woken it meanwhile.
+    Woken(Notified),
+}
+
+impl Again {
+    /// For queues that make no difference.
+    pub(crate) fn task(self) -> Option<Notified> {
+        match self {
+            Self::No => None,
+            Self::Yielded(task) | Self::Woken(task) => Some(task),
+        }
+    }
+}
+
 /// A task that stands in a queue, with the queue's reference. Whoever takes it out polls it.
 #[derive(Debug)]
 #[repr(transparent)]
@@ -242,14 +263,16 @@ impl Notified {
     }
 
     /// Polls the task, or drops its future if it was cancelled. Gives it back if it was woken during the poll: then it
-    /// goes to a queue again, but must not run again before the others have had a turn.
-    /// It is the thread's current task meanwhile, and may yield by a word to this thread.
+    /// goes to a queue again. It is the thread's current task meanwhile, and may yield by a word to this thread.
     #[inline]
-    #[must_use]
-    pub(crate) fn run_current(self, runner: Runner<'_>, budget: Budget) -> Option<Notified> {
+    pub(crate) fn run_current(self, runner: Runner<'_>, budget: Budget) -> Again {
         let current = CurrentTask::new(self.header().id, self.task().as_raw().as_ptr().cast_const().cast());
         let runner = Runner { current: Some(&current), ..runner };
-        context::in_task(&current, budget, || self.run(&runner))
+        match context::in_task(&current, budget, || self.run(&runner)) {
+            Some(task) if current.yields() => Again::Yielded(task),
+            Some(task) => Again::Woken(task),
+            None => Again::No,
+        }
     }
 
     /// The same, for those who have no current task: shutdown, and the blocking pool.

@@ -7,6 +7,7 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 use super::cell::Header;
 use super::raw::TaskRef;
 use super::state::Wake;
+use crate::context;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
@@ -43,7 +44,7 @@ unsafe fn wake(data: *const ()) {
     match unsafe { header.as_ref() }.state.wake() {
         // SAFETY: the waker's reference goes to the queue, and keeps the task for the call.
         Wake::Submit => unsafe { (header.as_ref().vtable.schedule)(header) },
-        Wake::Nothing => {}
+        Wake::Nothing => context::note_wake(data),
         // SAFETY: that was the last reference.
         Wake::Dealloc => unsafe { (header.as_ref().vtable.release)(header) },
     }
@@ -55,7 +56,7 @@ unsafe fn wake_by_ref(data: *const ()) {
     match unsafe { header.as_ref() }.state.wake_by_ref() {
         // SAFETY: the state change added a reference for the queue.
         Wake::Submit => unsafe { (header.as_ref().vtable.schedule)(header) },
-        Wake::Nothing | Wake::Dealloc => {}
+        Wake::Nothing | Wake::Dealloc => context::note_wake(data),
     }
 }
 

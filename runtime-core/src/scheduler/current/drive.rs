@@ -209,7 +209,8 @@ impl Worker {
             current: None,
         };
         let again = task.run_current(runner, self.runtime.budget);
-        if let Some(task) = again {
+        // In a single line there is no more to tell apart.
+        if let Some(task) = again.task() {
             self.push(task);
         }
     }

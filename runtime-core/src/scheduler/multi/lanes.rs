@@ -1,8 +1,8 @@
 //! A worker's lanes, and the order in which it serves them.
 //!
-//! Three lanes: a LIFO deque for what a task has woken or spawned (its newest task is the one whose data is in the
-//! cache), a FIFO fair lane for tasks that yielded and those woken by sockets, and a FIFO *due lane* for those woken by
-//! timers. All can be stolen from.
+//! Three lanes: a LIFO deque for what was spawned or woken (its newest task is the one whose data is in the cache), a FIFO
+//! fair lane for tasks that yielded and those woken by sockets, and a FIFO *due lane* for those woken by timers. All can
+//! be stolen from.
 //!
 //! # The bound
 //!

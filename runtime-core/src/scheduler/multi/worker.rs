@@ -32,7 +32,7 @@ use crate::runtime::Inner;
 use crate::scheduler::pacing::Pacing;
 use crate::scheduler::patience::Patience;
 use crate::task::home::Home;
-use crate::task::{self, Birth, JoinHandle, Notified, Runner};
+use crate::task::{self, Again, Birth, JoinHandle, Notified, Runner};
 
 /// See the module.
 pub(crate) struct Worker {
@@ -200,7 +200,7 @@ impl Worker {
         self.offer_surplus();
     }
 
-    /// Queues a task that was woken during its own poll.
+    /// Queues a task that woke itself in its poll.
     #[inline(always)] // the compiler takes it for seldom
     fn push_yielded(&self, task: Notified) {
         self.counters().local_schedules.add(1);
@@ -332,7 +332,7 @@ impl Worker {
         injected.or_else(|| self.take_held())
     }
 
-    /// Runs a task. Gives it back if it is to be queued again.
+    /// Runs a task. Gives it back if it has yielded.
     fn execute(&self, task: Notified) -> Option<Notified> {
         if self.searching.get() {
             self.stop_search();
@@ -348,7 +348,21 @@ impl Worker {
         };
         let again = task.run_current(runner, self.runtime.budget);
         self.slot().current.polls_nothing();
-        again
+        match again {
+            Again::No => None,
+            Again::Yielded(task) => Some(task),
+            Again::Woken(task) => {
+                self.push_woken(task);
+                None
+            }
+        }
+    }
+
+    /// Queues a task that another thread woke during its poll, as if that had just ended when it was woken: what a timer
+    /// wakes just as its task goes to sleep must not wait behind all those that yield.
+    #[cold]
+    fn push_woken(&self, task: Notified) {
+        if self.lost_core.get() { self.shared().inject(&self.runtime, task) } else { self.push(task) }
     }
 
     /// At the end of an interval of polls.
