@@ -166,9 +166,9 @@ impl Builder {
     /// workers stands still, but is told so.
     ///
     /// Beyond twice the number of workers there are only as many as there are threads that *sleep* in a blocked poll:
-    /// more threads do not help those that compute. What helps is one that keeps free: beside workers that compute, one
-    /// spare more runs nothing but tasks that were spawned in other places than those which keep the workers busy. (Should
-    /// it get stuck itself another one does, up to 32 times.)
+    /// more threads do not help those that compute. What helps is one that keeps free: the first spare worker runs nothing
+    /// but tasks that were spawned in other places than those whose tasks block. (Should it get stuck itself another one
+    /// does, up to 32 times.)
     ///
     /// A spare worker retires when the blocked ones have returned; its thread is kept for
     /// [`thread_keep_alive`](Self::thread_keep_alive).

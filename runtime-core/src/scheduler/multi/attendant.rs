@@ -3,7 +3,8 @@
 //! A worker that blocks asleep leaves its processor to the spare that replaces it, so there may be hundreds of those. One
 //! that *computes* for long does not; more threads would only share the processors with it, and each of them would take
 //! the next such task. Beside hundreds of tasks that compute, timers, sockets and all other tasks would wait until the
-//! last of those has begun. So when everybody is stuck and some compute, the first spare is the attendant:
+//! last of those has begun. And beside hundreds that sleep each new spare would take the next of them, and strand what a
+//! socket had woken meanwhile until the spare after it comes. So when everybody is stuck the first spare is the attendant:
 //!
 //! - The monitor notes the *places* where the tasks were spawned that were seen stuck.
 //! - The attendant passes over tasks from these places. It puts them on the *held* queue, from which all others take, and
@@ -17,7 +18,7 @@
 //!   by a third.)
 //!
 //! Other spares are started beside it as if it were not there (`monitor/policy.rs`): a held task may be the very one that
-//! a computing one waits for.
+//! a stuck one waits for.
 //!
 //! # Who may do what
 //!

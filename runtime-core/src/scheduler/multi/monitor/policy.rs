@@ -5,13 +5,12 @@
 //! - If a worker sleeps, it is woken: it steals what is stranded, and sees to the drivers.
 //! - Workers that have stepped aside have seen to their replacement themselves; should that have failed, or the worker
 //!   that they relied on have got stuck, they count as stuck asleep.
-//! - If nobody moves, spares are started: as many as are blocked, and at each further sample as many again as there are threads,
-//!   because hundreds of tasks may block one after another. While such trouble is fresh, a worker that has not moved
-//!   for one sample is taken to be stuck.
-//! - If some of them compute, the very first is the *attendant*, which keeps out of what keeps the others busy
-//!   (`../attendant.rs`). It counts neither among those that move nor among the spares. One that gets stuck itself is no
-//!   attendant any more, but a spare; the next one is started also if somebody else lacks a processor. There may be
-//!   [`ATTENDANTS`] such spares.
+//! - If nobody moves, spares are started: as many as are blocked, and at each further sample as many again as there are
+//!   threads, because hundreds of tasks may block one after another. While such trouble is fresh, a worker that has not
+//!   moved for one sample is taken to be stuck.
+//! - The very first is the *attendant*, which keeps out of what keeps the others busy (`../attendant.rs`). It counts
+//!   neither among those that move nor among the spares. One that gets stuck itself is no attendant any more, but a spare;
+//!   the next one is started also if somebody else lacks a processor. There may be [`ATTENDANTS`] such spares.
 //! - If others move, those that are stuck asleep are replaced, one for one: their processors are idle, and there is
 //!   more to do. Those that are stuck computing are not: their processors are not idle.
 //! - Threads that compute are no reason to start ever more. Beyond the number of those asleep there are at most
@@ -106,8 +105,7 @@ impl Situation {
         }
         let waits = self.waits();
         let assumed = self.asleep + self.aside + self.unknown.min(UNKNOWN) + COMPUTING * self.workers;
-        let may_compute = self.excused + self.slow + self.stuck > self.asleep;
-        if is_stuck && self.is_nobody_moving() && waits > 0 && may_compute && !self.is_attended {
+        if is_stuck && self.is_nobody_moving() && waits > 0 && !self.is_attended {
             return Help { attend: self.spares < assumed + ATTENDANTS, ..Help::default() };
         }
         let start = if self.is_standstill() {
@@ -135,9 +133,9 @@ mod tests {
         Help { start, ..NONE }
     }
 
-    /// Two workers asleep in a system call, and ten tasks behind them.
+    /// Two workers asleep in a system call, ten tasks behind them, and an attendant.
     const BLOCKED: Situation = Situation {
-        is_attended: false,
+        is_attended: true,
         moving: 0,
         excused: 0,
         slow: 0,
@@ -147,7 +145,7 @@ mod tests {
         unknown: 0,
         stuck_asleep: 2,
         coming: 0,
-        stranded: 10,
+        stranded: 0,
         injected: 0,
         held: 0,
         queued: 10,
@@ -160,35 +158,35 @@ mod tests {
 
     #[test]
     fn nobody_is_helped_who_holds_nobody_up() {
-        let situation = Situation { stranded: 0, queued: 0, ..BLOCKED };
+        let situation = Situation { queued: 0, ..BLOCKED };
         assert_eq!(situation.help(), NONE);
-        assert_eq!(Situation { drivers_wait: true, ..situation }.help(), start(1), "timers and sockets count");
+        let help = Situation { drivers_wait: true, ..situation }.help();
+        assert_eq!(help, Help { wake: true, ..start(1) }, "timers and sockets count");
     }
 
     #[test]
     fn a_worker_that_sleeps_is_preferred_to_a_spare() {
         let situation = Situation { has_sleepers: true, stuck: 1, ..BLOCKED };
-        assert_eq!(situation.help(), WAKE);
-        assert_eq!(Situation { stranded: 0, ..situation }.help(), NONE);
-        assert!(Situation { stranded: 0, injected: 1, ..situation }.help().wake, "nobody has come for it");
+        assert_eq!(situation.help(), NONE);
+        assert_eq!(Situation { stranded: 10, ..situation }.help(), WAKE);
+        assert_eq!(Situation { injected: 1, ..situation }.help(), WAKE, "nobody has come for it");
+        assert_eq!(Situation { held: 1, ..situation }.help(), WAKE, "nor for that");
     }
 
     #[test]
     fn workers_that_are_aside_and_lack_a_spare_get_one() {
-        let aside = Situation { aside: 2, stuck: 0, asleep: 0, stuck_asleep: 0, stranded: 0, ..BLOCKED };
+        let aside = Situation { aside: 2, stuck: 0, asleep: 0, stuck_asleep: 0, ..BLOCKED };
         assert_eq!(aside.help(), start(2));
         assert_eq!(Situation { moving: 1, ..aside }.help(), start(2));
         assert_eq!(Situation { spares: 2, moving: 2, ..aside }.help(), NONE);
         assert_eq!(Situation { queued: 0, ..aside }.help(), NONE, "for nothing");
-        let many = Situation { is_attended: true, aside: 100, spares: 100, stuck: 1, workers: 1, queued: 5, ..aside };
+        let many = Situation { aside: 100, spares: 100, stuck: 1, workers: 1, queued: 5, ..aside };
         assert_eq!(many.help(), start(2), "those that stand in for them are no reason to have no more");
     }
 
     #[test]
     fn threads_of_which_nothing_is_known_get_a_bounded_number_of_spares() {
         let unknown = Situation { asleep: 0, unknown: 200, stuck: 200, queued: 1000, workers: 2, ..BLOCKED };
-        assert_eq!(unknown.help(), ATTEND, "they may compute");
-        let unknown = Situation { is_attended: true, stranded: 0, ..unknown };
         assert_eq!(unknown.help(), start(68));
         assert_eq!(Situation { spares: 68, ..unknown }.help(), NONE);
     }
@@ -199,7 +197,7 @@ mod tests {
         let next = Situation { slow: 2, asleep: 4, spares: 2, queued: 300, in_trouble: true, ..BLOCKED };
         assert_eq!(next.help(), start(4), "as many as there are threads");
         assert_eq!(Situation { coming: 1, ..next }.help(), NONE, "one is about to look");
-        assert_eq!(Situation { queued: 1, stranded: 1, ..next }.help(), start(1), "but no more than wait");
+        assert_eq!(Situation { queued: 1, ..next }.help(), start(1), "but no more than wait");
     }
 
     #[test]
@@ -218,22 +216,21 @@ mod tests {
     }
 
     #[test]
-    fn the_first_spare_for_threads_that_compute_is_the_attendant() {
-        let burning = Situation { asleep: 0, stuck_asleep: 0, ..BLOCKED };
-        assert_eq!(burning.help(), ATTEND);
-        assert_eq!(Situation { asleep: 1, ..burning }.help(), ATTEND, "one is enough");
-        assert_eq!(Situation { moving: 1, ..burning }.help(), NONE, "one that moves attends");
-        assert_eq!(Situation { moving: 1, excused: 1, ..burning }.help(), ATTEND, "not one that would");
-        assert_eq!(Situation { queued: 0, ..burning }.help(), NONE, "to nothing");
-        let attended = Situation { is_attended: true, stranded: 0, ..burning };
-        assert!(!attended.help().wake, "what is held is not for it");
-        assert!(Situation { stranded: 1, ..attended }.help().wake);
-        assert!(Situation { drivers_wait: true, ..attended }.help().wake);
+    fn the_first_spare_is_the_attendant() {
+        let blocked = Situation { is_attended: false, ..BLOCKED };
+        assert_eq!(blocked.help(), ATTEND);
+        assert_eq!(Situation { asleep: 0, stuck_asleep: 0, ..blocked }.help(), ATTEND, "also where all compute");
+        assert_eq!(Situation { moving: 1, excused: 1, ..blocked }.help(), ATTEND, "or lack a processor");
+        assert_eq!(Situation { moving: 1, ..blocked }.help(), start(2), "one that moves attends");
+        assert_eq!(Situation { queued: 0, ..blocked }.help(), NONE, "to nothing");
+        assert!(!BLOCKED.help().wake, "what is held is not for it");
+        assert!(Situation { stranded: 1, ..BLOCKED }.help().wake);
+        assert!(Situation { drivers_wait: true, ..BLOCKED }.help().wake);
     }
 
     #[test]
     fn threads_that_compute_get_a_bounded_number_of_spares() {
-        let burning = Situation { asleep: 0, stuck_asleep: 0, stranded: 0, queued: 100, is_attended: true, ..BLOCKED };
+        let burning = Situation { asleep: 0, stuck_asleep: 0, queued: 100, ..BLOCKED };
         assert_eq!(burning.help(), start(2));
         let more = Situation { slow: 4, spares: 4, in_trouble: true, ..burning };
         assert_eq!(more.help(), NONE, "six threads are as good as more on these processors");
