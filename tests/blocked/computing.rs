@@ -95,15 +95,24 @@ fn i7_tasks_that_compute_spawned_in_many_places_hold_up_nothing_else() {
     let _watchdog = watchdog();
     let runtime = runtime(2);
     let spin = Spin::default();
-    let mut spinning = Vec::new();
-    macro_rules! spawn_here {
-        ($($place:literal)*) => { $(
-            let _ = $place;
-            (0..10).for_each(|_| spinning.push(runtime.spawn(spin.clone().spin())));
-        )* };
-    }
-    // A place each. The attendant cannot know them before it has tried one of each.
-    spawn_here!(1 2 3 4 5 6 7 8 9 10 11 12);
+    // A place each: what a macro repeats would be one.
+    let places: [fn(&Runtime, Spin) -> JoinHandle<()>; 12] = [
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+        |runtime, spin| runtime.spawn(spin.spin()),
+    ];
+    // The attendant cannot know them before it has tried one of each.
+    let spawn = |place: fn(&Runtime, Spin) -> JoinHandle<()>| (0..10).map(move |_| place);
+    let spinning = places.into_iter().flat_map(spawn).map(|spawn| spawn(&runtime, spin.clone())).collect();
     runtime.block_on(runtime.spawn(everything_else())).unwrap();
     assert!(spin.begun() < 120, "not a thread for each");
     spin.end.store(true, SeqCst);
@@ -210,6 +219,21 @@ fn a_task_is_not_left_to_others_for_ever() {
     join(&runtime, vec![innocent]);
     assert!(others.begun() < 50);
     others.end.store(true, SeqCst);
+    join(&runtime, spinning);
+}
+
+#[test]
+fn a_task_that_was_left_to_others_is_dropped_when_it_is_aborted() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let spin = Spin::default();
+    let mut spinning = spawn_spinning(&runtime, &spin, 20);
+    runtime.block_on(runtime.spawn(everything_else())).unwrap();
+    let last = spinning.pop().unwrap();
+    last.abort();
+    // All threads spin until it is over.
+    assert!(runtime.block_on(last).unwrap_err().is_cancelled());
+    spin.end.store(true, SeqCst);
     join(&runtime, spinning);
 }
 

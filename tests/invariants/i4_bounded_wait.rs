@@ -244,6 +244,12 @@ fn i4_whoever_yields_lets_all_that_wait_go_first() {
     }
 }
 
+/// Has another thread wake the task that is being polled.
+fn wake_from_elsewhere(cx: &std::task::Context<'_>) {
+    let waker = cx.waker().clone();
+    std::thread::spawn(move || waker.wake()).join().unwrap();
+}
+
 /// A timer may fire just as its task goes to sleep.
 #[test]
 fn i4_whoever_is_woken_in_its_poll_by_another_does_not_wait_behind_those_that_yield() {
@@ -255,8 +261,7 @@ fn i4_whoever_is_woken_in_its_poll_by_another_does_not_wait_behind_those_that_yi
     let mut woken_at = None;
     let waited = runtime.spawn(poll_fn(move |cx| match woken_at {
         None => {
-            let waker = cx.waker().clone();
-            std::thread::spawn(move || waker.wake()).join().unwrap();
+            wake_from_elsewhere(cx);
             woken_at = Some(clock.poll(0));
             Poll::Pending
         }
@@ -264,6 +269,32 @@ fn i4_whoever_is_woken_in_its_poll_by_another_does_not_wait_behind_those_that_yi
     }));
     let waited = runtime.block_on(waited).unwrap();
     assert!(waited <= 10, "{waited} ticks");
+    end_hogs(&runtime, &ticks, hogs);
+}
+
+#[test]
+fn i4_whoever_is_woken_in_each_poll_by_another_leaves_the_others_their_turns() {
+    let _watchdog = watchdog();
+    let runtime = multi(1);
+    let ticks = Arc::<Ticks>::default();
+    let hogs: Vec<_> = (0..20).map(|_| runtime.spawn(hog(ticks.clone()))).collect();
+    let clock = ticks.clone();
+    let mut polls = 0;
+    let others = runtime.spawn(poll_fn(move |cx| {
+        polls += 1;
+        if polls == 300 {
+            return Poll::Ready(clock.now());
+        }
+        wake_from_elsewhere(cx);
+        Poll::Pending
+    }));
+    let others = runtime.block_on(others).unwrap();
+    // A fair share for each of the twenty would be 300.
+    assert!(others >= 20 * 200, "the others were polled {others} times in all");
+    end_hogs(&runtime, &ticks, hogs);
+}
+
+fn end_hogs(runtime: &Runtime, ticks: &Ticks, hogs: Vec<JoinHandle<()>>) {
     ticks.stop.store(true, SeqCst);
     runtime.block_on(async {
         for hog in hogs {

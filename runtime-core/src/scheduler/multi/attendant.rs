@@ -12,8 +12,8 @@
 //!   are stuck. When nothing is left it sleeps in the drivers.
 //! - If it gets stuck itself, with a task from a place that was not known, the monitor notes that place, too, makes it a
 //!   spare like any other, and starts another attendant.
-//! - When nobody has been stuck for a while, the monitor dismisses the attendant. A place is forgotten when none of its tasks
-//!   was seen stuck for a while; then the held tasks from there are *released*: anybody may take them again.
+//! - When for a while there was no standstill with something waiting, the monitor dismisses the attendant. A place is
+//!   forgotten when none of its tasks was seen stuck for a while.
 //! - Held tasks have a turn of their own at every worker, every fourth tick. (For so long the bounds in `lanes.rs` are longer
 //!   by a third.)
 //!
@@ -22,14 +22,13 @@
 //!
 //! # Who may do what
 //!
-//! The monitor alone appoints and dismisses, notes and forgets places, and releases. Workers read when they come across a
-//! task, relaxed: what they see late costs one wrong turn, which the monitor makes good. (Who goes on to look at the
-//! attendant's slot reads with acquire what was stored with release: the slot may be new.)
+//! The monitor alone appoints and dismisses, and notes and forgets places. Workers read both when they come across a task,
+//! relaxed: what they see late costs one wrong turn, which the monitor makes good. (Who goes on to look at the attendant's
+//! slot reads with acquire what was stored with release: the slot may be new.)
 //!
-//! A task must not stay held for a place that is forgotten: everybody else may be stuck for good. The monitor forgets the
-//! place, and then looks through what is held, with a fence in between. The attendant pushes, and then looks whether it
-//! knows the place still, with a fence in between. So either the monitor sees the task, or the attendant sees that the place
-//! is forgotten; then it asks the monitor to look again.
+//! Whether a task is to be held is seen once, when the attendant comes across it. Later its place may be forgotten, or it
+//! may be aborted; and everybody else may be stuck for good. So ten times a second the monitor looks through what is held
+//! and gives back what need not be. That also mends it if the attendant saw too late that a place is forgotten.
 //!
 //! Held tasks are surplus, for everybody but the attendant, and the idle protocol (`idle.rs`) sees to it that nobody
 //! sleeps over them: after its push the attendant notifies as any pusher, and all others look there, too, when they stop
@@ -43,18 +42,19 @@
 
 use std::panic::Location;
 use std::ptr;
+use std::sync::atomic::AtomicPtr;
 
 use super::idle::Idle;
 use super::lanes::take_one;
 use super::{Shared, Worker};
 use crate::primitive::Injector;
-use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use crate::primitive::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+use crate::primitive::atomic::AtomicUsize;
+use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::runtime::Inner;
 use crate::task::Notified;
 
 /// So many places are known at once. With more the attendant gets stuck more often.
-pub(super) const PLACES: usize = if cfg!(loom) { 1 } else { 32 };
+pub(super) const PLACES: usize = 32;
 /// How often held tasks have their turn.
 const EVERY: u32 = 4;
 /// No slot has this number.
@@ -68,8 +68,6 @@ pub(super) struct Attendance<T = Notified> {
     /// Known places come first; they are only compared. (One place in the source can have several `Location`s; then it is
     /// noted several times.)
     places: [AtomicPtr<Location<'static>>; PLACES],
-    /// Some of what is held need not be any more.
-    is_release_due: AtomicBool,
 }
 
 /// A place where tasks are spawned. Only compared.
@@ -80,8 +78,7 @@ impl<T> Attendance<T> {
         Self {
             attendant: AtomicUsize::new(NOBODY),
             held: Injector::new(),
-            places: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
-            is_release_due: AtomicBool::new(false),
+            places: [const { AtomicPtr::new(ptr::null_mut()) }; PLACES],
         }
     }
 
@@ -107,35 +104,23 @@ impl<T> Attendance<T> {
         idle.wake_one(|| self.held.is_empty())
     }
 
-    /// The attendant leaves a task from this place to the others. The worker to unpark, if any.
+    /// The attendant leaves a task to the others, or the monitor puts one back. The worker to unpark, if any.
     #[must_use]
-    fn hold(&self, task: T, place: Place, idle: &Idle) -> Option<usize> {
-        let woken = self.put_back(task, idle);
-        // After the fence in `Idle::wake_one`: it may have been forgotten meanwhile.
-        if !self.is_known(place) {
-            self.is_release_due.store(true, Release);
-        }
-        woken
-    }
-
-    #[must_use]
-    fn put_back(&self, task: T, idle: &Idle) -> Option<usize> {
+    fn hold(&self, task: T, idle: &Idle) -> Option<usize> {
         self.held.push(task);
         idle.wake_one(|| self.held.is_empty())
     }
 
-    /// For the monitor. Whether it is to look through what is held.
-    pub(super) fn is_release_due(&self) -> bool {
-        self.is_release_due.swap(false, Acquire)
-    }
-
-    /// For the monitor, when it has forgotten a place or was asked to: looks through what is held, once.
-    fn release(&self, is_still: impl Fn(&T) -> bool, mut release: impl FnMut(T), mut put_back: impl FnMut(T)) {
-        // Pairs with the one in `Idle::wake_one`, between a push and the look at the places.
-        fence(SeqCst);
-        for _ in 0..self.held.len() {
-            let Some(task) = take_one(&self.held) else { return };
-            if is_still(&task) { put_back(task) } else { release(task) }
+    /// For the monitor: looks at so many of the oldest. In a whole round they keep their order.
+    fn look_through(
+        &self,
+        tasks: usize,
+        is_for_others: impl Fn(&T) -> bool,
+        mut give_back: impl FnMut(T),
+        mut put_back: impl FnMut(T),
+    ) {
+        for task in std::iter::from_fn(|| take_one(&self.held)).take(tasks) {
+            if is_for_others(&task) { put_back(task) } else { give_back(task) }
         }
     }
 
@@ -203,8 +188,7 @@ impl Worker {
         let shared = self.shared();
         // Else, with tasks to hold coming in all the time, nobody would be woken for them.
         self.stop_searching();
-        let place = task.header().site().location();
-        shared.unpark_if(self.runtime(), shared.attendance.hold(task, place, &shared.idle));
+        shared.unpark_if(self.runtime(), shared.attendance.hold(task, &shared.idle));
     }
 
     /// Takes a task that the attendant has left to the others.
@@ -244,11 +228,16 @@ impl Shared {
         self.unpark_if(runtime, self.attendance.dismiss(&self.idle));
     }
 
-    /// Tasks from places that are not known any more are for everybody again.
-    pub(super) fn release_held(&self, runtime: &Inner) {
+    /// Gives back what need not be held any more.
+    pub(super) fn look_through_held(&self, runtime: &Inner, tasks: usize) {
         let attendance = &self.attendance;
-        let put_back = |task| self.unpark_if(runtime, attendance.put_back(task, &self.idle));
-        attendance.release(|task| attendance.is_for_others(task), |task| self.inject(runtime, task), put_back);
+        let put_back = |task| self.unpark_if(runtime, attendance.hold(task, &self.idle));
+        attendance.look_through(
+            tasks,
+            |task| attendance.is_for_others(task),
+            |task| self.inject(runtime, task),
+            put_back,
+        );
         // After the fences of each push: unlike the attendant, the monitor may be overtaken by the end.
         self.queues.after_push(|| self.empty_queues());
     }
@@ -282,33 +271,27 @@ mod tests {
     fn held_tasks_are_for_all_but_the_attendant() {
         let (attendance, idle) = (Attendance::new(), Idle::new(2));
         attendance.appoint(7);
-        let here = ptr::from_ref(Location::caller());
-        attendance.set_places([here].into_iter());
-        assert_eq!(attendance.hold("task", here, &idle), None, "nobody sleeps");
+        assert_eq!(attendance.hold("task", &idle), None, "nobody sleeps");
         assert!(attendance.has_any_for(0) && !attendance.has_any_for(7));
         assert_eq!(attendance.take(7), None);
         assert_eq!(attendance.take(0), Some("task"));
-        assert_eq!(attendance.hold("another", here, &idle), None);
+        assert_eq!(attendance.hold("another", &idle), None);
         assert_eq!(attendance.dismiss(&idle), None);
         assert_eq!(attendance.take(7), Some("another"));
-        assert!(!attendance.is_release_due());
     }
 
     #[test]
-    fn what_is_held_for_a_place_that_is_forgotten_is_released() {
+    fn what_need_not_be_held_any_more_is_given_back() {
         let (attendance, idle) = (Attendance::new(), Idle::new(2));
-        let (here, there) = (ptr::from_ref(Location::caller()), ptr::from_ref(Location::caller()));
-        attendance.set_places([here, there].into_iter());
-        for (task, place) in [(1, here), (2, there), (3, here), (4, there)] {
-            assert_eq!(attendance.hold(task, place, &idle), None);
+        for task in 1..=7 {
+            assert_eq!(attendance.hold(task, &idle), None);
         }
-        attendance.set_places([there].into_iter());
-        assert!(!attendance.is_release_due());
-        let (mut released, mut kept) = (Vec::new(), Vec::new());
-        attendance.release(|task| task % 2 == 0, |task| released.push(task), |task| kept.push(task));
-        assert_eq!((released, kept), (vec![1, 3], vec![2, 4]));
-        assert_eq!(attendance.hold(5, here, &idle), None);
-        assert!(attendance.is_release_due() && !attendance.is_release_due(), "it was too late, and says so");
+        let mut given_back = Vec::new();
+        let put_back = |task| assert_eq!(attendance.hold(task, &idle), None);
+        attendance.look_through(4, |task| task % 2 == 0, |task| given_back.push(task), put_back);
+        attendance.look_through(3, |task| task % 2 == 0, |task| given_back.push(task), put_back);
+        assert_eq!(given_back, [1, 3, 5, 7]);
+        assert!(attendance.drain().eq([2, 4, 6]), "in their order");
     }
 }
 
@@ -357,7 +340,7 @@ mod loom_tests {
                 let model = model.clone();
                 thread::spawn(move || model.lie_down(WORKER, false))
             };
-            let woken = model.attendance.put_back((), &model.idle);
+            let woken = model.attendance.hold((), &model.idle);
             assert!(!model.lie_down(ATTENDANT, woken.is_none()), "it is not for the attendant");
             let woken = woken.or(model.attendance.hand_on(ATTENDANT, &model.idle));
             let has_taken = worker.join().unwrap();
@@ -370,7 +353,7 @@ mod loom_tests {
     fn loom_one_that_is_dismissed_does_not_sleep_over_what_it_held() {
         loom::model(|| {
             let model = Model::new();
-            assert_eq!(model.attendance.put_back((), &model.idle), None);
+            assert_eq!(model.attendance.hold((), &model.idle), None);
             let attendant = {
                 let model = model.clone();
                 thread::spawn(move || model.lie_down(ATTENDANT, false))
@@ -378,38 +361,6 @@ mod loom_tests {
             let woken = model.attendance.dismiss(&model.idle);
             let has_taken = attendant.join().unwrap();
             assert!(has_taken || woken == Some(ATTENDANT), "the task is stranded");
-        });
-    }
-
-    /// A place is forgotten while the attendant leaves a task from there to the others, who never come.
-    #[test]
-    fn loom_nothing_stays_held_for_a_place_that_is_forgotten() {
-        loom::model(|| {
-            let model = Model::new();
-            let here = ptr::from_ref(Location::caller());
-            model.attendance.set_places([here].into_iter());
-            let attendant = {
-                let model = model.clone();
-                // As an address: raw pointers are not for other threads.
-                let here = here.addr();
-                thread::spawn(move || {
-                    let here = ptr::without_provenance(here);
-                    let is_held = model.attendance.is_known(here);
-                    if is_held {
-                        assert_eq!(model.attendance.hold((), here, &model.idle), None);
-                    }
-                    is_held
-                })
-            };
-            model.attendance.set_places(std::iter::empty());
-            let mut released = 0;
-            let mut look = || model.attendance.release(|()| false, |()| released += 1, |()| unreachable!());
-            look();
-            let is_held = attendant.join().unwrap();
-            if model.attendance.is_release_due() {
-                look();
-            }
-            assert_eq!(released, usize::from(is_held), "the task is held for ever");
         });
     }
 }

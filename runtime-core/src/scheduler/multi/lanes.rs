@@ -11,9 +11,10 @@
 //! newest. If a lane is empty its tick goes to the others. And every 61st tick (`global_queue_interval`) takes from the
 //! injector. A task with `n` others in front of it on its lane is therefore polled within `4 * (n + 1)` ticks (and one,
 //! if it had just yielded), and one more in 61 for the injector's: with K runnable tasks on the worker, within
-//! `4 * K * 61/60 + 61` whatever the others do. (Beside an attendant, whose held tasks have a turn every fourth tick, a third
-//! more; and a task that it takes begins at the end of that line, once a poll.) Steals only shorten the line; a task that is stolen, or taken from the
-//! injector, begins at the end of its lane here, with at most a batch of others that came with it.
+//! `4 * K * 61/60 + 61` whatever the others do. (Beside an attendant, whose held tasks have a turn every fourth tick, a
+//! third more; and a task that it takes begins at the end of that line, once a poll.) Steals only shorten the line; a task
+//! that is stolen, or taken from the injector, begins at the end of its lane here, with at most a batch of others that
+//! came with it.
 //!
 //! What a timer wakes is late already, and mostly short; what yields has had a turn. So when the due lane is the longer
 //! one, by a factor of `f`, the fair lane's turn comes every `f + 2` ticks, [`PATIENT`] at most, instead of every four.

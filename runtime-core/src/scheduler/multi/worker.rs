@@ -34,6 +34,9 @@ use crate::scheduler::patience::Patience;
 use crate::task::home::Home;
 use crate::task::{self, Again, Birth, JoinHandle, Notified, Runner};
 
+/// Once in so many polls of a worker a task that is woken in its poll goes first.
+const COURTESY: u64 = 64;
+
 /// See the module.
 pub(crate) struct Worker {
     pub(super) runtime: Arc<Inner>,
@@ -56,6 +59,8 @@ pub(crate) struct Worker {
     retires: Cell<bool>,
     /// Ticks until the held tasks have their turn (`attendant.rs`).
     pub(super) helds_turn_in: Cell<u32>,
+    /// The count of polls from which on a task that is woken in its poll may go first.
+    courtesy_from: Cell<u64>,
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
     pub(super) collecting: Cell<bool>,
     pub(super) batch: UnsafeCell<Vec<Notified>>,
@@ -90,6 +95,7 @@ impl Worker {
             passes_on: Cell::new(is_guest),
             retires: Cell::new(false),
             helds_turn_in: Cell::new(0),
+            courtesy_from: Cell::new(0),
             collecting: Cell::new(false),
             batch: UnsafeCell::new(Vec::new()),
             first: UnsafeCell::new(Vec::new()),
@@ -358,11 +364,21 @@ impl Worker {
         }
     }
 
-    /// Queues a task that another thread woke during its poll, as if that had just ended when it was woken: what a timer
-    /// wakes just as its task goes to sleep must not wait behind all those that yield.
+    /// Queues a task that somebody else has woken during its poll, as if that had ended before: what a timer wakes just
+    /// as its task goes to sleep must not wait behind all those that yield. Every now and then; one that is woken in every poll
+    /// would leave the others little.
     #[cold]
     fn push_woken(&self, task: Notified) {
-        if self.lost_core.get() { self.shared().inject(&self.runtime, task) } else { self.push(task) }
+        let polls = self.counters().polls.get();
+        if self.lost_core.get() {
+            self.shared().inject(&self.runtime, task);
+        } else if polls < self.courtesy_from.get() {
+            self.core.lanes.push_yielded(task);
+            self.offer_surplus();
+        } else {
+            self.courtesy_from.set(polls + COURTESY);
+            self.push(task);
+        }
     }
 
     /// At the end of an interval of polls.

@@ -11,44 +11,68 @@ use crate::scheduler::multi::slot::Doing;
 
 /// What takes so long is not for the attendant.
 const PATIENCE: Duration = Duration::from_millis(2);
+/// A place that was not seen for so long may be forgotten for another one. One where a task is stuck is seen at every sample.
+const UNSEEN: Duration = Duration::from_millis(50);
+/// How often what is held is looked through, and how many tasks of it at a sample.
+const ROUND: Duration = Duration::from_millis(100);
+const AT_ONCE: usize = 1024;
 
 /// Where tasks were spawned that were seen stuck, and for how long it has not been seen again.
 #[derive(Default)]
 pub(super) struct Places(Vec<(&'static Location<'static>, Duration)>);
 
-/// What has become of the places.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Change {
-    is_any_new: bool,
-    is_any_forgotten: bool,
-}
-
 impl Places {
-    /// Time passes.
-    fn age(&mut self, passed: Duration, change: &mut Change) {
+    /// Time passes. Whether any was forgotten.
+    fn age(&mut self, passed: Duration) -> bool {
         let before = self.0.len();
         self.0.iter_mut().for_each(|(_, age)| *age += passed);
         self.0.retain(|&(_, age)| age <= TROUBLE);
-        change.is_any_forgotten |= self.0.len() < before;
+        self.0.len() < before
     }
 
-    /// One was seen.
-    fn note(&mut self, place: &'static Location<'static>, change: &mut Change) {
+    /// One was seen. Whether it is noted anew: not if there are enough of which no other can be forgotten.
+    fn note(&mut self, place: &'static Location<'static>) -> bool {
         if let Some((_, age)) = self.0.iter_mut().find(|(known, _)| ptr::eq(*known, place)) {
             *age = Duration::ZERO;
-            return;
+            return false;
         }
         if self.0.len() == PLACES {
-            let oldest = self.0.iter().enumerate().max_by_key(|(_, (_, age))| *age).map(|(at, _)| at);
-            self.0.swap_remove(oldest.expect("there are some"));
-            change.is_any_forgotten = true;
+            let oldest = self.0.iter().enumerate().max_by_key(|(_, (_, age))| *age);
+            match oldest {
+                Some((at, &(_, age))) if age >= UNSEEN => drop(self.0.swap_remove(at)),
+                _ => return false,
+            }
         }
         self.0.push((place, Duration::ZERO));
-        change.is_any_new = true;
+        true
     }
 
     fn iter(&self) -> impl Iterator<Item = *const Location<'static>> {
         self.0.iter().map(|&(place, _)| ptr::from_ref(place))
+    }
+}
+
+/// How far what is held has been looked through.
+#[derive(Default)]
+pub(super) struct Patrol {
+    since: Duration,
+    done: usize,
+    left: usize,
+}
+
+impl Patrol {
+    /// How many tasks to look at now, of so many.
+    fn next(&mut self, held: usize, passed: Duration) -> usize {
+        self.since += passed;
+        if self.left == 0 && self.since >= ROUND {
+            *self = Self { left: held, ..Self::default() };
+        }
+        // Others have taken some, and those that were put back have had their look.
+        self.left = self.left.min(held.saturating_sub(self.done));
+        let now = self.left.min(AT_ONCE);
+        self.done += now;
+        self.left -= now;
+        now
     }
 }
 
@@ -57,17 +81,21 @@ impl Rounds<'_> {
     /// seen neither as one that is stuck nor as one that moves.
     pub(super) fn watch_attendant(&mut self, progress: &mut [Progress], passed: Duration) {
         let shared = self.shared;
-        let mut change = Change { is_any_forgotten: shared.attendance.is_release_due(), is_any_new: false };
-        self.places.age(passed, &mut change);
-        self.publish_places(&change);
+        if self.places.age(passed) {
+            shared.attendance.set_places(self.places.iter());
+        }
         let Some(attendant) = shared.attendance.attendant() else {
             return shared.signal.set_held(shared.attendance.held() > 0);
         };
         shared.signal.set_held(true);
+        let to_look_at = self.patrol.next(shared.attendance.held(), passed);
+        if to_look_at > 0 {
+            shared.look_through_held(self.runtime, to_look_at);
+        }
         if self.trouble.is_zero() || shared.slot(attendant).current.is_aside() {
             return shared.dismiss_attendant(self.runtime);
         }
-        let number = attendant - (shared.slots.len() - shared.workers);
+        let number = self.number_of(attendant);
         // If it is too new to have been looked at it is not there yet.
         let Some(how) = progress.get_mut(number) else { return };
         if takes_long(*how, &self.watches[number]) {
@@ -78,9 +106,13 @@ impl Rounds<'_> {
         }
     }
 
+    pub(super) fn number_of(&self, attendant: usize) -> usize {
+        attendant - (self.shared.slots.len() - self.shared.workers)
+    }
+
     /// Notes where the tasks were spawned that take long.
     pub(super) fn note_places(&mut self, progress: &[Progress]) {
-        let mut change = Change::default();
+        let mut is_any_new = false;
         for (number, &how) in progress.iter().enumerate() {
             let watch = &self.watches[number];
             if takes_long(how, watch)
@@ -90,18 +122,11 @@ impl Rounds<'_> {
                 // the time that they are apart; a place too many is forgotten within a second.)
                 && watch.is_at(steps(slot))
             {
-                self.places.note(polled.spawned_at, &mut change);
+                is_any_new |= self.places.note(polled.spawned_at);
             }
         }
-        self.publish_places(&change);
-    }
-
-    fn publish_places(&self, change: &Change) {
-        if change.is_any_new || change.is_any_forgotten {
+        if is_any_new {
             self.shared.attendance.set_places(self.places.iter());
-        }
-        if change.is_any_forgotten {
-            self.shared.release_held(self.runtime);
         }
     }
 }
@@ -123,33 +148,37 @@ mod tests {
     #[test]
     fn a_place_is_forgotten_when_it_was_not_seen_for_a_while() {
         let mut places = Places::default();
-        let mut change = Change::default();
         let (here, there) = (Location::caller(), Location::caller());
-        for (place, is_any_new) in [(here, true), (there, true), (here, false)] {
-            change = Change::default();
-            places.note(place, &mut change);
-            assert_eq!(change, Change { is_any_new, is_any_forgotten: false });
-        }
-        places.age(TROUBLE, &mut change);
-        places.note(here, &mut change);
-        assert_eq!(change, Change::default());
-        places.age(Duration::from_millis(1), &mut change);
-        assert_eq!(change, Change { is_any_new: false, is_any_forgotten: true });
+        assert!(places.note(here) && places.note(there) && !places.note(here));
+        assert!(!places.age(TROUBLE));
+        assert!(!places.note(here));
+        assert!(places.age(Duration::from_millis(1)));
         assert!(places.iter().eq([ptr::from_ref(here)]));
     }
 
     #[test]
-    fn the_oldest_place_is_forgotten_for_one_too_many() {
+    fn a_place_where_tasks_are_stuck_is_not_forgotten_for_another() {
         static MANY: LazyLock<Vec<Location<'static>>> = LazyLock::new(|| vec![*Location::caller(); PLACES + 1]);
-        let many = &*MANY;
+        let (last, many) = MANY.split_last().unwrap();
         let mut places = Places::default();
-        for place in &many[..PLACES] {
-            places.age(Duration::from_millis(1), &mut Change::default());
-            places.note(place, &mut Change::default());
+        for sample in 0..2 {
+            assert!(many.iter().all(|place| places.note(place) == (sample == 0)));
+            assert!(!places.note(last), "there are enough");
+            places.age(Duration::from_millis(5));
         }
-        let mut change = Change::default();
-        places.note(&many[PLACES], &mut change);
-        assert_eq!(change, Change { is_any_new: true, is_any_forgotten: true });
-        assert!(places.iter().all(|place| !ptr::eq(place, &many[0])));
+        assert!(many[1..].iter().all(|place| !places.note(place)));
+        places.age(UNSEEN);
+        assert!(many[1..].iter().all(|place| !places.note(place)));
+        assert!(places.note(last) && !places.iter().any(|place| ptr::eq(place, &many[0])));
+    }
+
+    #[test]
+    fn what_is_held_is_looked_through_bit_by_bit() {
+        let mut patrol = Patrol::default();
+        let held = 2 * AT_ONCE + 1;
+        assert_eq!(patrol.next(held, ROUND / 2), 0);
+        let looks = [(); 4].map(|()| patrol.next(held, ROUND / 2));
+        assert_eq!(looks, [AT_ONCE, AT_ONCE, 1, AT_ONCE], "and again, as time has passed");
+        assert_eq!(patrol.next(held - AT_ONCE + 1, ROUND), 2, "others have taken the rest");
     }
 }

@@ -42,7 +42,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use self::attendant::Places;
+use self::attendant::{Patrol, Places};
 use self::doze::Doze;
 use self::policy::{Help, Situation};
 use self::report::Reporter;
@@ -172,6 +172,7 @@ struct Rounds<'a> {
     /// How many spares are needed for those that are stuck.
     needed: usize,
     places: Places,
+    patrol: Patrol,
 }
 
 /// For how long nobody has looked after the drivers.
@@ -192,6 +193,7 @@ impl<'a> Rounds<'a> {
             trouble: Duration::ZERO,
             needed: 0,
             places: Places::default(),
+            patrol: Patrol::default(),
         }
     }
 
@@ -321,12 +323,14 @@ impl<'a> Rounds<'a> {
     fn read_threads(&mut self, progress: &mut [Progress]) {
         let mut readings = 0;
         let threshold = self.shared.monitor.threshold;
+        let attendant = self.shared.attendance.attendant().map(|attendant| self.number_of(attendant));
         for (number, how) in progress.iter_mut().enumerate() {
             if !matches!(how, Progress::Slow | Progress::Stuck) {
                 continue;
             }
             let watch = &mut self.watches[number];
-            if (readings < READINGS || !watch.is_proven(threshold) || !watch.has_reading())
+            let is_worth_it = readings < READINGS || !watch.is_proven(threshold) || !watch.has_reading();
+            if (is_worth_it || Some(number) == attendant)
                 && let Some(reading) = self.shared.victim(number).and_then(|slot| slot.current.thread()?.read())
             {
                 readings += 1;
