@@ -373,8 +373,7 @@ impl Worker {
         if self.lost_core.get() {
             self.shared().inject(&self.runtime, task);
         } else if polls < self.courtesy_from.get() {
-            self.core.lanes.push_yielded(task);
-            self.offer_surplus();
+            self.put_back(task);
         } else {
             self.courtesy_from.set(polls + COURTESY);
             self.push(task);
