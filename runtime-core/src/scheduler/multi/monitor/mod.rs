@@ -56,7 +56,7 @@ use crate::runtime::{Config, Inner};
 
 /// The time between two samples, at first and at most.
 const SHORTEST: Duration = Duration::from_millis(1);
-const LONGEST: Duration = Duration::from_millis(5);
+const LONGEST: Duration = Duration::from_millis(3);
 /// How long all workers must have slept before the monitor does.
 const QUIET: Duration = Duration::from_millis(100);
 /// For how long it is known that nobody moved, a while ago.
