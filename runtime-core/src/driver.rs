@@ -7,8 +7,9 @@
 //! A driver must never block in [`Driver::poll`], and calls wakers through [`wake`] only, which keeps foreign code out of
 //! it. A panic of its own means that the runtime can wait for nothing any more, and ends the process.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -71,11 +72,49 @@ pub trait Unpark: Send + Sync + 'static {
 pub trait Service: Any + Send + Sync {
     /// What the driver has counted since the runtime started.
     fn counters(&self) -> DriverCounters;
+
+    /// A poll of a task ends, or is going to last, in which that was asked for by
+    /// [`context::at_end_of_poll`](crate::context::at_end_of_poll). Called on the [worker](crate::context::worker_index)
+    /// that polls it, with the task's waker; also in vain.
+    fn poll_ended(&self, worker: usize, waker: &Waker) {
+        let _ = (worker, waker);
+    }
 }
 
 impl<T: Service> Service for Arc<T> {
     fn counters(&self) -> DriverCounters {
         (**self).counters()
+    }
+
+    fn poll_ended(&self, worker: usize, waker: &Waker) {
+        (**self).poll_ended(worker, waker);
+    }
+}
+
+/// A service, and its type at hand: to ask the service for that would be a call of unknown target each time.
+pub(crate) struct KnownService {
+    service: Box<dyn Service>,
+    type_id: TypeId,
+}
+
+impl KnownService {
+    pub(crate) fn new(service: Box<dyn Service>) -> Self {
+        let type_id = (&*service as &dyn Any).type_id();
+        Self { service, type_id }
+    }
+
+    #[inline]
+    pub(crate) fn downcast_ref<T: Service>(&self) -> Option<&T> {
+        // SAFETY: it is of this type, and the service neither moves nor changes.
+        (self.type_id == TypeId::of::<T>()).then(|| unsafe { &*(&raw const *self.service).cast::<T>() })
+    }
+}
+
+impl Deref for KnownService {
+    type Target = dyn Service;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.service
     }
 }
 

@@ -10,6 +10,7 @@
 //! |-----------|--------------|------------|---------------------------------------------------------------|
 //! | `NEW`     | no           | empty      | idle; nobody has compared the deadline with the clock         |
 //! | `AHEAD`   | no           | empty      | idle; the deadline lay ahead when it was chosen               |
+//! | `NOTED`   | no           | empty      | on the pad of its shard, to be filed when the poll at hand ends (`pad.rs`) |
 //! | `WAITING` | yes          | full       | the wheel has the node and will take the waker                |
 //! | `FIRED`   | no           | empty      | the deadline has passed                                       |
 //! | `CLOSED`  | no           | empty      | the runtime's timers were shut down before the deadline       |
@@ -18,7 +19,11 @@
 //!
 //! # Who moves it
 //!
-//! - Into `WAITING`: the owner, under the lock, after filling the waker cell and linking the node.
+//! - Idle to `NOTED`: the owner, on the worker whose shard it is, in a poll of the task that the waker belongs to.
+//! - Idle to `WAITING`: the owner, under the lock, after filling the waker cell and linking the node.
+//! - `NOTED` to `WAITING`, `FIRED` or `CLOSED`: the worker, under the lock, when that poll ends. As with all that others do to an
+//!   entry, storing the state is the last of it.
+//! - `NOTED` to idle: the owner, by striking the note out; away from the worker under the lock.
 //! - `WAITING` to `FIRED` or `CLOSED`: whoever holds the lock (the driver, mostly), after unlinking the node and
 //!   emptying the waker cell. Storing the state is the last thing done to the entry: from that moment the owner may
 //!   free it without ever taking the lock.
@@ -28,6 +33,7 @@
 //!
 //! # Who touches what
 //!
+//! - `deadline`: written by the owner, who in `NOTED` holds the lock meanwhile, unless it is the worker. Whoever files reads it.
 //! - `node`: in `WAITING`, the holder of the lock. Otherwise nobody.
 //! - `waker`: it is **written** by the owner only: without the lock when not `WAITING`, under the lock when `WAITING`.
 //!   The driver, under the lock, moves the waker *out by reading*, and leaves the bytes. So the owner may **read**
@@ -47,16 +53,19 @@
 
 use std::fmt;
 use std::marker::PhantomPinned;
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::Waker;
+use std::time::Instant;
 
+use runtime_core::context;
 use runtime_core::driver::contain;
-use runtime_core::primitive::UnsafeCell;
 use runtime_core::primitive::atomic::{AtomicU8, Ordering};
+use runtime_core::primitive::{MutexGuard, UnsafeCell};
 
-use crate::shard::ShardRef;
+use crate::shard::{Locked, Shard};
+use crate::shard_ref::ShardRef;
 use crate::wheel::Node;
 
 /// See the module.
@@ -65,6 +74,7 @@ use crate::wheel::Node;
 pub(crate) enum State {
     New,
     Ahead,
+    Noted,
     Waiting,
     Fired,
     Closed,
@@ -75,8 +85,9 @@ impl State {
         match state {
             0 => Self::New,
             1 => Self::Ahead,
-            2 => Self::Waiting,
-            3 => Self::Fired,
+            2 => Self::Noted,
+            3 => Self::Waiting,
+            4 => Self::Fired,
             _ => Self::Closed,
         }
     }
@@ -87,7 +98,8 @@ impl State {
 pub(crate) struct Entry {
     node: Node,
     waker: UnsafeCell<MaybeUninit<Waker>>,
-    shard: ShardRef,
+    deadline: UnsafeCell<Instant>,
+    shard: ManuallyDrop<ShardRef>,
     state: AtomicU8,
     _pinned: PhantomPinned,
 }
@@ -100,12 +112,14 @@ unsafe impl Sync for Entry {}
 
 impl Entry {
     /// An idle or fired entry of a shard.
-    pub(crate) fn new(shard: ShardRef, state: State) -> Self {
-        debug_assert!(state != State::Waiting);
+    #[inline]
+    pub(crate) fn new(shard: ShardRef, deadline: Instant, state: State) -> Self {
+        debug_assert!(!matches!(state, State::Noted | State::Waiting));
         Self {
             node: Node::new(),
             waker: UnsafeCell::new(MaybeUninit::uninit()),
-            shard,
+            deadline: UnsafeCell::new(deadline),
+            shard: ManuallyDrop::new(shard),
             state: AtomicU8::new(state as u8),
             _pinned: PhantomPinned,
         }
@@ -116,16 +130,44 @@ impl Entry {
     }
 
     #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        // SAFETY: it is written by the owner only, who has a `&mut`.
+        self.deadline.with(|deadline| unsafe { *deadline })
+    }
+
+    /// Owner, under the lock if it is `Noted` on another thread's pad: changes the deadline, and nothing else.
+    fn put_deadline(&self, deadline: Instant) {
+        // SAFETY: nobody but the owner reads it, except for the worker that files, under the lock or on this thread.
+        self.deadline.with_mut(|old| unsafe { *old = deadline });
+    }
+
+    /// The tick that it is to fire at.
+    fn when(&self) -> u64 {
+        self.shard.shared.ticks.not_before(self.deadline())
+    }
+
+    #[inline]
     pub(crate) fn state(&self) -> State {
         State::from_u8(self.state.load(Ordering::Acquire))
     }
 
-    /// Owner: puts the entry into the wheel, to wake the waker at a tick. Leads to `Waiting`; to `Fired` if the tick is
-    /// known to have passed; to `Closed` if there is no driver any more.
-    pub(crate) fn set(self: Pin<&mut Self>, when: u64, waker: &Waker) -> State {
+    /// Owner: sees to it that the waker is woken when the deadline has passed. Leads to `Noted` or `Waiting`; to `Fired` if it
+    /// is known to have passed; to `Closed` if there is no driver any more.
+    #[inline]
+    pub(crate) fn set(self: Pin<&mut Self>, waker: &Waker) -> State {
+        let shard = &*self.shard;
+        if shard.is_at_home() && context::at_end_of_poll(waker) && shard.own().pad.note(&self) {
+            return self.note(State::Noted);
+        }
+        let when = self.when();
+        self.set_at_once(when, waker)
+    }
+
+    /// Owner: puts the entry into the wheel, to fire at a tick. Otherwise as [`set`](Self::set).
+    pub(crate) fn set_at_once(self: Pin<&mut Self>, when: u64, waker: &Waker) -> State {
         let this = self.into_ref().get_ref();
-        debug_assert!(this.state() != State::Waiting);
-        let shard = &**this.shard;
+        debug_assert!(!matches!(this.state(), State::Waiting | State::Noted));
+        let shard = &*this.shard;
         if when <= shard.shared.seen() {
             return this.note(State::Fired);
         }
@@ -141,23 +183,78 @@ impl Entry {
             drop(locked);
             return this.note(State::Fired);
         }
-        // SAFETY: the cell is the owner's, and empty, until the lock is released.
-        this.waker.with_mut(|cell| unsafe { (*cell).write(waker) });
-        this.note(State::Waiting);
+        this.begin_wait(shard, locked, when, waker);
+        State::Waiting
+    }
+
+    /// The node has just been linked, under the lock: what remains of the step to `Waiting`.
+    fn begin_wait(&self, shard: &Shard, mut locked: MutexGuard<'_, Locked>, when: u64, waker: Waker) {
+        // SAFETY: the cell is empty, and belongs to whoever sets, or files, until the lock is released.
+        self.waker.with_mut(|cell| unsafe { (*cell).write(waker) });
+        // Release: whoever files is not the owner, who may read the cell without the lock.
+        self.state.store(State::Waiting as u8, Ordering::Release);
         let earlier = shard.note_set(&mut locked, when);
         drop(locked);
         if earlier {
             shard.shared.wake_for(when);
         }
-        State::Waiting
+    }
+
+    /// Worker: files an entry that it has just taken off the pad.
+    ///
+    /// # Safety
+    ///
+    /// The entry was `Noted` in this shard, the lock has been held since before it was taken off, and the caller does not use
+    /// the pointer again.
+    pub(crate) unsafe fn file(entry: NonNull<Self>, shard: &Shard, mut locked: MutexGuard<'_, Locked>, waker: Waker) {
+        // SAFETY: an entry in `NOTED` is alive: its `drop` would have to strike it out, or wait for the lock.
+        let this = unsafe { entry.as_ref() };
+        let when = this.when();
+        let state = if locked.is_closed() {
+            State::Closed
+        // SAFETY: as in `set_at_once`.
+        } else if when <= shard.shared.seen() || unsafe { locked.wheel.insert(this.node(), when) }.is_err() {
+            State::Fired
+        } else {
+            return this.begin_wait(shard, locked, when, waker);
+        };
+        // Release: gives the entry back to its owner, who may free it at once.
+        this.state.store(state as u8, Ordering::Release);
+        drop(locked);
+        waker.wake();
+    }
+
+    /// Owner: in `Noted`, strikes the entry off the pad. False if it has been filed meanwhile. `is_at_home`: this is the worker
+    /// whose pad it is.
+    #[inline]
+    fn withdraw(&self, is_at_home: bool) -> bool {
+        let shard = &*self.shard;
+        let is_withdrawn = if is_at_home {
+            shard.own().pad.strike_out(self)
+        } else {
+            shard.own().pad.strike_out_from_afar(self, &mut shard.lock())
+        };
+        if is_withdrawn {
+            self.note(State::New);
+        }
+        is_withdrawn
     }
 
     /// Owner: in `Waiting`, sees to it that this waker is the one to be woken. Returns the state, which may have
     /// changed.
     #[inline]
     pub(crate) fn refresh(self: Pin<&mut Self>, waker: &Waker) -> State {
-        let this = self.into_ref().get_ref();
-        let state = this.state();
+        let this = self.as_ref().get_ref();
+        let mut state = this.state();
+        if state == State::Noted {
+            // Polled again in the same poll of its task: somebody waits in a loop, and wants to see it fire. Or polled by another
+            // task.
+            if this.withdraw(this.shard.is_at_home()) {
+                let when = this.when();
+                return self.set_at_once(when, waker);
+            }
+            state = this.state();
+        }
         if state != State::Waiting {
             return state;
         }
@@ -188,11 +285,36 @@ impl Entry {
         State::Waiting
     }
 
-    /// Owner: in `Waiting`, moves the entry to another tick, and keeps its waker. If that tick is known to have passed,
-    /// the waker is woken here and now. Returns false, and does nothing, if the entry does not wait any more.
-    pub(crate) fn move_to(self: Pin<&mut Self>, when: u64) -> bool {
+    /// Owner: changes the deadline. An entry that waits keeps its waker; if the new deadline is known to have passed, that is
+    /// woken here and now. Any other has to be set again.
+    pub(crate) fn move_to(mut self: Pin<&mut Self>, deadline: Instant) {
+        let this = self.as_ref().get_ref();
+        let state = this.state();
+        if state == State::Noted && !this.shard.is_at_home() {
+            let locked = this.shard.lock();
+            if this.state() == State::Noted {
+                this.put_deadline(deadline);
+                return;
+            }
+            // It has been filed meanwhile.
+            drop(locked);
+        } else if state == State::Noted {
+            return this.put_deadline(deadline);
+        }
+        this.put_deadline(deadline);
+        let when = this.when();
+        if !self.as_mut().move_in_wheel(when) {
+            self.rest(State::New);
+        }
+    }
+
+    /// Owner: in `Waiting`, moves the entry to another tick. Returns false, and does nothing, if it does not wait any more.
+    pub(crate) fn move_in_wheel(self: Pin<&mut Self>, when: u64) -> bool {
         let this = self.into_ref().get_ref();
-        let shard = &**this.shard;
+        if this.state() != State::Waiting {
+            return false;
+        }
+        let shard = &*this.shard;
         let mut locked = shard.lock();
         if this.state() != State::Waiting {
             return false;
@@ -226,22 +348,36 @@ impl Entry {
         true
     }
 
-    /// Owner: takes the entry out of the wheel, if it is there, and puts it into a state in which it is not.
+    /// Owner: as one that is new, or whose deadline is known to have passed or not, whatever it was before.
     #[inline]
     pub(crate) fn rest(self: Pin<&mut Self>, state: State) {
-        debug_assert!(state != State::Waiting);
+        debug_assert!(!matches!(state, State::Noted | State::Waiting));
         let this = self.into_ref().get_ref();
-        this.cancel();
+        this.cancel(this.shard.is_at_home());
         this.note(state);
     }
 
-    /// Owner: takes the entry out of the wheel, if it is there.
+    /// The same, with another deadline.
+    pub(crate) fn rest_until(self: Pin<&mut Self>, deadline: Instant, state: State) {
+        let this = self.as_ref().get_ref();
+        this.cancel(this.shard.is_at_home());
+        this.put_deadline(deadline);
+        this.note(state);
+    }
+
+    /// Owner: takes the entry off the pad or out of the wheel, if it is there.
     #[inline]
-    fn cancel(&self) {
-        if self.state() != State::Waiting {
-            return;
+    fn cancel(&self, is_at_home: bool) {
+        match self.state() {
+            State::Noted if self.withdraw(is_at_home) => {}
+            State::Noted | State::Waiting => self.take_out(),
+            State::New | State::Ahead | State::Fired | State::Closed => {}
         }
-        let shard = &**self.shard;
+    }
+
+    /// Owner: takes the entry out of the wheel, if it is still there.
+    fn take_out(&self) {
+        let shard = &*self.shard;
         let mut locked = shard.lock();
         if self.state() != State::Waiting {
             return;
@@ -292,11 +428,18 @@ impl Entry {
 }
 
 impl Drop for Entry {
+    #[inline]
     fn drop(&mut self) {
-        self.cancel();
+        let is_at_home = self.shard.is_at_home();
+        self.cancel(is_at_home);
         // What follows is freeing, which is a write of everything. Show that to the models.
         #[cfg(loom)]
-        self.waker.with_mut(|_| ());
+        {
+            self.waker.with_mut(|_| ());
+            self.deadline.with_mut(|_| ());
+        }
+        // SAFETY: dropped once, here.
+        unsafe { ManuallyDrop::take(&mut self.shard) }.give_up(is_at_home);
     }
 }
 

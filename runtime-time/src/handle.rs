@@ -5,13 +5,16 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Instant;
 
 use runtime_core::clock::Clock;
+use runtime_core::context::Station;
 use runtime_core::driver::{DriverCounters, Service, Unpark};
 
 use crate::batch::WakeBatch;
-use crate::shard::{Shard, ShardRef};
+use crate::shard::Shard;
+use crate::shard_ref::ShardRef;
 use crate::shared::{NEVER, NotedUnpark, Shared};
 
 /// Shards for threads that are no workers of the runtime. A power of two.
@@ -47,11 +50,15 @@ impl Handle {
 
     /// The shard for timers that a thread makes: this worker's, or a foreign one's.
     #[inline]
-    pub(crate) fn shard(&self, worker: Option<usize>) -> &ShardRef {
+    pub(crate) fn shard(&self, station: Option<Station>) -> ShardRef {
         let workers = self.shards.len() - FOREIGN;
-        match worker {
-            Some(index) if index < workers => &self.shards[index],
-            _ => &self.shards[workers + foreign_index()],
+        match station {
+            Some(station) if station.index() < workers => {
+                let shard = &self.shards[station.index()];
+                shard.is_of(station);
+                shard.clone_at_home()
+            }
+            _ => self.shards[workers + foreign_index()].clone(),
         }
     }
 
@@ -91,6 +98,7 @@ impl Handle {
     pub(crate) fn close(&self, batch: &mut WakeBatch) {
         for shard in &self.shards {
             shard.close(batch);
+            shard.give_back_kept();
         }
     }
 }
@@ -102,6 +110,12 @@ impl Service for Handle {
             shard.add_counters(&mut counters);
         }
         counters
+    }
+
+    fn poll_ended(&self, worker: usize, waker: &Waker) {
+        if let Some(shard) = self.shards.get(worker) {
+            shard.file_notes(waker);
+        }
     }
 }
 

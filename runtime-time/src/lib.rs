@@ -10,7 +10,9 @@
 //! | `wheel/`   | the hierarchical timing wheel: pure data, ticks in, due timers out                            |
 //! | `tick`     | points in time to ticks and back, and the rounding that keeps timers from firing early        |
 //! | `entry`    | the part of a `Sleep` that lies in the wheel, and who may touch it when                       |
+//! | `pad`      | what a worker notes of the timers that are set in the poll at hand                            |
 //! | `shard`    | a wheel under a lock: one for each worker, so that the lock is free and the memory near       |
+//! | `shard_ref` | how an entry keeps its shard alive                                                           |
 //! | `batch`    | wakers between the wheel and their tasks                                                      |
 //! | `shared`   | the clock, and how an early deadline reaches a driver that sleeps                             |
 //! | `handle`   | the shards of a runtime, found through its context                                            |
@@ -36,7 +38,9 @@ mod instant;
 mod interval;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod pad;
 mod shard;
+mod shard_ref;
 mod shared;
 mod sleep;
 #[cfg(all(test, not(loom)))]

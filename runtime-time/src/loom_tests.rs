@@ -14,7 +14,8 @@ use runtime_core::driver::{Driver as _, DriverCounters, Service, Unpark};
 use crate::batch::WakeBatch;
 use crate::driver::{self, Driver, Handle};
 use crate::entry::{Entry, State};
-use crate::shard::{Shard, ShardRef};
+use crate::shard::Shard;
+use crate::shard_ref::ShardRef;
 use crate::shared::Shared;
 
 /// Counts wakes. Not modelled itself: it is looked at when all threads have ended.
@@ -54,8 +55,8 @@ fn against_fire(shard: &ShardRef, race: impl FnOnce()) {
 }
 
 fn set_entry(shard: &ShardRef, when: u64, waker: &Waker) -> Pin<Box<Entry>> {
-    let mut entry = Box::pin(Entry::new(shard.clone(), State::New));
-    assert_eq!(entry.as_mut().set(when, waker), State::Waiting);
+    let mut entry = Box::pin(Entry::new(shard.clone(), Clock::real(), State::New));
+    assert_eq!(entry.as_mut().set_at_once(when, waker), State::Waiting);
     entry
 }
 
@@ -69,9 +70,9 @@ fn counters(shard: &ShardRef) -> (u64, u64, u64) {
 fn loom_set_against_fire() {
     loom::model(|| {
         let (shard, (flag, waker)) = (shard(), woken());
-        let mut entry = Box::pin(Entry::new(shard.clone(), State::New));
+        let mut entry = Box::pin(Entry::new(shard.clone(), Clock::real(), State::New));
         let mut state = State::New;
-        against_fire(&shard, || state = entry.as_mut().set(10, &waker));
+        against_fire(&shard, || state = entry.as_mut().set_at_once(10, &waker));
         // Set before or after the firing turn; in the second case the wheel is past the tick, or the next turn fires
         // it.
         if state == State::Waiting && entry.state() == State::Waiting {
@@ -106,7 +107,7 @@ fn loom_a_fired_entry_can_be_set_again() {
         let mut entry = set_entry(&shard, 10, &waker);
         against_fire(&shard, || {
             entry.as_mut().rest(State::New);
-            assert_eq!(entry.as_mut().set(20, &waker), State::Waiting);
+            assert_eq!(entry.as_mut().set_at_once(20, &waker), State::Waiting);
         });
         shard.fire(20, &mut WakeBatch::new());
         assert_eq!(entry.state(), State::Fired);
@@ -152,7 +153,7 @@ fn loom_move_against_fire() {
         let (shard, (flag, waker)) = (shard(), woken());
         let mut entry = set_entry(&shard, 10, &waker);
         let mut moved = false;
-        against_fire(&shard, || moved = entry.as_mut().move_to(20));
+        against_fire(&shard, || moved = entry.as_mut().move_in_wheel(20));
         assert_eq!(count(&flag), usize::from(!moved));
         assert_eq!(entry.state(), if moved { State::Waiting } else { State::Fired });
         shard.fire(20, &mut WakeBatch::new());
@@ -164,10 +165,10 @@ fn loom_move_against_fire() {
 fn loom_set_against_close() {
     loom::model(|| {
         let (shard, (flag, waker)) = (shard(), woken());
-        let mut entry = Box::pin(Entry::new(shard.clone(), State::New));
+        let mut entry = Box::pin(Entry::new(shard.clone(), Clock::real(), State::New));
         let closing = shard.clone();
         let driver = thread::spawn(move || closing.close(&mut WakeBatch::new()));
-        let state = entry.as_mut().set(10, &waker);
+        let state = entry.as_mut().set_at_once(10, &waker);
         driver.join().unwrap();
         assert_eq!(entry.state(), State::Closed);
         assert_eq!(count(&flag), usize::from(state == State::Waiting), "whoever waits is told");

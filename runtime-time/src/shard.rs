@@ -8,20 +8,21 @@
 //! instructions of another set, cancel, or batch of firing.
 
 use std::fmt;
-use std::sync::Arc as StdArc;
+use std::sync::{Arc as StdArc, OnceLock};
+use std::task::Waker;
 
 use crossbeam_utils::CachePadded;
+use runtime_core::context::Station;
 use runtime_core::driver::DriverCounters;
 use runtime_core::primitive::atomic::{AtomicU64, Ordering};
-use runtime_core::primitive::{Arc, Mutex, MutexGuard};
+use runtime_core::primitive::{Mutex, MutexGuard};
 
 use crate::batch::WakeBatch;
 use crate::entry::{Entry, State};
+use crate::pad::Pad;
+use crate::shard_ref::{Kept, ShardRef};
 use crate::shared::{NEVER, Shared};
 use crate::wheel::Wheel;
-
-/// How an entry refers to its shard: each has its own reference count, on a line that its worker writes anyway.
-pub(crate) type ShardRef = Arc<CachePadded<Shard>>;
 
 /// See the module.
 pub(crate) struct Shard {
@@ -33,11 +34,25 @@ pub(crate) struct Shard {
     /// On a line of its own: the driver reads it every few dozen polls, the lock and the wheel are written all the
     /// time.
     next: CachePadded<AtomicU64>,
+    wheel: CachePadded<Guarded>,
+    own: CachePadded<Own>,
+    pub(crate) shared: StdArc<Shared>,
+    /// Whose shard it is, once that is known.
+    station: OnceLock<Station>,
+}
+
+/// What is written under the lock.
+struct Guarded {
     locked: Mutex<Locked>,
     set: Counter,
     fired: Counter,
     cancelled: Counter,
-    pub(crate) shared: StdArc<Shared>,
+}
+
+/// What its worker writes with each timer, and others seldom touch.
+pub(crate) struct Own {
+    pub(crate) pad: Pad,
+    pub(crate) kept: Kept,
 }
 
 /// What the lock protects.
@@ -74,19 +89,60 @@ impl Counter {
 
 impl Shard {
     pub(crate) fn new(shared: StdArc<Shared>) -> ShardRef {
-        Arc::new(CachePadded::new(Self {
+        ShardRef::new(Self {
             next: CachePadded::new(AtomicU64::new(NEVER)),
-            locked: Mutex::new(Locked { wheel: Wheel::new(), closed: false }),
-            set: Counter::new(),
-            fired: Counter::new(),
-            cancelled: Counter::new(),
+            wheel: CachePadded::new(Guarded {
+                locked: Mutex::new(Locked { wheel: Wheel::new(), closed: false }),
+                set: Counter::new(),
+                fired: Counter::new(),
+                cancelled: Counter::new(),
+            }),
+            own: CachePadded::new(Own { pad: Pad::new(), kept: Kept::new() }),
             shared,
-        }))
+            station: OnceLock::new(),
+        })
+    }
+
+    /// Tells whose shard this is.
+    #[inline]
+    pub(crate) fn is_of(&self, station: Station) {
+        let known = self.station.get_or_init(|| station);
+        debug_assert_eq!(*known, station, "a worker has its shard, and no other worker has it");
+    }
+
+    /// Whether the calling thread is the worker whose shard this is.
+    #[inline]
+    pub(crate) fn is_at_home(&self) -> bool {
+        self.station.get().is_some_and(|station| station.is_here())
+    }
+
+    #[inline]
+    pub(crate) fn own(&self) -> &Own {
+        &self.own
+    }
+
+    /// Worker: a poll ends, with timers on the pad that are to wake its task.
+    pub(crate) fn file_notes(&self, waker: &Waker) {
+        for number in 0..self.own.pad.len() {
+            if self.own.pad.is_struck_out(number) {
+                continue;
+            }
+            let waker = waker.clone();
+            let mut locked = self.lock();
+            let Some(entry) = self.own.pad.take(number, &mut locked) else {
+                // A stranger was quicker.
+                drop(locked);
+                continue;
+            };
+            // SAFETY: it was noted until now, and the lock is held. Its owner cannot have freed it.
+            unsafe { Entry::file(entry, self, locked, waker) };
+        }
+        self.own.pad.clear();
     }
 
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, Locked> {
-        self.locked.lock()
+        self.wheel.locked.lock()
     }
 
     /// A tick that no timer of this shard is earlier than, without locking.
@@ -100,7 +156,7 @@ impl Shard {
     /// called after unlocking.
     #[inline]
     pub(crate) fn note_set(&self, held: &mut Locked, when: u64) -> bool {
-        self.set.add(1, held);
+        self.wheel.set.add(1, held);
         let earlier = when < self.next();
         if earlier {
             self.next.store(when, Ordering::Relaxed);
@@ -110,11 +166,11 @@ impl Shard {
 
     #[inline]
     pub(crate) fn note_cancelled(&self, held: &mut Locked) {
-        self.cancelled.add(1, held);
+        self.wheel.cancelled.add(1, held);
     }
 
     pub(crate) fn note_fired(&self, held: &mut Locked, count: u64) {
-        self.fired.add(count, held);
+        self.wheel.fired.add(count, held);
     }
 
     /// Fires everything that is due, in order, and wakes it a batch at a time without the lock.
@@ -144,7 +200,7 @@ impl Shard {
         }
         match to {
             State::Fired => self.note_fired(&mut locked, count),
-            _ => self.cancelled.add(count, &mut locked),
+            _ => self.wheel.cancelled.add(count, &mut locked),
         }
         self.next.store(locked.wheel.next().unwrap_or(NEVER), Ordering::Relaxed);
         drop(locked);
@@ -161,9 +217,9 @@ impl Shard {
     }
 
     pub(crate) fn add_counters(&self, to: &mut DriverCounters) {
-        to.timers_set += self.set.get();
-        to.timers_fired += self.fired.get();
-        to.timers_cancelled += self.cancelled.get();
+        to.timers_set += self.wheel.set.get();
+        to.timers_fired += self.wheel.fired.get();
+        to.timers_cancelled += self.wheel.cancelled.get();
     }
 }
 

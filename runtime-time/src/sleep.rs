@@ -16,12 +16,13 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
-use runtime_core::{context, coop};
+use runtime_core::context::{self, Station};
+use runtime_core::coop;
 
 use crate::Instant;
 use crate::entry::{Entry, State};
 use crate::handle::Handle;
-use crate::shard::ShardRef;
+use crate::shard_ref::ShardRef;
 
 /// Waits for a duration.
 ///
@@ -54,11 +55,10 @@ use crate::shard::ShardRef;
 /// ```
 #[track_caller]
 pub fn sleep(duration: Duration) -> Sleep {
-    with_handle_here(|handle, worker| {
-        let deadline = Instant::from_std(handle.now()).saturating_add(duration);
-        let state = if duration.is_zero() { State::Fired } else { State::Ahead };
-        Sleep::new(handle.shard(worker).clone(), deadline, state)
-    })
+    // What comes out of the closure is small: a `Sleep` would be copied on its way.
+    let (shard, now) = with_handle_here(|handle, station| (handle.shard(station), handle.now()));
+    let state = if duration.is_zero() { State::Fired } else { State::Ahead };
+    Sleep::new(shard, Instant::from_std(now).saturating_add(duration), state)
 }
 
 /// Waits until a point in time. Is ready at the first poll if that has passed.
@@ -87,13 +87,13 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// ```
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    with_handle_here(|handle, worker| Sleep::new(handle.shard(worker).clone(), deadline, State::New))
+    Sleep::new(with_handle_here(|handle, station| handle.shard(station)), deadline, State::New)
 }
 
 /// As [`with_handle`], and tells which worker this thread is.
 #[track_caller]
 #[inline]
-fn with_handle_here<R>(f: impl FnOnce(&Arc<Handle>, Option<usize>) -> R) -> R {
+fn with_handle_here<R>(f: impl FnOnce(&Arc<Handle>, Option<Station>) -> R) -> R {
     match context::with_time_here::<Handle, R>(f) {
         Ok(result) => result,
         Err(missing) => panic!("{missing}"),
@@ -132,20 +132,20 @@ pin_project! {
     /// ```
     #[must_use = "futures do nothing unless polled"]
     pub struct Sleep {
-        deadline: Instant,
         #[pin]
         entry: Entry,
     }
 }
 
 impl Sleep {
+    #[inline]
     pub(crate) fn new(shard: ShardRef, deadline: Instant, state: State) -> Self {
-        Self { deadline, entry: Entry::new(shard, state) }
+        Self { entry: Entry::new(shard, deadline.into_std(), state) }
     }
 
     /// When this sleep ends.
     pub fn deadline(&self) -> Instant {
-        self.deadline
+        Instant::from_std(self.entry.deadline())
     }
 
     /// Whether the deadline has passed and this sleep has noticed: the timer has fired, or a poll found it past.
@@ -171,22 +171,13 @@ impl Sleep {
     /// });
     /// ```
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
-        let mut this = self.project();
-        *this.deadline = deadline;
-        if this.entry.state() == State::Waiting {
-            let when = this.entry.shard().shared.ticks.not_before(deadline.into_std());
-            if this.entry.as_mut().move_to(when) {
-                return;
-            }
-        }
-        this.entry.rest(State::New);
+        self.project().entry.move_to(deadline.into_std());
     }
 
     /// As [`reset`](Self::reset), for a caller that knows the time: sets no timer before the next poll.
     pub(crate) fn rest_until(self: Pin<&mut Self>, deadline: Instant, now: Instant) {
-        let this = self.project();
-        *this.deadline = deadline;
-        this.entry.rest(if deadline <= now { State::Fired } else { State::Ahead });
+        let state = if deadline <= now { State::Fired } else { State::Ahead };
+        self.project().entry.rest_until(deadline.into_std(), state);
     }
 
     /// The present by the clock that this sleep goes by.
@@ -195,19 +186,14 @@ impl Sleep {
     }
 
     fn poll_deadline(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
-        let this = self.project();
-        let mut entry = this.entry;
-        let shared = &entry.shard().shared;
+        let mut entry = self.project().entry;
         let state = match entry.state() {
-            State::New if shared.clock.now() >= this.deadline.into_std() => {
+            State::New if entry.shard().shared.clock.now() >= entry.deadline() => {
                 entry.as_mut().rest(State::Fired);
                 State::Fired
             }
-            State::New | State::Ahead => {
-                let when = shared.ticks.not_before(this.deadline.into_std());
-                entry.as_mut().set(when, waker)
-            }
-            State::Waiting => entry.as_mut().refresh(waker),
+            State::New | State::Ahead => entry.as_mut().set(waker),
+            State::Waiting | State::Noted => entry.as_mut().refresh(waker),
             state => state,
         };
         match state {
@@ -237,6 +223,6 @@ impl Future for Sleep {
 
 impl fmt::Debug for Sleep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sleep").field("deadline", &self.deadline).field("state", &self.entry.state()).finish()
+        f.debug_struct("Sleep").field("deadline", &self.deadline()).field("state", &self.entry.state()).finish()
     }
 }

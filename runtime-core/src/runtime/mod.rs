@@ -21,7 +21,7 @@ use self::hooks::Hooks;
 use crate::blocking::Pool;
 use crate::clock::Clock;
 use crate::coop::Budget;
-use crate::driver::{DriverStack, Service, Unpark};
+use crate::driver::{DriverStack, KnownService, Unpark};
 use crate::events::Observer;
 use crate::rng::{Generator, RngSeed};
 use crate::scheduler::{Scheduler, current, multi};
@@ -48,8 +48,8 @@ pub(crate) struct Inner {
 /// What of the driver stack is for everybody.
 pub(crate) struct Drivers {
     pub(crate) unpark: Arc<dyn Unpark>,
-    pub(crate) io: Option<Box<dyn Service>>,
-    pub(crate) time: Option<Box<dyn Service>>,
+    pub(crate) io: Option<KnownService>,
+    pub(crate) time: Option<KnownService>,
 }
 
 impl Inner {
@@ -62,7 +62,11 @@ impl Inner {
         };
         let inner = Arc::new(Self {
             scheduler,
-            drivers: Drivers { unpark: drivers.unpark, io: drivers.io, time: drivers.time },
+            drivers: Drivers {
+                unpark: drivers.unpark,
+                io: drivers.io.map(KnownService::new),
+                time: drivers.time.map(KnownService::new),
+            },
             clock,
             blocking: Pool::new(config),
             hooks: Hooks::new(config),

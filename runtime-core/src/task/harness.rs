@@ -51,6 +51,7 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
     match polled {
         Ok(Poll::Pending) => {
             runner.tell(&task, TaskEventKind::Pending);
+            runner.end_poll();
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
             match cell.header.state.finish_poll(runner.has_yielded()) {
                 FinishPoll::Idle => {}
@@ -118,6 +119,8 @@ unsafe fn store_and_complete<F: Future + 'static>(
     let state = &cell.header.state;
     // SAFETY: RUNNING. A panic of the future's drop after its last poll has nowhere to go: the output is what counts.
     discard(unsafe { cell.set_stage(Stage::Gone) });
+    // With the future most of it has become pointless.
+    runner.end_poll();
     let mut stored = state.has_join_interest();
     if stored {
         // SAFETY: RUNNING; the stage is Gone, nothing is dropped.

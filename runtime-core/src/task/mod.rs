@@ -60,7 +60,7 @@ pub(crate) use self::cell::Header;
 pub(crate) use self::list::Site;
 pub(crate) use self::raw::{Again, Birth, Notified, TaskRef, free};
 pub(crate) use self::runner::Runner;
-pub(crate) use self::waker::is_waker_of_task;
+pub(crate) use self::waker::{is_waker_of_task, with_borrowed as with_borrowed_waker};
 
 pub use self::error::JoinError;
 pub use self::id::Id;

@@ -2,7 +2,7 @@
 
 use super::home::Home;
 use super::raw::TaskRef;
-use crate::context::CurrentTask;
+use crate::context::{CurrentTask, file_timers};
 use crate::events::{Observer, TaskEventKind, emit};
 use crate::metrics::Counter;
 
@@ -33,6 +33,15 @@ impl Runner<'_> {
     #[inline]
     pub(super) fn has_yielded(&self) -> bool {
         self.current.is_some_and(CurrentTask::yields)
+    }
+
+    /// The poll is over, or has been for as long as others are concerned: see
+    /// [`at_end_of_poll`](crate::context::at_end_of_poll).
+    #[inline]
+    pub(super) fn end_poll(&self) {
+        if self.current.is_some_and(CurrentTask::has_timers) {
+            file_timers();
+        }
     }
 
     #[inline]

@@ -19,7 +19,7 @@ pub(crate) fn is_waker_of_task(waker: &Waker) -> bool {
 
 /// Runs the closure with a waker that has no reference of its own: it lives only while the caller's reference does.
 #[inline]
-pub(super) fn with_borrowed<R>(header: NonNull<Header>, f: impl FnOnce(&Waker) -> R) -> R {
+pub(crate) fn with_borrowed<R>(header: NonNull<Header>, f: impl FnOnce(&Waker) -> R) -> R {
     let raw = RawWaker::new(header.as_ptr().cast_const().cast(), &VTABLE);
     // SAFETY: the vtable keeps RawWaker's contract. The reference that this waker does not have is never given back,
     // because it is never dropped.

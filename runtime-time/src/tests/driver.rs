@@ -208,9 +208,9 @@ fn foreign_threads_have_a_shard_too() {
     let shard = rig.handle.shard(None).clone();
     let of_thread = |_| {
         let handle = rig.handle.clone();
-        std::thread::spawn(move || Arc::as_ptr(handle.shard(None)).addr()).join().unwrap()
+        std::thread::spawn(move || std::ptr::from_ref(&*handle.shard(None)).addr()).join().unwrap()
     };
-    let foreign = [2, 3].map(|i| Arc::as_ptr(rig.handle.shard_at(i)).addr());
-    assert!(foreign.contains(&Arc::as_ptr(&shard).addr()));
+    let foreign = [2, 3].map(|i| std::ptr::from_ref(&**rig.handle.shard_at(i)).addr());
+    assert!(foreign.contains(&std::ptr::from_ref(&*shard).addr()));
     assert!((0..8).map(of_thread).all(|shard| foreign.contains(&shard)));
 }

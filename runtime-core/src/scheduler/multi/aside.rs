@@ -49,6 +49,8 @@ impl Worker {
         if !self.is_guest() && context::task_id().is_none() {
             return outside(f);
         }
+        // What the poll has put off until its end.
+        context::file_timers();
         let place = context::take_place(Place::Aside(NonNull::from(&**self.runtime())));
         let _back = Back { worker: self, place: ManuallyDrop::new(place) };
         self.step_aside();

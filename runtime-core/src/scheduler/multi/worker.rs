@@ -103,7 +103,7 @@ impl Worker {
         }
     }
 
-    pub(super) fn runtime(&self) -> &Arc<Inner> {
+    pub(crate) fn runtime(&self) -> &Arc<Inner> {
         &self.runtime
     }
 
@@ -137,6 +137,12 @@ impl Worker {
     #[inline]
     pub(crate) fn index(&self) -> Option<usize> {
         (!self.is_spare).then_some(self.core.index)
+    }
+
+    /// The same, if this is a worker of that runtime.
+    #[inline]
+    pub(crate) fn index_at(&self, runtime: &Inner) -> Option<usize> {
+        (self.is_of(runtime) && !self.is_spare).then_some(self.core.index)
     }
 
     #[inline]

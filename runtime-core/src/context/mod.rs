@@ -8,22 +8,26 @@
 //! ownership to and fro, so an early or late drop of a guard can change which runtime is current, but never leaves a
 //! dangling pointer.
 
+mod station;
+mod task;
+
 use std::cell::Cell;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
-use std::task::Waker;
 use std::time::Instant;
 
+pub use self::station::Station;
+pub use self::task::at_end_of_poll;
+pub(crate) use self::task::{CurrentTask, file_timers, in_task, note_wake, task_id, wake_in_poll};
 use crate::clock::Clock;
 use crate::coop::Budget;
-use crate::driver::Service;
+use crate::driver::{KnownService, Service};
 use crate::primitive::thread_local;
 pub use crate::runtime::Flavor;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
-use crate::task::{Id, is_waker_of_task};
 
 struct Context {
     /// The runtime that `spawn` and the rest refer to; null for none. Owns a count.
@@ -39,28 +43,6 @@ struct Context {
     task: Cell<*const CurrentTask>,
     /// For threads without a runtime: a counter in place of random numbers.
     turn: Cell<u32>,
-}
-
-/// A task that is being polled.
-#[derive(Debug)]
-pub(crate) struct CurrentTask {
-    id: Id,
-    /// The data of its waker; null if it has none of ours.
-    waker: *const (),
-    yields: Cell<bool>,
-}
-
-impl CurrentTask {
-    #[inline]
-    pub(crate) fn new(id: Id, waker: *const ()) -> Self {
-        Self { id, waker, yields: Cell::new(false) }
-    }
-
-    /// Whether it has woken itself, on the thread that polls it.
-    #[inline]
-    pub(crate) fn yields(&self) -> bool {
-        self.yields.get()
-    }
 }
 
 thread_local! {
@@ -118,36 +100,35 @@ pub(crate) fn with_runtime<R>(f: impl FnOnce(&Inner) -> R) -> Result<R, Missing>
 #[inline]
 fn with_service<T: Service, R>(
     missing: Missing,
-    pick: impl FnOnce(&Inner) -> Option<&dyn Service>,
+    pick: impl FnOnce(&Inner) -> Option<&KnownService>,
     f: impl FnOnce(&Arc<T>) -> R,
 ) -> Result<R, Missing> {
     with_runtime(|runtime| {
-        let service: &dyn std::any::Any = pick(runtime).ok_or(missing)?;
+        let service = pick(runtime).ok_or(missing)?;
         service.downcast_ref::<Arc<T>>().map(f).ok_or(missing)
     })?
 }
 
 /// Calls the closure with the current runtime's I/O service.
 pub fn with_io<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missing> {
-    with_service(Missing::Io, |runtime| runtime.drivers.io.as_deref(), f)
+    with_service(Missing::Io, |runtime| runtime.drivers.io.as_ref(), f)
 }
 
 /// Calls the closure with the current runtime's timer service.
 #[inline]
 pub fn with_time<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missing> {
-    with_service(Missing::Time, |runtime| runtime.drivers.time.as_deref(), f)
+    with_service(Missing::Time, |runtime| runtime.drivers.time.as_ref(), f)
 }
 
-/// As [`with_time`], and tells which [worker](worker_index) this thread is. For what is done too often to look twice.
+/// As [`with_time`], and tells which worker this thread is. For what is done too often to look twice.
 #[inline]
-pub fn with_time_here<T: Service, R>(f: impl FnOnce(&Arc<T>, Option<usize>) -> R) -> Result<R, Missing> {
+pub fn with_time_here<T: Service, R>(f: impl FnOnce(&Arc<T>, Option<Station>) -> R) -> Result<R, Missing> {
     CONTEXT.with(|context| {
         // SAFETY: the pointer owns a count, and while the closure runs nobody changes it.
         let runtime = unsafe { context.runtime.get().as_ref() }.ok_or(Missing::Runtime)?;
-        let place = context.place.get();
-        let worker = if place.is_of(runtime) { place.index() } else { None };
-        let service: &dyn std::any::Any = runtime.drivers.time.as_deref().ok_or(Missing::Time)?;
-        service.downcast_ref::<Arc<T>>().map(|service| f(service, worker)).ok_or(Missing::Time)
+        let service = runtime.drivers.time.as_ref().ok_or(Missing::Time)?;
+        let station = Station::of(runtime, context.place.get());
+        service.downcast_ref::<Arc<T>>().map(|service| f(service, station)).ok_or(Missing::Time)
     })
 }
 
@@ -223,59 +204,6 @@ pub(crate) fn replace_budget(budget: Budget) -> impl Drop {
     let before = self::budget();
     set_budget(budget);
     Restore(before)
-}
-
-/// Runs a task's poll, or the drop of its future by a worker: with a budget, and known as the current task. Who has a
-/// `CurrentTask` with a waker also asks it afterwards whether it yields: see [`Notified::run_current`](crate::task::Notified).
-#[inline]
-pub(crate) fn in_task<R>(task: &CurrentTask, budget: Budget, f: impl FnOnce() -> R) -> R {
-    struct Restore(*const CurrentTask, Budget);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            CONTEXT.with(|context| {
-                context.task.set(self.0);
-                context.budget.set(self.1);
-            });
-        }
-    }
-    let _restore = CONTEXT.with(|context| Restore(context.task.replace(task), context.budget.replace(budget)));
-    f()
-}
-
-/// The identifier of the task that is being polled, if any.
-pub(crate) fn task_id() -> Option<Id> {
-    with_task(|task| task.id)
-}
-
-#[inline]
-fn with_task<R>(f: impl FnOnce(&CurrentTask) -> R) -> Option<R> {
-    // SAFETY: what stands there is borrowed by an `in_task` that goes on, on this thread.
-    CONTEXT.with(|context| unsafe { context.task.get().as_ref() }.map(f))
-}
-
-/// Wakes the task that is being polled, so that others go first. If the waker is that of the very task which this thread
-/// polls, it is told so without an atomic operation: nobody else looks before the poll returns.
-#[inline]
-pub(crate) fn wake_in_poll(waker: &Waker) {
-    if !(is_waker_of_task(waker) && yields(waker.data())) {
-        waker.wake_by_ref();
-    }
-}
-
-/// After a wake that found its task queued or running. A task that wakes itself in its poll yields: it has had its turn.
-/// One that somebody else wakes meanwhile does not.
-#[inline]
-pub(crate) fn note_wake(waker: *const ()) {
-    let _ = yields(waker);
-}
-
-/// Notes that the task yields which this thread polls, if that is the one whose waker has such data.
-fn yields(waker: *const ()) -> bool {
-    with_task(|task| {
-        let is_its_own = ptr::eq(task.waker, waker);
-        task.yields.set(task.yields.get() | is_its_own);
-        is_its_own
-    }) == Some(true)
 }
 
 /// The thread's place, if it is one at the current runtime, which is not so while another runtime has been entered.

@@ -1,0 +1,58 @@
+//! [`Station`]: which worker of which runtime a thread is.
+
+use std::ptr;
+
+use super::CONTEXT;
+use crate::runtime::Inner;
+use crate::scheduler::Place;
+
+/// A worker of a runtime. At any moment one thread at most is at a station, and what it left there is seen by the next one
+/// that comes.
+///
+/// This is what makes "only the worker touches that" a rule which a service can keep without a lock: data of one station is
+/// touched by a thread that [is there](Self::is_here). Stations of a runtime that is gone may compare equal to those of a
+/// later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Station {
+    /// Never dereferenced.
+    runtime: *const Inner,
+    index: usize,
+}
+
+// SAFETY: the pointer is a number, to be compared with.
+unsafe impl Send for Station {}
+// SAFETY: as above.
+unsafe impl Sync for Station {}
+
+impl Station {
+    /// The station that a place is, if it is one at the runtime.
+    #[inline(always)]
+    pub(super) fn of(runtime: &Inner, place: Place) -> Option<Self> {
+        let index = match place {
+            // SAFETY: a place in the context is good while it stands there.
+            Place::Multi(worker) => unsafe { worker.as_ref() }.index_at(runtime),
+            // SAFETY: as above.
+            Place::Current(worker) => unsafe { worker.as_ref() }.is_of(runtime).then_some(0),
+            _ => None,
+        };
+        index.map(|index| Self { runtime, index })
+    }
+
+    /// The [index](super::worker_index) of the worker.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.index
+    }
+
+    /// Whether the calling thread is that worker, and its runtime the current one.
+    #[inline]
+    pub fn is_here(self) -> bool {
+        CONTEXT.with(|context| {
+            let runtime = context.runtime.get();
+            // SAFETY: the current runtime is counted.
+            ptr::eq(runtime, self.runtime)
+                && Self::of(unsafe { &*runtime }, context.place.get())
+                    .is_some_and(|station| station.index == self.index)
+        })
+    }
+}

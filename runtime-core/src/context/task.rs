@@ -1,0 +1,115 @@
+//! The task that a thread polls, and what is put off until that poll ends.
+
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::task::Waker;
+
+use super::{CONTEXT, place};
+use crate::coop::Budget;
+use crate::task::{Header, Id, is_waker_of_task, with_borrowed_waker};
+
+/// A task that is being polled.
+#[derive(Debug)]
+pub(crate) struct CurrentTask {
+    id: Id,
+    /// The data of its waker; null if it has none of ours.
+    waker: *const (),
+    yields: Cell<bool>,
+    /// Whether a service wants to be told when the poll ends.
+    has_timers: Cell<bool>,
+}
+
+impl CurrentTask {
+    #[inline]
+    pub(crate) fn new(id: Id, waker: *const ()) -> Self {
+        Self { id, waker, yields: Cell::new(false), has_timers: Cell::new(false) }
+    }
+
+    /// Whether it has woken itself, on the thread that polls it.
+    #[inline]
+    pub(crate) fn yields(&self) -> bool {
+        self.yields.get()
+    }
+
+    /// Whether [`file_timers`] is to be called when its poll ends.
+    #[inline]
+    pub(crate) fn has_timers(&self) -> bool {
+        self.has_timers.get()
+    }
+}
+
+/// Runs a task's poll, or the drop of its future by a worker: with a budget, and known as the current task. Who has a
+/// `CurrentTask` with a waker also asks it afterwards whether it yields: see [`Notified::run_current`](crate::task::Notified).
+#[inline]
+pub(crate) fn in_task<R>(task: &CurrentTask, budget: Budget, f: impl FnOnce() -> R) -> R {
+    struct Restore(*const CurrentTask, Budget);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CONTEXT.with(|context| {
+                context.task.set(self.0);
+                context.budget.set(self.1);
+            });
+        }
+    }
+    let _restore = CONTEXT.with(|context| Restore(context.task.replace(task), context.budget.replace(budget)));
+    f()
+}
+
+/// The identifier of the task that is being polled, if any.
+pub(crate) fn task_id() -> Option<Id> {
+    with_task(|task| task.id)
+}
+
+#[inline]
+fn with_task<R>(f: impl FnOnce(&CurrentTask) -> R) -> Option<R> {
+    // SAFETY: what stands there is borrowed by an `in_task` that goes on, on this thread.
+    CONTEXT.with(|context| unsafe { context.task.get().as_ref() }.map(f))
+}
+
+/// Wakes the task that is being polled, so that others go first. If the waker is that of the very task which this thread
+/// polls, it is told so without an atomic operation: nobody else looks before the poll returns.
+#[inline]
+pub(crate) fn wake_in_poll(waker: &Waker) {
+    if !(is_waker_of_task(waker) && yields(waker.data())) {
+        waker.wake_by_ref();
+    }
+}
+
+/// After a wake that found its task queued or running. A task that wakes itself in its poll yields: it has had its turn.
+/// One that somebody else wakes meanwhile does not.
+#[inline]
+pub(crate) fn note_wake(waker: *const ()) {
+    let _ = yields(waker);
+}
+
+/// Notes that the task yields which this thread polls, if that is the one whose waker has such data.
+fn yields(waker: *const ()) -> bool {
+    with_task(|task| {
+        let is_its_own = ptr::eq(task.waker, waker);
+        task.yields.set(task.yields.get() | is_its_own);
+        is_its_own
+    }) == Some(true)
+}
+
+/// Whether the waker is that of the task which this thread polls. If so, the timer service of the thread's runtime is told
+/// when that poll ends ([`Service::poll_ended`](crate::driver::Service::poll_ended)): before anybody else can poll the task.
+///
+/// A wake of that task can have no effect before then. So what would only lead to such a wake can wait for the end of the
+/// poll, and need not be done at all if it has become pointless.
+#[inline]
+pub fn at_end_of_poll(waker: &Waker) -> bool {
+    is_waker_of_task(waker)
+        && with_task(|task| {
+            let is_its_own = ptr::eq(task.waker, waker.data());
+            task.has_timers.set(task.has_timers.get() | is_its_own);
+            is_its_own
+        }) == Some(true)
+}
+
+/// A poll ends, or is going to last: what was put off until its end is done.
+#[cold]
+pub(crate) fn file_timers() {
+    let Some(header) = with_task(|task| NonNull::new(task.waker.cast_mut().cast::<Header>())).flatten() else { return };
+    // The task is being polled, which keeps it; its waker's data is the task pointer.
+    with_borrowed_waker(header, |waker| place().poll_ended(waker));
+}

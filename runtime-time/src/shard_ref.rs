@@ -1,0 +1,129 @@
+//! [`ShardRef`]: how an entry keeps its shard alive.
+//!
+//! It is an `Arc`, but to count one up and down costs two atomic operations a timer, which is a fifth of setting and
+//! cancelling one. Most timers are made and dropped on the same worker. So a count that is given up on the shard's own worker
+//! is not given back but *kept*, in a number that only that worker touches, and the next timer made there takes it over.
+//!
+//! The kept counts refer to the shard from within, so they would keep it for ever: [`ShardRef::give_back_kept`], called when the driver
+//! shuts down and no worker is left, gives them back, and from then on none is kept.
+
+use std::fmt;
+use std::ops::Deref;
+
+use crossbeam_utils::CachePadded;
+use runtime_core::primitive::Arc;
+use runtime_core::primitive::atomic::AtomicUsize;
+use runtime_core::primitive::atomic::Ordering::Relaxed;
+
+use crate::shard::Shard;
+
+/// Counts of a shard that are nobody's at the moment.
+pub(crate) struct Kept(AtomicUsize);
+
+/// So many counts are kept at most, so that giving them back does not take long.
+const MOST: usize = 1 << 12;
+const CLOSED: usize = usize::MAX;
+
+impl Kept {
+    pub(crate) fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    /// On the shard's worker: keeps a count. False if it is to be given back.
+    #[inline]
+    fn put(&self) -> bool {
+        let kept = self.0.load(Relaxed);
+        let has_room = kept < MOST;
+        if has_room {
+            self.0.store(kept + 1, Relaxed);
+        }
+        has_room
+    }
+
+    /// On the shard's worker: takes a count over, if there is one.
+    #[inline]
+    fn take(&self) -> bool {
+        let kept = self.0.load(Relaxed);
+        let has_any = kept != 0 && kept != CLOSED;
+        if has_any {
+            self.0.store(kept - 1, Relaxed);
+        }
+        has_any
+    }
+
+    /// When there is no worker any more: how many counts to give back. None is kept from then on.
+    fn close(&self) -> usize {
+        let kept = self.0.swap(CLOSED, Relaxed);
+        if kept == CLOSED { 0 } else { kept }
+    }
+}
+
+/// See the module.
+#[derive(Clone)]
+pub(crate) struct ShardRef(Arc<CachePadded<Shard>>);
+
+impl ShardRef {
+    pub(crate) fn new(shard: Shard) -> Self {
+        Self(Arc::new(CachePadded::new(shard)))
+    }
+
+    /// Another reference, made by the shard's worker.
+    #[inline]
+    pub(crate) fn clone_at_home(&self) -> Self {
+        debug_assert!(self.is_at_home());
+        if self.own().kept.take() {
+            // SAFETY: a copy of the pointer, for a count that `give_up` has kept.
+            unsafe { std::ptr::read(self) }
+        } else {
+            self.clone()
+        }
+    }
+
+    /// Gives the reference up. `is_at_home`: this is the shard's worker.
+    #[inline]
+    pub(crate) fn give_up(self, is_at_home: bool) {
+        if is_at_home && self.own().kept.put() {
+            std::mem::forget(self);
+        }
+    }
+
+    /// The driver shuts down: gives the counts back that were kept.
+    pub(crate) fn give_back_kept(&self) {
+        for _ in 0..self.own().kept.close() {
+            // SAFETY: as in `clone_at_home`.
+            drop(unsafe { std::ptr::read(self) });
+        }
+    }
+}
+
+impl Deref for ShardRef {
+    type Target = Shard;
+
+    #[inline]
+    fn deref(&self) -> &Shard {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ShardRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_kept_up_to_a_bound_and_not_when_closed() {
+        let kept = Kept::new();
+        assert!(!kept.take());
+        assert!((0..MOST).all(|_| kept.put()));
+        assert!(!kept.put(), "enough");
+        assert!(kept.take());
+        assert_eq!(kept.close(), MOST - 1);
+        assert!(!kept.put() && !kept.take());
+        assert_eq!(kept.close(), 0);
+    }
+}
