@@ -163,6 +163,13 @@ impl Entry {
         self.set_at_once(when, waker)
     }
 
+    /// In models, where no thread is anybody's worker: the first half of [`set`](Self::set).
+    #[cfg(all(test, loom))]
+    pub(crate) fn set_on_pad(self: Pin<&mut Self>) {
+        assert!(self.shard.own().pad.note(&self));
+        self.note(State::Noted);
+    }
+
     /// Owner: puts the entry into the wheel, to fire at a tick. Otherwise as [`set`](Self::set).
     pub(crate) fn set_at_once(self: Pin<&mut Self>, when: u64, waker: &Waker) -> State {
         let this = self.into_ref().get_ref();

@@ -302,3 +302,78 @@ fn loom_a_later_deadline_wakes_nobody() {
         drop((earlier, later));
     });
 }
+
+/// An entry on the pad of its shard, which stays with the caller while another thread, the shard's worker, ends the poll.
+fn against_filing(shard: &ShardRef, waker: &Waker, race: impl FnOnce(Pin<Box<Entry>>)) {
+    let mut entry = Box::pin(Entry::new(shard.clone(), Clock::real() + HOUR_LONG, State::New));
+    entry.as_mut().set_on_pad();
+    let (worker, waker) = (shard.clone(), waker.clone());
+    let worker = thread::spawn(move || worker.file_notes(&waker));
+    race(entry);
+    worker.join().unwrap();
+}
+
+/// In model time an hour is far away, and at the end of the wheel's time everything is due.
+const HOUR_LONG: Duration = Duration::from_secs(3600);
+const END: u64 = u64::MAX;
+
+#[test]
+fn loom_drop_elsewhere_against_filing() {
+    loom::model(|| {
+        let (shard, (flag, waker)) = (shard(), woken());
+        against_filing(&shard, &waker, drop);
+        let (set, fired, cancelled) = counters(&shard);
+        assert_eq!((set, fired), (cancelled, 0), "filed and taken out again, or neither");
+        shard.fire(END, &mut WakeBatch::new());
+        drop(waker);
+        assert_eq!((count(&flag), StdArc::strong_count(&flag)), (0, 1));
+    });
+}
+
+#[test]
+fn loom_poll_elsewhere_against_filing() {
+    loom::model(|| {
+        let (shard, (old_flag, old), (new_flag, new)) = (shard(), woken(), woken());
+        let mut kept = None;
+        against_filing(&shard, &old, |mut entry| {
+            assert_eq!(entry.as_mut().refresh(&new), State::Waiting);
+            kept = Some(entry);
+        });
+        shard.fire(END, &mut WakeBatch::new());
+        assert_eq!((count(&new_flag), count(&old_flag)), (1, 0), "who polled last");
+        drop((kept, old, new));
+        assert_eq!((StdArc::strong_count(&old_flag), StdArc::strong_count(&new_flag)), (1, 1));
+    });
+}
+
+#[test]
+fn loom_reset_elsewhere_against_filing() {
+    loom::model(|| {
+        let (shard, (flag, waker)) = (shard(), woken());
+        let mut kept = None;
+        against_filing(&shard, &waker, |mut entry| {
+            let later = entry.deadline() + HOUR_LONG;
+            entry.as_mut().move_to(later);
+            kept = Some(entry);
+        });
+        let entry = kept.unwrap();
+        assert_eq!(entry.state(), State::Waiting);
+        shard.fire(shard.shared.ticks.not_before(entry.deadline()) - 1, &mut WakeBatch::new());
+        assert_eq!(count(&flag), 0, "early");
+        shard.fire(END, &mut WakeBatch::new());
+        assert_eq!((count(&flag), entry.state()), (1, State::Fired));
+    });
+}
+
+#[test]
+fn loom_close_against_filing() {
+    loom::model(|| {
+        let (shard, (flag, waker)) = (shard(), woken());
+        let mut kept = None;
+        against_filing(&shard, &waker, |entry| {
+            shard.close(&mut WakeBatch::new());
+            kept = Some(entry);
+        });
+        assert_eq!((count(&flag), kept.unwrap().state()), (1, State::Closed), "whoever waits is told");
+    });
+}

@@ -64,10 +64,11 @@ impl Pad {
         match self.notes.get(last) {
             Some(note) if is_of(note, entry) => {
                 note.store(ptr::null_mut(), Relaxed);
-                self.len.store(last, Relaxed);
+                let gaps = self.notes[..last].iter().rev().take_while(|note| note.load(Relaxed).is_null()).count();
+                self.len.store(last - gaps, Relaxed);
                 true
             }
-            // A gap is left, until the notes are filed.
+            // A gap is left, until those above it are struck out or filed.
             _ => self.strike_out_any(entry),
         }
     }

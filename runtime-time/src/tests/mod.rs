@@ -3,6 +3,7 @@
 mod driver;
 mod entry;
 mod futures;
+mod noted;
 mod runtime;
 mod stress;
 

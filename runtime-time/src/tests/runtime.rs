@@ -10,17 +10,17 @@ use runtime_core::{spawn, spawn_blocking, task};
 use super::*;
 use crate::{advance, interval, pause, resume, sleep, sleep_until, timeout, timeout_at};
 
-const HOUR: Duration = Duration::from_secs(3600);
+pub(super) const HOUR: Duration = Duration::from_secs(3600);
 
 /// A runtime as the facade makes them, less the sockets.
-struct Runtime(Handle);
+pub(super) struct Runtime(pub(super) Handle);
 
 impl Runtime {
     fn from_parts(config: &Config, clock: Arc<Clock>, stack: DriverStack) -> Self {
         Self(control::start(config, clock, stack).unwrap())
     }
 
-    fn block_on<F: Future>(&self, future: F) -> F::Output {
+    pub(super) fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.0.block_on(future)
     }
 }
@@ -32,7 +32,7 @@ impl Drop for Runtime {
     }
 }
 
-fn runtime(flavor: Flavor) -> Runtime {
+pub(super) fn runtime(flavor: Flavor) -> Runtime {
     let mut config = Config::new(flavor);
     config.worker_threads = 2;
     let (inner, clock) = (ThreadDriver::new(), Arc::new(Clock::new()));

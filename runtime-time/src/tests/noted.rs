@@ -1,0 +1,226 @@
+//! Timers that are set by the task that is being polled: noted, and filed when the poll ends (`pad.rs`).
+
+use std::future::{pending, poll_fn};
+use std::thread;
+
+use runtime_core::runtime::Flavor;
+use runtime_core::{block_in_place, spawn};
+
+use super::runtime::{HOUR, Runtime, runtime};
+use super::*;
+use crate::{sleep, timeout};
+
+/// A task on a worker, which the caller waits for.
+fn in_task<T: Send + 'static>(runtime: &Runtime, task: impl Future<Output = T> + Send + 'static) -> T {
+    runtime.block_on(async { spawn(task).await.unwrap() })
+}
+
+fn timers_set(runtime: &Runtime) -> u64 {
+    runtime.0.metrics().drivers().timers_set
+}
+
+/// Polls once, with the waker of the task.
+async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
+    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
+}
+
+const BOTH: [Flavor; 2] = [Flavor::CurrentThread, Flavor::MultiThread];
+
+#[test]
+fn what_is_dropped_in_the_poll_that_set_it_never_reaches_the_wheel() {
+    for flavor in BOTH {
+        let runtime = runtime(flavor);
+        in_task(&runtime, async {
+            for _ in 0..100 {
+                // In whatever order they go, there is room for the next.
+                let mut sleeps = [HOUR; 4].map(|time| Box::pin(sleep(time)));
+                for sleep in &mut sleeps {
+                    assert!(poll_once(sleep.as_mut()).await.is_pending());
+                }
+                let [first, second, third, fourth] = sleeps;
+                drop((second, first, fourth, third));
+            }
+        });
+        assert_eq!(timers_set(&runtime), 0);
+    }
+}
+
+#[test]
+fn more_than_there_is_room_for_fire_all_the_same() {
+    for flavor in BOTH {
+        let runtime = runtime(flavor);
+        in_task(&runtime, async {
+            let mut sleeps: Vec<_> = (0..50).map(|i| Box::pin(sleep((1 + i % 5) * MS))).collect();
+            let mut fired = 0;
+            poll_fn(|cx| {
+                sleeps.retain_mut(|sleep| sleep.as_mut().poll(cx).is_pending());
+                fired = 50 - sleeps.len();
+                if sleeps.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+            assert_eq!(fired, 50);
+        });
+    }
+}
+
+#[test]
+fn a_task_that_polls_until_it_fires_within_one_poll_sees_it_fire() {
+    in_task(&runtime(Flavor::MultiThread), async {
+        let mut timer = Box::pin(sleep(2 * MS));
+        while poll_once(timer.as_mut()).await.is_pending() {
+            thread::yield_now();
+        }
+        assert!(timer.is_elapsed());
+    });
+}
+
+#[test]
+fn a_deadline_that_passes_during_the_poll_wakes_the_task() {
+    for flavor in BOTH {
+        in_task(&runtime(flavor), async {
+            let mut timer = Box::pin(sleep(MS));
+            assert!(poll_once(timer.as_mut()).await.is_pending());
+            let deadline = timer.deadline();
+            while Instant::now() < deadline + MS {
+                thread::yield_now();
+            }
+            let mut polls = 0;
+            poll_fn(|cx| {
+                polls += 1;
+                // Not a second time in the same poll, which would set it for good.
+                if polls == 1 { Poll::Pending } else { timer.as_mut().poll(cx) }
+            })
+            .await;
+        });
+    }
+}
+
+#[test]
+fn a_reset_in_the_same_poll_counts() {
+    for flavor in BOTH {
+        let runtime = runtime(flavor);
+        in_task(&runtime, async {
+            let (mut sooner, mut later) = (Box::pin(sleep(HOUR)), Box::pin(sleep(MS)));
+            assert!(poll_once(sooner.as_mut()).await.is_pending());
+            assert!(poll_once(later.as_mut()).await.is_pending());
+            let start = Instant::now();
+            sooner.as_mut().reset(start + 2 * MS);
+            later.as_mut().reset(start + HOUR);
+            let mut polls = 0;
+            poll_fn(|_| {
+                polls += 1;
+                if polls == 1 { Poll::Pending } else { Poll::Ready(()) }
+            })
+            .await;
+            assert!(sooner.is_elapsed() && !later.is_elapsed());
+            assert!(start.elapsed() >= 2 * MS);
+        });
+    }
+}
+
+/// Has another thread do something with a timer that the task has set in the poll that still goes on.
+fn elsewhere<T: Send + 'static>(f: impl FnOnce(Pin<Box<Sleep>>) -> T + Send + 'static) -> T {
+    in_task(&runtime(Flavor::MultiThread), async move {
+        let mut timer = Box::pin(sleep(HOUR));
+        assert!(poll_once(timer.as_mut()).await.is_pending());
+        // A second one, which stays where it is.
+        let mut other = Box::pin(sleep(MS));
+        assert!(poll_once(other.as_mut()).await.is_pending());
+        let done = thread::spawn(move || f(timer)).join().unwrap();
+        other.await;
+        done
+    })
+}
+
+#[test]
+fn another_thread_may_drop_it() {
+    elsewhere(drop);
+}
+
+#[test]
+fn another_thread_may_wait_for_it() {
+    elsewhere(|mut timer| {
+        let (woken, waker) = Woken::new();
+        assert!(poll(timer.as_mut(), &waker).is_pending());
+        let sooner = timer.deadline() - HOUR + MS;
+        timer.as_mut().reset(sooner);
+        while woken.count() == 0 {
+            thread::yield_now();
+        }
+        assert!(poll(timer.as_mut(), &waker).is_ready());
+    });
+}
+
+#[test]
+fn another_thread_may_put_it_forward_and_its_task_is_woken() {
+    let other = in_task(&runtime(Flavor::MultiThread), async move {
+        let mut timer = Box::pin(sleep(HOUR));
+        assert!(poll_once(timer.as_mut()).await.is_pending());
+        let other = thread::spawn(move || {
+            let sooner = timer.deadline() - HOUR + MS;
+            timer.as_mut().reset(sooner);
+            while !timer.is_elapsed() {
+                thread::yield_now();
+            }
+        });
+        let mut polls = 0;
+        poll_fn(|_| {
+            polls += 1;
+            if polls == 1 { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
+        other
+    });
+    other.join().unwrap();
+}
+
+#[test]
+fn another_task_has_it_when_its_own_is_done() {
+    for flavor in BOTH {
+        let runtime = runtime(flavor);
+        let timer = in_task(&runtime, async {
+            let mut timer = Box::pin(sleep(2 * MS));
+            assert!(poll_once(timer.as_mut()).await.is_pending());
+            timer
+        });
+        assert_eq!(timers_set(&runtime), 1, "filed when its task was done");
+        in_task(&runtime, timer);
+    }
+}
+
+#[test]
+fn it_is_filed_before_the_task_blocks_in_place() {
+    let runtime = runtime(Flavor::MultiThread);
+    let handle = runtime.0.clone();
+    in_task(&runtime, async move {
+        let mut timer = Box::pin(sleep(MS));
+        assert!(poll_once(timer.as_mut()).await.is_pending());
+        block_in_place(|| {
+            while handle.metrics().drivers().timers_fired == 0 {
+                thread::yield_now();
+            }
+        });
+        assert!(timer.is_elapsed());
+    });
+}
+
+#[test]
+fn the_end_of_the_runtime_ends_what_was_noted() {
+    for flavor in BOTH {
+        let runtime = runtime(flavor);
+        let kept: Arc<Mutex<Option<Pin<Box<Sleep>>>>> = Arc::default();
+        let keep = kept.clone();
+        in_task(&runtime, async move {
+            let mut timer = Box::pin(sleep(HOUR));
+            assert!(poll_once(timer.as_mut()).await.is_pending());
+            *keep.lock().unwrap() = Some(timer);
+            drop(spawn(async {
+                let _ = timeout(HOUR, pending::<()>()).await;
+            }));
+        });
+        drop(runtime);
+        let timer = kept.lock().unwrap().take().unwrap();
+        assert!(!timer.is_elapsed());
+        assert!(format!("{timer:?}").contains("Closed"), "{timer:?}");
+    }
+}
