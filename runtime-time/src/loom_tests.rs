@@ -366,6 +366,18 @@ fn loom_reset_elsewhere_against_filing() {
 }
 
 #[test]
+fn loom_drop_elsewhere_of_what_need_not_be_filed() {
+    loom::model(|| {
+        let (shard, (flag, waker)) = (shard(), woken());
+        shard.close(&mut WakeBatch::new());
+        against_filing(&shard, &waker, drop);
+        assert!(count(&flag) <= 1, "unless it was dropped before");
+        drop(waker);
+        assert_eq!(StdArc::strong_count(&flag), 1);
+    });
+}
+
+#[test]
 fn loom_close_against_filing() {
     loom::model(|| {
         let (shard, (flag, waker)) = (shard(), woken());
