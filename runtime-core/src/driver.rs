@@ -74,9 +74,12 @@ pub trait Service: Any + Send + Sync {
     fn counters(&self) -> DriverCounters;
 
     /// A poll of a task ends, or is going to last, in which that was asked for by
-    /// [`context::at_end_of_poll`](crate::context::at_end_of_poll). Called on the [worker](crate::context::worker_index)
-    /// that polls it, with the task's waker; also in vain.
-    fn poll_ended(&self, worker: usize, waker: &Waker) {
+    /// [`context::at_end_of_poll`](crate::context::at_end_of_poll). Called with the task's waker; also in vain.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is this [worker](crate::context::worker_index) of the runtime.
+    unsafe fn poll_ended(&self, worker: usize, waker: &Waker) {
         let _ = (worker, waker);
     }
 }
@@ -86,8 +89,9 @@ impl<T: Service> Service for Arc<T> {
         (**self).counters()
     }
 
-    fn poll_ended(&self, worker: usize, waker: &Waker) {
-        (**self).poll_ended(worker, waker);
+    unsafe fn poll_ended(&self, worker: usize, waker: &Waker) {
+        // SAFETY: passed on.
+        unsafe { (**self).poll_ended(worker, waker) };
     }
 }
 

@@ -100,6 +100,8 @@ pub(crate) struct Entry {
     waker: UnsafeCell<MaybeUninit<Waker>>,
     deadline: UnsafeCell<Instant>,
     shard: ManuallyDrop<ShardRef>,
+    /// What was known of the time when it was made: the last digits of that tick.
+    made_at: u32,
     state: AtomicU8,
     _pinned: PhantomPinned,
 }
@@ -115,11 +117,13 @@ impl Entry {
     #[inline]
     pub(crate) fn new(shard: ShardRef, deadline: Instant, state: State) -> Self {
         debug_assert!(!matches!(state, State::Noted | State::Waiting));
+        let made_at = shard.shared.seen() as u32;
         Self {
             node: Node::new(),
             waker: UnsafeCell::new(MaybeUninit::uninit()),
             deadline: UnsafeCell::new(deadline),
             shard: ManuallyDrop::new(shard),
+            made_at,
             state: AtomicU8::new(state as u8),
             _pinned: PhantomPinned,
         }
@@ -141,6 +145,28 @@ impl Entry {
         self.deadline.with_mut(|old| unsafe { *old = deadline });
     }
 
+    /// Whether it has fired, or would have if it had not been left on the pad for the end of this poll.
+    pub(crate) fn is_elapsed(&self) -> bool {
+        match self.state() {
+            State::Fired => true,
+            State::Noted => self.is_overdue(),
+            State::New | State::Ahead | State::Waiting | State::Closed => false,
+        }
+    }
+
+    /// Whether the deadline has passed as far as anybody has noticed.
+    #[inline]
+    fn is_known_to_be_due(&self) -> bool {
+        let seen = self.shard.shared.seen();
+        // Mostly nobody has looked at the clock since the deadline was chosen, and to find that out is much cheaper.
+        seen as u32 != self.made_at && self.when() <= seen
+    }
+
+    /// By the clock.
+    pub(crate) fn is_overdue(&self) -> bool {
+        self.shard.shared.clock.now() >= self.deadline()
+    }
+
     /// The tick that it is to fire at.
     fn when(&self) -> u64 {
         self.shard.shared.ticks.not_before(self.deadline())
@@ -156,9 +182,19 @@ impl Entry {
     #[inline]
     pub(crate) fn set(self: Pin<&mut Self>, waker: &Waker) -> State {
         let shard = &*self.shard;
-        if shard.is_at_home() && context::at_end_of_poll(waker) && shard.own().pad.note(&self) {
+        if shard.is_at_home()
+            && !self.is_known_to_be_due()
+            // A runtime that is gone may have had the same station.
+            && !shard.own().kept.is_closed()
+            && context::at_end_of_poll(waker)
+            && shard.own().pad.note(&self)
+        {
             return self.note(State::Noted);
         }
+        self.set_now(waker)
+    }
+
+    fn set_now(self: Pin<&mut Self>, waker: &Waker) -> State {
         let when = self.when();
         self.set_at_once(when, waker)
     }
@@ -247,7 +283,7 @@ impl Entry {
         is_withdrawn
     }
 
-    /// Owner: in `Waiting`, sees to it that this waker is the one to be woken. Returns the state, which may have
+    /// Owner: in `Noted` or `Waiting`, sees to it that this waker is the one to be woken. Returns the state, which may have
     /// changed.
     #[inline]
     pub(crate) fn refresh(self: Pin<&mut Self>, waker: &Waker) -> State {
@@ -257,8 +293,8 @@ impl Entry {
             // Polled again in the same poll of its task: somebody waits in a loop, and wants to see it fire. Or polled by another
             // task.
             if this.withdraw(this.shard.is_at_home()) {
-                let when = this.when();
-                return self.set_at_once(when, waker);
+                let is_due = this.is_overdue();
+                return if is_due { this.note(State::Fired) } else { self.set_now(waker) };
             }
             state = this.state();
         }
@@ -337,7 +373,7 @@ impl Entry {
             contain(|| waker.wake());
             return true;
         }
-        // SAFETY: as in `set`, now that the node is out again.
+        // SAFETY: as in `set_at_once`, now that the node is out again.
         if when > shard.shared.seen() && unsafe { locked.wheel.insert(this.node(), when) }.is_ok() {
             shard.note_cancelled(&mut locked);
             let earlier = shard.note_set(&mut locked, when);
@@ -372,14 +408,18 @@ impl Entry {
         this.note(state);
     }
 
-    /// Owner: takes the entry off the pad or out of the wheel, if it is there.
+    /// Owner: takes the entry off the pad or out of the wheel, if it is there. False if a waker may have been dropped.
     #[inline]
-    fn cancel(&self, is_at_home: bool) {
-        match self.state() {
-            State::Noted if self.withdraw(is_at_home) => {}
-            State::Noted | State::Waiting => self.take_out(),
-            State::New | State::Ahead | State::Fired | State::Closed => {}
+    fn cancel(&self, is_at_home: bool) -> bool {
+        let is_filed = match self.state() {
+            State::Noted => !self.withdraw(is_at_home),
+            State::Waiting => true,
+            State::New | State::Ahead | State::Fired | State::Closed => false,
+        };
+        if is_filed {
+            self.take_out();
         }
+        !is_filed
     }
 
     /// Owner: takes the entry out of the wheel, if it is still there.
@@ -437,16 +477,19 @@ impl Entry {
 impl Drop for Entry {
     #[inline]
     fn drop(&mut self) {
-        let is_at_home = self.shard.is_at_home();
-        self.cancel(is_at_home);
+        let mut is_at_home = self.shard.is_at_home();
+        if !self.cancel(is_at_home) {
+            // Somebody's waker was dropped, which may do anything: also have this thread leave the worker's place.
+            is_at_home = self.shard.is_at_home();
+        }
         // What follows is freeing, which is a write of everything. Show that to the models.
         #[cfg(loom)]
         {
             self.waker.with_mut(|_| ());
             self.deadline.with_mut(|_| ());
         }
-        // SAFETY: dropped once, here.
-        unsafe { ManuallyDrop::take(&mut self.shard) }.give_up(is_at_home);
+        // SAFETY: dropped once, here; and nothing of others' has run since this thread's place was looked at.
+        unsafe { ManuallyDrop::take(&mut self.shard).give_up(is_at_home) };
     }
 }
 

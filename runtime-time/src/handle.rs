@@ -53,10 +53,9 @@ impl Handle {
     pub(crate) fn shard(&self, station: Option<Station>) -> ShardRef {
         let workers = self.shards.len() - FOREIGN;
         match station {
-            Some(station) if station.index() < workers => {
-                let shard = &self.shards[station.index()];
-                shard.is_of(station);
-                shard.clone_at_home()
+            Some(station) if station.index() < workers && self.shards[station.index()].is_of(station) => {
+                // SAFETY: this thread is at that station, whose shard it is.
+                unsafe { self.shards[station.index()].clone_at_home() }
             }
             _ => self.shards[workers + foreign_index()].clone(),
         }
@@ -112,9 +111,10 @@ impl Service for Handle {
         counters
     }
 
-    fn poll_ended(&self, worker: usize, waker: &Waker) {
+    unsafe fn poll_ended(&self, worker: usize, waker: &Waker) {
         if let Some(shard) = self.shards.get(worker) {
-            shard.file_notes(waker);
+            // SAFETY: the caller's promise.
+            unsafe { shard.file_notes(waker) };
         }
     }
 }

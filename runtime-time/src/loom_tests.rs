@@ -308,7 +308,10 @@ fn against_filing(shard: &ShardRef, waker: &Waker, race: impl FnOnce(Pin<Box<Ent
     let mut entry = Box::pin(Entry::new(shard.clone(), Clock::real() + HOUR_LONG, State::New));
     entry.as_mut().set_on_pad();
     let (worker, waker) = (shard.clone(), waker.clone());
-    let worker = thread::spawn(move || worker.file_notes(&waker));
+    let worker = thread::spawn(move || {
+        // SAFETY: in these models that thread is the worker.
+        unsafe { worker.file_notes(&waker) };
+    });
     race(entry);
     worker.join().unwrap();
 }

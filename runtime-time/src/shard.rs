@@ -103,11 +103,11 @@ impl Shard {
         })
     }
 
-    /// Tells whose shard this is.
+    /// Whether this is the shard of that station, whose it becomes if it is nobody's yet. (It is another's if somebody gives one
+    /// driver's handle to two runtimes.)
     #[inline]
-    pub(crate) fn is_of(&self, station: Station) {
-        let known = self.station.get_or_init(|| station);
-        debug_assert_eq!(*known, station, "a worker has its shard, and no other worker has it");
+    pub(crate) fn is_of(&self, station: Station) -> bool {
+        *self.station.get_or_init(|| station) == station
     }
 
     /// Whether the calling thread is the worker whose shard this is.
@@ -121,8 +121,12 @@ impl Shard {
         &self.own
     }
 
-    /// Worker: a poll ends, with timers on the pad that are to wake its task.
-    pub(crate) fn file_notes(&self, waker: &Waker) {
+    /// A poll ends, with timers on the pad that are to wake its task.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the worker whose shard this is.
+    pub(crate) unsafe fn file_notes(&self, waker: &Waker) {
         for number in 0..self.own.pad.len() {
             if self.own.pad.is_struck_out(number) {
                 continue;

@@ -51,6 +51,12 @@ impl Kept {
         has_any
     }
 
+    /// Whether there is no worker any more, and never will be.
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.load(Relaxed) == CLOSED
+    }
+
     /// When there is no worker any more: how many counts to give back. None is kept from then on.
     fn close(&self) -> usize {
         let kept = self.0.swap(CLOSED, Relaxed);
@@ -67,10 +73,13 @@ impl ShardRef {
         Self(Arc::new(CachePadded::new(shard)))
     }
 
-    /// Another reference, made by the shard's worker.
+    /// Another reference.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the shard's worker.
     #[inline]
-    pub(crate) fn clone_at_home(&self) -> Self {
-        debug_assert!(self.is_at_home());
+    pub(crate) unsafe fn clone_at_home(&self) -> Self {
         if self.own().kept.take() {
             // SAFETY: a copy of the pointer, for a count that `give_up` has kept.
             unsafe { std::ptr::read(self) }
@@ -79,9 +88,13 @@ impl ShardRef {
         }
     }
 
-    /// Gives the reference up. `is_at_home`: this is the shard's worker.
+    /// Gives the reference up.
+    ///
+    /// # Safety
+    ///
+    /// `is_at_home` only if the calling thread is the shard's worker.
     #[inline]
-    pub(crate) fn give_up(self, is_at_home: bool) {
+    pub(crate) unsafe fn give_up(self, is_at_home: bool) {
         if is_at_home && self.own().kept.put() {
             std::mem::forget(self);
         }

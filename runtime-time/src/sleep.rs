@@ -150,7 +150,7 @@ impl Sleep {
 
     /// Whether the deadline has passed and this sleep has noticed: the timer has fired, or a poll found it past.
     pub fn is_elapsed(&self) -> bool {
-        self.entry.state() == State::Fired
+        self.entry.is_elapsed()
     }
 
     /// Changes the deadline, to an earlier or a later one, also after the old one has passed.
@@ -188,7 +188,7 @@ impl Sleep {
     fn poll_deadline(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
         let mut entry = self.project().entry;
         let state = match entry.state() {
-            State::New if entry.shard().shared.clock.now() >= entry.deadline() => {
+            State::New if entry.is_overdue() => {
                 entry.as_mut().rest(State::Fired);
                 State::Fired
             }

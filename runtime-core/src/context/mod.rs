@@ -20,7 +20,9 @@ use std::time::Instant;
 
 pub use self::station::Station;
 pub use self::task::at_end_of_poll;
-pub(crate) use self::task::{CurrentTask, file_timers, in_task, note_wake, task_id, wake_in_poll};
+pub(crate) use self::task::{
+    CurrentTask, end_poll_for_others, in_task, note_wake, outside_of_poll, task_id, wake_in_poll,
+};
 use crate::clock::Clock;
 use crate::coop::Budget;
 use crate::driver::{KnownService, Service};

@@ -10,8 +10,8 @@ use crate::scheduler::Place;
 /// that comes.
 ///
 /// This is what makes "only the worker touches that" a rule which a service can keep without a lock: data of one station is
-/// touched by a thread that [is there](Self::is_here). Stations of a runtime that is gone may compare equal to those of a
-/// later one.
+/// touched by a thread that [is there](Self::is_here). A runtime that is gone may have had the same stations as a later one:
+/// whose data outlives its runtime must note that it is closed, which it is before the last station is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Station {
     /// Never dereferenced.
@@ -30,12 +30,12 @@ impl Station {
     pub(super) fn of(runtime: &Inner, place: Place) -> Option<Self> {
         let index = match place {
             // SAFETY: a place in the context is good while it stands there.
-            Place::Multi(worker) => unsafe { worker.as_ref() }.index_at(runtime),
+            Place::Multi(worker) => unsafe { worker.as_ref() }.index_at(runtime)?,
             // SAFETY: as above.
-            Place::Current(worker) => unsafe { worker.as_ref() }.is_of(runtime).then_some(0),
-            _ => None,
+            Place::Current(worker) if unsafe { worker.as_ref() }.is_of(runtime) => 0,
+            _ => return None,
         };
-        index.map(|index| Self { runtime, index })
+        Some(Self { runtime, index })
     }
 
     /// The [index](super::worker_index) of the worker.
@@ -49,10 +49,9 @@ impl Station {
     pub fn is_here(self) -> bool {
         CONTEXT.with(|context| {
             let runtime = context.runtime.get();
-            // SAFETY: the current runtime is counted.
+            // SAFETY: the current runtime is counted, and a station's is not null.
             ptr::eq(runtime, self.runtime)
-                && Self::of(unsafe { &*runtime }, context.place.get())
-                    .is_some_and(|station| station.index == self.index)
+                && Self::of(unsafe { &*runtime }, context.place.get()).is_some_and(|here| here.index == self.index)
         })
     }
 }

@@ -12,8 +12,8 @@ use crate::task::{Header, Id, is_waker_of_task, with_borrowed_waker};
 #[derive(Debug)]
 pub(crate) struct CurrentTask {
     id: Id,
-    /// The data of its waker; null if it has none of ours.
-    waker: *const (),
+    /// The data of its waker; null if it has none of ours, or if a wake of it is not to be taken for one in its poll.
+    waker: Cell<*const ()>,
     yields: Cell<bool>,
     /// Whether a service wants to be told when the poll ends.
     has_timers: Cell<bool>,
@@ -22,7 +22,7 @@ pub(crate) struct CurrentTask {
 impl CurrentTask {
     #[inline]
     pub(crate) fn new(id: Id, waker: *const ()) -> Self {
-        Self { id, waker, yields: Cell::new(false), has_timers: Cell::new(false) }
+        Self { id, waker: Cell::new(waker), yields: Cell::new(false), has_timers: Cell::new(false) }
     }
 
     /// Whether it has woken itself, on the thread that polls it.
@@ -31,10 +31,30 @@ impl CurrentTask {
         self.yields.get()
     }
 
-    /// Whether [`file_timers`] is to be called when its poll ends.
+    /// Its poll is over, or has been for as long as others are concerned.
     #[inline]
-    pub(crate) fn has_timers(&self) -> bool {
-        self.has_timers.get()
+    pub(crate) fn end_poll(&self) {
+        if self.has_timers.get() {
+            self.file_timers();
+        }
+    }
+
+    /// The same for its last poll: what runs of it afterwards is outside of its polls.
+    #[inline]
+    pub(crate) fn end_last_poll(&self) {
+        self.end_poll();
+        self.waker.set(ptr::null());
+    }
+
+    #[cold]
+    fn file_timers(&self) {
+        // A timer that is due by now has not been waited for in vain: its wake is none by the task itself.
+        let data = self.waker.replace(ptr::null());
+        if let Some(header) = NonNull::new(data.cast_mut().cast::<Header>()) {
+            // The task is being polled, which keeps it; its waker's data is the task pointer.
+            with_borrowed_waker(header, |waker| place().poll_ended(waker));
+        }
+        self.waker.set(data);
     }
 }
 
@@ -85,7 +105,7 @@ pub(crate) fn note_wake(waker: *const ()) {
 /// Notes that the task yields which this thread polls, if that is the one whose waker has such data.
 fn yields(waker: *const ()) -> bool {
     with_task(|task| {
-        let is_its_own = ptr::eq(task.waker, waker);
+        let is_its_own = ptr::eq(task.waker.get(), waker);
         task.yields.set(task.yields.get() | is_its_own);
         is_its_own
     }) == Some(true)
@@ -94,22 +114,25 @@ fn yields(waker: *const ()) -> bool {
 /// Whether the waker is that of the task which this thread polls. If so, the timer service of the thread's runtime is told
 /// when that poll ends ([`Service::poll_ended`](crate::driver::Service::poll_ended)): before anybody else can poll the task.
 ///
-/// A wake of that task can have no effect before then. So what would only lead to such a wake can wait for the end of the
-/// poll, and need not be done at all if it has become pointless.
+/// A wake of that task can have no effect before then. So what leads to such a wake can wait for the end of the poll, and need
+/// not be done at all if it has become pointless.
 #[inline]
 pub fn at_end_of_poll(waker: &Waker) -> bool {
     is_waker_of_task(waker)
         && with_task(|task| {
-            let is_its_own = ptr::eq(task.waker, waker.data());
+            let is_its_own = ptr::eq(task.waker.get(), waker.data());
             task.has_timers.set(task.has_timers.get() | is_its_own);
             is_its_own
         }) == Some(true)
 }
 
-/// A poll ends, or is going to last: what was put off until its end is done.
-#[cold]
-pub(crate) fn file_timers() {
-    let Some(header) = with_task(|task| NonNull::new(task.waker.cast_mut().cast::<Header>())).flatten() else { return };
-    // The task is being polled, which keeps it; its waker's data is the task pointer.
-    with_borrowed_waker(header, |waker| place().poll_ended(waker));
+/// The poll at hand is going to last: what has been put off until its end is done now.
+pub(crate) fn end_poll_for_others() {
+    with_task(CurrentTask::end_poll);
+}
+
+/// Runs code of a task that blocks, as if outside of its poll: nothing is put off until that ends.
+pub(crate) fn outside_of_poll<R>(f: impl FnOnce() -> R) -> R {
+    let Some(id) = task_id() else { return f() };
+    in_task(&CurrentTask::new(id, ptr::null()), Budget::UNCONSTRAINED, f)
 }

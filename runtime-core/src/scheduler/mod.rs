@@ -57,7 +57,8 @@ impl Place {
             Place::Current(worker) => unsafe { worker.as_ref() }.runtime(),
         };
         if let (Some(service), Some(index)) = (&runtime.drivers.time, self.index()) {
-            service.poll_ended(index, waker);
+            // SAFETY: that is what the thread's place says.
+            unsafe { service.poll_ended(index, waker) };
         }
     }
 

@@ -119,8 +119,7 @@ unsafe fn store_and_complete<F: Future + 'static>(
     let state = &cell.header.state;
     // SAFETY: RUNNING. A panic of the future's drop after its last poll has nowhere to go: the output is what counts.
     discard(unsafe { cell.set_stage(Stage::Gone) });
-    // With the future most of it has become pointless.
-    runner.end_poll();
+    runner.end_last_poll();
     let mut stored = state.has_join_interest();
     if stored {
         // SAFETY: RUNNING; the stage is Gone, nothing is dropped.

@@ -2,7 +2,7 @@
 
 use super::home::Home;
 use super::raw::TaskRef;
-use crate::context::{CurrentTask, file_timers};
+use crate::context::CurrentTask;
 use crate::events::{Observer, TaskEventKind, emit};
 use crate::metrics::Counter;
 
@@ -35,12 +35,19 @@ impl Runner<'_> {
         self.current.is_some_and(CurrentTask::yields)
     }
 
-    /// The poll is over, or has been for as long as others are concerned: see
-    /// [`at_end_of_poll`](crate::context::at_end_of_poll).
+    /// A poll is over.
     #[inline]
     pub(super) fn end_poll(&self) {
-        if self.current.is_some_and(CurrentTask::has_timers) {
-            file_timers();
+        if let Some(current) = self.current {
+            current.end_poll();
+        }
+    }
+
+    /// There will be no other, and the future is gone.
+    #[inline]
+    pub(super) fn end_last_poll(&self) {
+        if let Some(current) = self.current {
+            current.end_last_poll();
         }
     }
 

@@ -8,7 +8,7 @@ use runtime_core::{block_in_place, spawn};
 
 use super::runtime::{HOUR, Runtime, runtime};
 use super::*;
-use crate::{sleep, timeout};
+use crate::{advance, interval, pause, sleep, timeout};
 
 /// A task on a worker, which the caller waits for.
 fn in_task<T: Send + 'static>(runtime: &Runtime, task: impl Future<Output = T> + Send + 'static) -> T {
@@ -222,5 +222,90 @@ fn the_end_of_the_runtime_ends_what_was_noted() {
         let timer = kept.lock().unwrap().take().unwrap();
         assert!(!timer.is_elapsed());
         assert!(format!("{timer:?}").contains("Closed"), "{timer:?}");
+    }
+}
+
+#[test]
+fn one_that_is_known_to_be_due_is_ready_at_its_first_poll() {
+    in_task(&runtime(Flavor::CurrentThread), async {
+        pause();
+        let mut timer = Box::pin(sleep(MS));
+        advance(10 * MS).await;
+        assert!(poll_once(timer.as_mut()).await.is_ready());
+    });
+    in_task(&runtime(Flavor::CurrentThread), async {
+        let mut interval = interval(2 * MS);
+        interval.tick().await;
+        sleep(5 * MS).await;
+        assert!(poll_fn(|cx| Poll::Ready(interval.poll_tick(cx))).await.is_ready(), "it is overdue");
+    });
+}
+
+#[test]
+fn whoever_looks_in_the_same_poll_sees_when_its_time_is_over() {
+    for flavor in BOTH {
+        in_task(&runtime(flavor), async {
+            let mut timer = Box::pin(sleep(2 * MS));
+            assert!(poll_once(timer.as_mut()).await.is_pending());
+            while !timer.is_elapsed() {
+                thread::yield_now();
+            }
+            assert!(Instant::now() >= timer.deadline());
+            assert!(poll_once(timer.as_mut()).await.is_ready());
+        });
+    }
+}
+
+#[test]
+fn one_that_is_set_in_a_nested_block_on_wakes_the_task_outside() {
+    let (outer, other) = (runtime(Flavor::MultiThread), runtime(Flavor::MultiThread));
+    for inner in [outer.0.clone(), other.0.clone()] {
+        in_task(&outer, async move {
+            let mut timer = None;
+            poll_fn(|cx| {
+                let mut poll = || timer.get_or_insert_with(|| Box::pin(sleep(2 * MS))).as_mut().poll(cx);
+                block_in_place(|| inner.block_on(async { poll() }))
+            })
+            .await;
+        });
+    }
+}
+
+#[test]
+fn what_is_set_after_the_last_poll_is_not_left_on_the_pad() {
+    type Kept = Arc<Mutex<Option<Pin<Box<Sleep>>>>>;
+    /// An output that sets a timer when it is dropped.
+    struct Late(Waker, Kept);
+    impl Drop for Late {
+        fn drop(&mut self) {
+            let mut timer = Box::pin(sleep(HOUR));
+            assert!(poll(timer.as_mut(), &self.0).is_pending());
+            *self.1.lock().unwrap() = Some(timer);
+        }
+    }
+    for flavor in BOTH {
+        let (runtime, kept) = (runtime(flavor), Kept::default());
+        let keep = kept.clone();
+        runtime.block_on(async {
+            drop(spawn(poll_fn(move |cx| Poll::Ready(Late(cx.waker().clone(), keep.clone())))));
+            while kept.lock().unwrap().is_none() {
+                runtime_core::task::yield_now().await;
+            }
+        });
+        assert_eq!(timers_set(&runtime), 1);
+    }
+}
+
+/// What a runtime leaves behind may meet another one at the same address, and is closed all the same.
+#[test]
+fn a_timer_of_a_runtime_that_is_gone_is_closed_wherever_it_is_polled() {
+    for _ in 0..50 {
+        let first = runtime(Flavor::CurrentThread);
+        let mut timer = in_task(&first, async { Box::pin(sleep(HOUR)) });
+        drop(first);
+        let task = async move {
+            spawn(async move { poll_fn(|cx| timer.as_mut().poll(cx)).await }).await.unwrap_err().is_panic()
+        };
+        assert!(runtime(Flavor::CurrentThread).block_on(task));
     }
 }

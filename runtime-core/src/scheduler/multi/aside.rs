@@ -37,9 +37,10 @@ use crate::scheduler::Place;
 
 /// Runs code that blocks on a thread that holds nobody up.
 pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
+    context::end_poll_for_others();
     let _outside = context::leave_for_a_while();
     let _budget = context::replace_budget(Budget::UNCONSTRAINED);
-    f()
+    context::outside_of_poll(f)
 }
 
 impl Worker {
@@ -49,8 +50,8 @@ impl Worker {
         if !self.is_guest() && context::task_id().is_none() {
             return outside(f);
         }
-        // What the poll has put off until its end.
-        context::file_timers();
+        // While this is the place where it began.
+        context::end_poll_for_others();
         let place = context::take_place(Place::Aside(NonNull::from(&**self.runtime())));
         let _back = Back { worker: self, place: ManuallyDrop::new(place) };
         self.step_aside();
