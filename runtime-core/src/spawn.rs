@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use crate::large::boxed_if_large;
-use crate::runtime::{spawn_blocking_here, spawn_here, spawn_local_here};
+use crate::runtime::{Handle, spawn_blocking_here, spawn_here, spawn_local_here};
 use crate::task::JoinHandle;
 
 /// Spawns a task onto the current runtime.
@@ -131,6 +131,25 @@ impl Builder {
         boxed_if_large!(future: F, Box::pin => spawn_here(future, self.name))
     }
 
+    /// Spawns the task onto a runtime, whether or not it is the current one. See
+    /// [`Handle::spawn`](crate::runtime::Handle::spawn).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Runtime::new().unwrap();
+    /// let task = rt::task::Builder::new().name("greeting").spawn_on(async { "hello" }, runtime.handle());
+    /// assert_eq!(runtime.block_on(task).unwrap(), "hello");
+    /// ```
+    #[track_caller]
+    pub fn spawn_on<F>(self, future: F, handle: &Handle) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        handle.spawn_named(future, self.name)
+    }
+
     /// Spawns the task onto the current thread. See [`spawn_local`].
     #[track_caller]
     pub fn spawn_local<F>(self, future: F) -> JoinHandle<F::Output>
@@ -149,5 +168,16 @@ impl Builder {
         R: Send + 'static,
     {
         boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, self.name))
+    }
+
+    /// Runs the closure on the blocking pool of a runtime, whether or not it is the current one. See
+    /// [`Handle::spawn_blocking`](crate::runtime::Handle::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking_on<F, R>(self, f: F, handle: &Handle) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        handle.spawn_blocking_named(f, self.name)
     }
 }

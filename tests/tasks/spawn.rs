@@ -218,5 +218,10 @@ fn named_tasks_are_like_any_other() {
             builder.spawn(async { 1 }).await.unwrap() + builder.spawn_blocking(|| 2).await.unwrap()
         });
         assert_eq!(sum, 3);
+        // Also from a thread that has nothing to do with it.
+        let builder = rt::task::Builder::new().name("another");
+        let (task, blocking) =
+            (builder.spawn_on(async { 4 }, runtime.handle()), builder.spawn_blocking_on(|| 5, runtime.handle()));
+        assert_eq!(runtime.block_on(async { task.await.unwrap() + blocking.await.unwrap() }), 9);
     });
 }

@@ -86,7 +86,17 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        boxed_if_large!(future: F, Box::pin => spawn_on(&self.inner, future, Self::birth(None)))
+        self.spawn_named(future, None)
+    }
+
+    #[track_caller]
+    #[inline]
+    pub(crate) fn spawn_named<F>(&self, future: F, name: Option<&'static str>) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        boxed_if_large!(future: F, Box::pin => spawn_on(&self.inner, future, Self::birth(name)))
     }
 
     /// Runs a closure on the blocking pool. See [`spawn_blocking`](crate::spawn_blocking).
@@ -96,7 +106,16 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, Self::birth(None)))
+        self.spawn_blocking_named(f, None)
+    }
+
+    #[track_caller]
+    pub(crate) fn spawn_blocking_named<F, R>(&self, f: F, name: Option<&'static str>) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, Self::birth(name)))
     }
 
     /// Runs a future on the calling thread until it is done, and returns its output. See `Runtime::block_on`.
