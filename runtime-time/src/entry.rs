@@ -145,11 +145,12 @@ impl Entry {
         self.deadline.with_mut(|old| unsafe { *old = deadline });
     }
 
-    /// Whether it has fired, or would have if it had not been left on the pad for the end of this poll.
+    /// Whether it has fired, or would have if it were not left on the pad for the end of this poll.
     pub(crate) fn is_elapsed(&self) -> bool {
         match self.state() {
             State::Fired => true,
-            State::Noted => self.is_overdue(),
+            // Nobody else may look at the clock. What is known then is known when it is filed, too.
+            State::Noted => self.when() <= self.shard.shared.look_at_clock().1,
             State::New | State::Ahead | State::Waiting | State::Closed => false,
         }
     }
@@ -293,8 +294,8 @@ impl Entry {
             // Polled again in the same poll of its task: somebody waits in a loop, and wants to see it fire. Or polled by another
             // task.
             if this.withdraw(this.shard.is_at_home()) {
-                let is_due = this.is_overdue();
-                return if is_due { this.note(State::Fired) } else { self.set_now(waker) };
+                this.shard.shared.look_at_clock();
+                return self.set_now(waker);
             }
             state = this.state();
         }

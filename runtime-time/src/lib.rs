@@ -21,7 +21,8 @@
 //! | the others | the public types                                                                              |
 //!
 //! Setting a timer takes the lock of the current worker's shard, links an entry that is part of the `Sleep`, and
-//! unlocks; cancelling likewise. Neither allocates, writes memory that other workers write, nor makes a system call,
+//! unlocks; cancelling likewise. One that the polled task sets for itself only gets there when the poll ends, if it is still
+//! needed. Neither allocates, writes memory that other workers write, nor makes a system call,
 //! unless the deadline is earlier than all others and the driver sleeps. Firing visits all shards from whichever thread
 //! drives, so no worker, busy or stuck, keeps its timers from firing.
 

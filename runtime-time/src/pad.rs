@@ -4,14 +4,15 @@
 //! branch of a `select!` whose other branch was ready, a lock that was free after all. A timer whose firing would only wake the
 //! task that is being polled can do nothing before that poll ends. So it is *noted* on the pad of the worker's shard, without a
 //! lock, without a count of the waker and without touching the wheel; and if it still stands there at the end of the poll it is
-//! *filed* in the wheel, as one that was set then.
+//! *filed* in the wheel, as one that was set then. A poll that is going to last, because its task blocks in place, ends here when
+//! that begins; what runs of a task after its last poll, or in a `block_on` inside of it, notes nothing.
 //!
 //! # Who touches it
 //!
 //! - The **worker** whose shard it is writes notes and strikes out, without the lock; it files them, a note at a time, under
 //!   the lock.
-//! - A **stranger**, another thread to which an entry was moved during the poll, strikes its own entry out, under the lock.
-//!   There is no other way for it to reach a note.
+//! - A **stranger**, another thread to which an entry was moved during the poll, strikes its own entry out, or
+//!   changes its deadline, under the lock. There is no other way for it to reach a note.
 //!
 //! So an entry's note belongs to the entry's owner, as the entry itself does, but for the moment of filing. If the owner is the
 //! worker, the two cannot meet, being one thread. If it is a stranger, the lock decides: the one who comes second finds either

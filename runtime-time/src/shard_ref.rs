@@ -4,6 +4,8 @@
 //! cancelling one. Most timers are made and dropped on the same worker. So a count that is given up on the shard's own worker
 //! is not given back but *kept*, in a number that only that worker touches, and the next timer made there takes it over.
 //!
+//! A worker that drops foreign code's waker on the way looks again whether it is one still (`Entry::drop`).
+//!
 //! The kept counts refer to the shard from within, so they would keep it for ever: [`ShardRef::give_back_kept`], called when the driver
 //! shuts down and no worker is left, gives them back, and from then on none is kept.
 

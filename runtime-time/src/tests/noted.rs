@@ -252,6 +252,14 @@ fn whoever_looks_in_the_same_poll_sees_when_its_time_is_over() {
             }
             assert!(Instant::now() >= timer.deadline());
             assert!(poll_once(timer.as_mut()).await.is_ready());
+            // And it stays so when the poll ends.
+            let mut timer = Box::pin(sleep(2 * MS));
+            assert!(poll_once(timer.as_mut()).await.is_pending());
+            while !timer.is_elapsed() {
+                thread::yield_now();
+            }
+            runtime_core::task::yield_now().await;
+            assert!(timer.is_elapsed());
         });
     }
 }
