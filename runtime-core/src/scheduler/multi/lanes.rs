@@ -21,10 +21,6 @@
 //! While a line of `m` tasks passes by on the fair lane, with `n` on the due lane, that makes no more than
 //! `n * (1 + ln(16 * m / n)) + 2 * m` ticks, which is below `4 * (n + m)` for all `n` and `m`.
 //!
-//! Sockets wake tasks by the batch, onto the lane of whoever polled the drivers. So one worker may have a line of seven hundred
-//! and the other one of three hundred, neither ever runs out of work and steals, and who stands in the longer line waits twice
-//! as long. At its maintenance a worker therefore takes a batch off the front of a line that is much longer than its own.
-//!
 //! The due lane is in FIFO order, because on top of the deque each turn of the timers buried those of the turns before:
 //! of 200 timers of 2 ms beside tasks that burn the processor, one in a hundred was 25 ms late.
 
@@ -40,9 +36,6 @@ use crate::task::Notified;
 const EVERY: u32 = 4;
 /// How seldom the fair lane has its turn while timers are due, at most.
 const PATIENT: u32 = 18;
-
-/// By how much fair lanes may differ: two batches, so that what is moved does not make the other one the longer.
-const UNEVEN: usize = 64;
 
 /// At most so many tasks are moved from the injector at once.
 const BATCH: usize = 32;
@@ -251,14 +244,6 @@ impl Lanes {
         }
     }
 
-    /// Takes a batch from the fair lane of another worker, if that is much longer than this one's: the oldest, which are to
-    /// wait no longer here than they would there, so they go onto the other lane.
-    pub(crate) fn even_out(&self, victim: &LaneStealers) {
-        if victim.fair.len() > self.fair.len() + UNEVEN {
-            let _ = until_settled(|| victim.fair.steal_batch(&self.lifo));
-        }
-    }
-
     /// Steals, up to a batch each, from what timers and sockets have woken on another worker's lanes.
     pub(crate) fn steal_events_from(&self, victim: &LaneStealers) {
         for (from, to) in [(&victim.due, &self.due), (&victim.fair, &self.fair)] {
@@ -308,43 +293,5 @@ fn until_settled<T>(mut steal: impl FnMut() -> Steal<T>) -> Option<T> {
             Steal::Empty => return None,
             Steal::Retry => {}
         }
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use std::ptr::NonNull;
-
-    use super::*;
-
-    /// Not tasks, but their places in the line: never dereferenced.
-    fn push(lanes: &Lanes, numbers: std::ops::RangeInclusive<usize>) {
-        for number in numbers {
-            let pointer = NonNull::without_provenance(number.try_into().expect("above zero"));
-            // SAFETY: `drain` turns it back, and it is not used as a task.
-            lanes.push_event(unsafe { Notified::from_raw(pointer) });
-        }
-    }
-
-    fn drain(lanes: &Lanes) -> Vec<usize> {
-        lanes.drain().map(|task| task.into_raw().addr().get()).collect()
-    }
-
-    #[test]
-    fn only_a_much_longer_line_is_shortened_and_at_its_front() {
-        let ((own, _), (other, stealers)) = (Lanes::new(61), Lanes::new(61));
-        push(&own, 1..=10);
-        push(&other, 101..=100 + 10 + UNEVEN);
-        own.even_out(&stealers);
-        assert_eq!((own.len(), other.len()), (10, 10 + UNEVEN), "not by that much");
-        push(&other, 500..=500);
-        own.even_out(&stealers);
-        let moved = own.lifo_len();
-        assert!((1..=UNEVEN / 2).contains(&moved));
-        assert_eq!(own.len() + other.len(), 21 + UNEVEN);
-        assert!(own.fair.len() <= other.fair.len(), "not the other way round");
-        let (own, other) = (drain(&own), drain(&other));
-        assert!((101..101 + moved).all(|number| own.contains(&number)), "the oldest");
-        assert_eq!(other[0], 101 + moved);
     }
 }

@@ -87,18 +87,16 @@ impl Worker {
     pub(super) fn help_neighbour(&self, now: u64, own_interval: u64) {
         let shared = self.shared();
         let Some(slot) = shared.victim(self.core.victims.below(shared.num_victims() as u32) as usize) else { return };
-        if ptr::eq(slot, self.slot()) || slot.lanes.len() == 0 {
+        let unseen = now.saturating_sub(slot.last_seen.load(Relaxed));
+        if ptr::eq(slot, self.slot()) || !is_missing(unseen, own_interval, shared.missing_after) {
             return;
         }
-        let unseen = now.saturating_sub(slot.last_seen.load(Relaxed));
-        let before = self.slot().lanes.len();
-        if is_missing(unseen, own_interval, shared.missing_after) {
+        if slot.lanes.len() > 0 {
+            let before = self.slot().lanes.len();
             self.core.lanes.relieve(&slot.lanes);
-        } else {
-            self.core.lanes.even_out(&slot.lanes);
+            self.count_stolen(self.slot().lanes.len().saturating_sub(before));
+            self.offer_surplus();
         }
-        self.count_stolen(self.slot().lanes.len().saturating_sub(before));
-        self.offer_surplus();
     }
 
     fn steal_from(&self, victim: &Slot) -> Option<Notified> {
