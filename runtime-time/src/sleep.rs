@@ -214,9 +214,9 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut coop = ready!(coop::poll_proceed(cx));
         ready!(self.poll_deadline(cx.waker()));
-        coop.made_progress();
+        // Only what is ready is charged, and without a budget waits for the next poll, as ready as it is.
+        ready!(coop::poll_proceed(cx)).made_progress();
         Poll::Ready(())
     }
 }
