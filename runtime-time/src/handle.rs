@@ -30,7 +30,7 @@ pub struct Handle {
 impl Handle {
     pub(crate) fn new(clock: Arc<Clock>, unpark: Arc<dyn Unpark>, slots: usize) -> Self {
         let shared = Arc::new(Shared::new(clock, unpark));
-        let shards = (0..slots + FOREIGN).map(|_| Shard::new(shared.clone())).collect();
+        let shards = (0..slots + FOREIGN).map(|_| ShardRef::new(Shard::new(shared.clone()))).collect();
         Self { shared, shards }
     }
 

@@ -43,7 +43,7 @@ impl Unpark for NoUnpark {
 }
 
 fn shard() -> ShardRef {
-    Shard::new(StdArc::new(Shared::new(StdArc::new(Clock::new()), StdArc::new(NoUnpark))))
+    ShardRef::new(Shard::new(StdArc::new(Shared::new(StdArc::new(Clock::new()), StdArc::new(NoUnpark)))))
 }
 
 /// Runs `race` against a thread that fires everything up to tick 10.

@@ -20,7 +20,7 @@ use runtime_core::primitive::{Mutex, MutexGuard};
 use crate::batch::WakeBatch;
 use crate::entry::{Entry, State};
 use crate::pad::Pad;
-use crate::shard_ref::{Kept, ShardRef};
+use crate::shard_ref::Kept;
 use crate::shared::{NEVER, Shared};
 use crate::wheel::Wheel;
 
@@ -88,8 +88,8 @@ impl Counter {
 }
 
 impl Shard {
-    pub(crate) fn new(shared: StdArc<Shared>) -> ShardRef {
-        ShardRef::new(Self {
+    pub(crate) fn new(shared: StdArc<Shared>) -> Self {
+        Self {
             next: CachePadded::new(AtomicU64::new(NEVER)),
             wheel: CachePadded::new(Guarded {
                 locked: Mutex::new(Locked { wheel: Wheel::new(), closed: false }),
@@ -100,7 +100,7 @@ impl Shard {
             own: CachePadded::new(Own { pad: Pad::new(), kept: Kept::new() }),
             shared,
             station: OnceLock::new(),
-        })
+        }
     }
 
     /// Whether this is the shard of that station, whose it becomes if it is nobody's yet. (It is another's if somebody gives one
