@@ -333,17 +333,12 @@ impl Entry {
     /// woken here and now. Any other has to be set again.
     pub(crate) fn move_to(mut self: Pin<&mut Self>, deadline: Instant) {
         let this = self.as_ref().get_ref();
-        let state = this.state();
-        if state == State::Noted && !this.shard.is_at_home() {
-            let locked = this.shard.lock();
+        if this.state() == State::Noted {
+            // On the worker itself nobody else can file it.
+            let _locked = (!this.shard.is_at_home()).then(|| this.shard.lock());
             if this.state() == State::Noted {
-                this.put_deadline(deadline);
-                return;
+                return this.put_deadline(deadline);
             }
-            // It has been filed meanwhile.
-            drop(locked);
-        } else if state == State::Noted {
-            return this.put_deadline(deadline);
         }
         this.put_deadline(deadline);
         let when = this.when();

@@ -1,13 +1,13 @@
 //! [`ShardRef`]: how an entry keeps its shard alive.
 //!
-//! It is an `Arc`, but to count one up and down costs two atomic operations a timer, which is a fifth of setting and
-//! cancelling one. Most timers are made and dropped on the same worker. So a count that is given up on the shard's own worker
+//! It is an `Arc`, but to count one up and down costs two atomic operations a timer, a quarter of those that setting
+//! and cancelling one took. Most timers are made and dropped on the same worker. So a count that is given up on the shard's own worker
 //! is not given back but *kept*, in a number that only that worker touches, and the next timer made there takes it over.
 //!
 //! A worker that drops foreign code's waker on the way looks again whether it is one still (`Entry::drop`).
 //!
-//! The kept counts refer to the shard from within, so they would keep it for ever: [`ShardRef::give_back_kept`], called when the driver
-//! shuts down and no worker is left, gives them back, and from then on none is kept.
+//! The kept counts refer to the shard from within, so they would keep it for ever: [`ShardRef::give_back_kept`], called when the driver shuts
+//! down and no worker is left, gives them back, and from then on none is kept.
 
 use std::fmt;
 use std::ops::Deref;
@@ -20,6 +20,9 @@ use runtime_core::primitive::atomic::Ordering::Relaxed;
 use crate::shard::Shard;
 
 /// Counts of a shard that are nobody's at the moment.
+///
+/// Relaxed throughout: it is touched by one thread at a time, and the handing over of the worker's place, and at last the end of
+/// all of them, order one thread after the other.
 pub(crate) struct Kept(AtomicUsize);
 
 /// So many counts are kept at most, so that giving them back does not take long.
