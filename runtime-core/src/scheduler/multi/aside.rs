@@ -37,7 +37,6 @@ use crate::scheduler::Place;
 
 /// Runs code that blocks on a thread that holds nobody up.
 pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
-    context::end_poll_for_others();
     let _outside = context::leave_for_a_while();
     let _budget = context::replace_budget(Budget::UNCONSTRAINED);
     context::outside_of_poll(f)
