@@ -3,6 +3,7 @@
 //! ```text
 //! cargo bench --bench report                             everything; about ten minutes
 //! cargo bench --bench report -- [part of a row's title]  these rows to standard output; no file is written
+//! cargo bench --bench report -- --beyond [part]          only the table of workers beyond the processors
 //! cargo bench --bench report -- --test                   every row once to standard output, to see that it works
 //! ```
 //!
@@ -26,7 +27,7 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-use self::markdown::{Document, Table};
+use self::markdown::{Beyond, Document, Table};
 use self::results::{Pass, Results, beyond_processors};
 use self::sections::Extent;
 
@@ -54,12 +55,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let part = filter.map_or("", String::as_str);
     let once = is_given("--test");
 
     let sections = sections::all();
+    if is_given("--beyond") {
+        println!("{}", Beyond(&beyond_processors(&sections, BEYOND_RUNS, part)));
+        return Ok(());
+    }
     let workers = rt_benches::workers(&WORKERS);
     let (main, others) = workers.split_first().expect("there is at least one number");
-    let pass = |workers, most_runs| Pass { workers, most_runs, filter: filter.map_or("", String::as_str) };
+    let pass = |workers, most_runs| Pass { workers, most_runs, filter: part };
 
     let results = pass(*main, if once { 1 } else { MAIN_RUNS }).run(&sections, Extent::Once);
     if once || filter.is_some() {
@@ -72,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|&workers| (workers, pass(workers, FURTHER_RUNS).run(&sections, Extent::OtherWorkers)))
         .collect();
-    let beyond = beyond_processors(&sections, BEYOND_RUNS);
+    let beyond = beyond_processors(&sections, BEYOND_RUNS, part);
 
     // Where the package lies, not where the program was started.
     let benches = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -35,17 +35,13 @@ impl Pass<'_> {
     pub(crate) fn run(&self, sections: &[Section], extent: Extent) -> Vec<Results> {
         let mut all = Vec::new();
         for section in sections.iter().filter(|section| section.extent >= extent) {
-            let items = section.items.iter().filter(|item| self.wants(&*item.measure));
+            let items = section.items.iter().filter(|item| is_wanted(&*item.measure, self.filter));
             let rows: Vec<Row> = items.flat_map(|item| self.rows(item)).collect();
             if !rows.is_empty() {
                 all.push(Results { title: section.title, slug: section.slug, about: section.about, rows });
             }
         }
         all
-    }
-
-    fn wants(&self, measure: &dyn Contestable) -> bool {
-        measure.titles().iter().any(|title| title.contains(self.filter))
     }
 
     fn rows(&self, item: &Item) -> Vec<Row> {
@@ -67,10 +63,16 @@ impl Pass<'_> {
     }
 }
 
-/// Measures rt alone with more workers than there are processors.
-pub(crate) fn beyond_processors(sections: &[Section], most_runs: usize) -> Vec<BeyondRow> {
+fn is_wanted(measure: &dyn Contestable, filter: &str) -> bool {
+    measure.titles().iter().any(|title| title.contains(filter))
+}
+
+/// Measures rt alone with more workers than there are processors: the rows whose titles contain the filter.
+pub(crate) fn beyond_processors(sections: &[Section], most_runs: usize, filter: &str) -> Vec<BeyondRow> {
     let mut rows = Vec::new();
-    for item in sections.iter().filter(|section| section.extent >= Extent::BeyondProcessors).flat_map(|s| &s.items) {
+    let items =
+        sections.iter().filter(|section| section.extent >= Extent::BeyondProcessors).flat_map(|section| &section.items);
+    for item in items.filter(|item| is_wanted(&*item.measure, filter)) {
         let titles = item.measure.titles();
         eprintln!("rt with {BEYOND:?} workers: {}", titles.join("; "));
         let outcome = item.measure.among_workers(&BEYOND, most_runs);

@@ -14,7 +14,7 @@ have nothing to run on. The ratios are to the first column.
 ";
 
 /// The section.
-pub(super) struct Beyond<'a>(pub(super) &'a [BeyondRow]);
+pub(crate) struct Beyond<'a>(pub(crate) &'a [BeyondRow]);
 
 impl fmt::Display for Beyond<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,7 @@ mod tables;
 
 use std::fmt;
 
-use self::beyond::Beyond;
+pub(crate) use self::beyond::Beyond;
 use self::summary::Summary;
 pub(crate) use self::tables::Table;
 use crate::machine::Machine;
