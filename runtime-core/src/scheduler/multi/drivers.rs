@@ -29,6 +29,8 @@ impl Worker {
         let batch = if self.delivering_first.get() { first } else { batch };
         batch.push(task);
         if batch.len() == BATCH {
+            // If it slept in the drivers: others do not look at the lanes of workers that sleep.
+            self.slot().current.rest(false);
             self.queue_batch();
         }
     }

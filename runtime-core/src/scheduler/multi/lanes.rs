@@ -214,11 +214,11 @@ impl Lanes {
     }
 
     /// Moves a fair share of the injector's tasks here, and returns one of them.
-    pub(crate) fn take_batch(&self, injector: &Injector<Notified>, workers: usize) -> Option<Notified> {
+    pub(crate) fn take_batch(&self, injector: &Injector<Notified>, sharers: usize) -> Option<Notified> {
         if injector.is_empty() {
             return None;
         }
-        let share = (injector.len() / workers + 1).min(BATCH);
+        let share = (injector.len() / sharers + 1).min(BATCH);
         until_settled(|| injector.steal_batch_with_limit_and_pop(&self.lifo, share))
     }
 

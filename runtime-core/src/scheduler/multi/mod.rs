@@ -96,6 +96,8 @@ pub(crate) struct Shared {
     lifecycle: Lifecycle,
     monitor: Monitor,
     started: Instant,
+    /// So many of the workers have something to run on.
+    processors: usize,
     /// A worker that was not at its maintenance for so many microseconds is missing.
     missing_after: u64,
     /// Whether the process may use one processor only: then waiting for another thread by looking is waiting in vain.
@@ -122,6 +124,7 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
 
 impl Shared {
     pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: Generator) -> Self {
+        let processors = config.worker_threads.min(num_cpus::get());
         let (slots, cores): (Vec<_>, Vec<_>) = (0..config.worker_threads + GUESTS)
             .map(|index| new_worker(index, config.global_queue_interval, &rng))
             .map(|(slot, core)| (CachePadded::new(slot), core))
@@ -142,7 +145,8 @@ impl Shared {
             lifecycle: Lifecycle::new(cores, config.worker_threads),
             monitor: Monitor::new(config),
             started: Clock::real(),
-            missing_after: if config.worker_threads <= num_cpus::get() { MISSING } else { MISSING_IN_A_CROWD },
+            processors,
+            missing_after: if config.worker_threads <= processors { MISSING } else { MISSING_IN_A_CROWD },
             single_cpu: num_cpus::get() == 1,
         }
     }
@@ -246,6 +250,11 @@ impl Shared {
     /// Whether there is work that a worker on its way to sleep should stay up for.
     fn has_surplus(&self) -> bool {
         !self.injector.is_empty() || !self.foreign_wakers.is_empty() || self.victims().any(Slot::has_surplus)
+    }
+
+    /// Whether work waits that somebody should be woken for: also what the attendant holds.
+    fn does_work_wait(&self) -> bool {
+        self.has_surplus() || self.attendance.held() > 0
     }
 
     /// Calls the wakers that the drivers have left, one by one: whoever comes along meanwhile takes the next.

@@ -25,7 +25,7 @@ impl Worker {
     pub(super) fn take_injected(&self) -> Option<Notified> {
         let shared = self.shared();
         let held = self.take_held();
-        let task = match (self.core.lanes.take_batch(&shared.injector, shared.workers), held) {
+        let task = match (self.core.lanes.take_batch(&shared.injector, shared.processors), held) {
             (Some(task), Some(held)) => {
                 self.core.lanes.push_event(held);
                 task
@@ -67,7 +67,7 @@ impl Worker {
         let shared = self.shared();
         // The last one out sees to it that what pushers left to the searchers is not left lying.
         // That includes its own lanes: what came with the task it is about to run has nobody else yet.
-        let is_any_left = || !self.core.lanes.is_empty() || shared.has_surplus() || shared.attendance.held() > 0;
+        let is_any_left = || !self.core.lanes.is_empty() || shared.does_work_wait();
         if shared.idle.stop_search() && is_any_left() {
             shared.notify(&self.runtime, || false);
         }
@@ -91,7 +91,7 @@ impl Worker {
         if ptr::eq(slot, self.slot()) || !is_missing(unseen, own_interval, shared.missing_after) {
             return;
         }
-        if slot.lanes.len() > 0 {
+        if slot.may_have_work() && slot.lanes.len() > 0 {
             let before = self.slot().lanes.len();
             self.core.lanes.relieve(&slot.lanes);
             self.count_stolen(self.slot().lanes.len().saturating_sub(before));
@@ -100,7 +100,7 @@ impl Worker {
     }
 
     fn steal_from(&self, victim: &Slot) -> Option<Notified> {
-        if ptr::eq(victim, self.slot()) {
+        if ptr::eq(victim, self.slot()) || !victim.may_have_work() {
             return None;
         }
         let before = self.slot().lanes.len();
