@@ -6,7 +6,7 @@
 //! is the users'.
 //!
 //! Where to begin reading: `task/mod.rs` and `task/state.rs` (what a task is), `scheduler/multi/worker.rs` (what a
-//! worker does), `scheduler/multi/idle.rs` (how workers sleep and wake each other).
+//! worker does), `scheduler/multi/idle/` (how workers sleep and wake each other).
 
 mod block_in_place;
 pub mod blocked;

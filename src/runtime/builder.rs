@@ -85,6 +85,11 @@ impl Builder {
     ///
     /// A thread in `block_on` is not one of them: it polls its own future, and no tasks.
     ///
+    /// More workers than processors make a difference only for tasks that block or compute for long without saying so:
+    /// those beyond the processors stay asleep until the others have been seen to be held up, which takes some milliseconds.
+    /// (Without [`rescue_blocked`](Self::rescue_blocked) they are woken like all others.) The processors are those that the
+    /// thread which builds the runtime may use at that time.
+    ///
     /// # Panics
     ///
     /// If it is zero or above 65,000, the most there can be.
@@ -181,7 +186,8 @@ impl Builder {
     /// where such tasks are spawned, when the poll is over, or after a second if it is not. Without this call the
     /// [`BlockedTask`](super::BlockedTask) is written to stderr, as one line.
     ///
-    /// The hook is called on the thread that watches the workers, which helps nobody meanwhile: it must be quick.
+    /// The hook is called on the thread that watches the workers, which helps nobody meanwhile, nor calls up workers beyond the
+    /// processors: it must be quick.
     ///
     /// # Example
     ///

@@ -11,6 +11,7 @@ mod computing;
 mod crowds;
 mod in_place;
 mod limits;
+mod processors;
 mod reports;
 mod rescue;
 

@@ -40,6 +40,11 @@ impl ThreadId {
         self.0.get()
     }
 
+    /// Whether it waits for something in the kernel. `None` also if the thread has ended.
+    pub(crate) fn is_asleep(self) -> Option<bool> {
+        imp::is_asleep(self.get())
+    }
+
     /// `None` also if the thread has ended.
     pub(crate) fn read(self) -> Option<Reading> {
         imp::read(self.get())
@@ -60,10 +65,14 @@ mod imp {
     }
 
     pub(super) fn read(id: u32) -> Option<Reading> {
+        Some(Reading { is_asleep: is_asleep(id)?, times: times(id) })
+    }
+
+    pub(super) fn is_asleep(id: u32) -> Option<bool> {
         // "TID (name) S ...": see proc_pid_stat(5). The name may contain parentheses.
         let stat = fs::read_to_string(format!("/proc/self/task/{id}/stat")).ok()?;
         let state = stat.rsplit_once(") ")?.1.chars().next()?;
-        Some(Reading { is_asleep: state != 'R', times: times(id) })
+        Some(state != 'R')
     }
 
     /// Absent in kernels without scheduler statistics.
@@ -84,6 +93,10 @@ mod imp {
     }
 
     pub(super) fn read(_: u32) -> Option<Reading> {
+        None
+    }
+
+    pub(super) fn is_asleep(_: u32) -> Option<bool> {
         None
     }
 }

@@ -4,10 +4,11 @@
 //! steal it. What it says is only that they shall not wait for the monitor. So it
 //!
 //! 1. marks its slot, so that even a single task on its lanes counts as work that somebody should come for;
-//! 2. counts itself as aside (`balance.rs`); if there are now too few spares and no worker sleeps, starts one;
-//! 3. otherwise wakes a sleeper, if there is a task or nobody is in the drivers. If nobody sleeps, those who are up
+//! 2. counts itself as aside (`balance.rs`), and no longer as one that uses a processor (`idle/`); if there are now too few
+//!    spares and no worker sleeps, starts one;
+//! 3. otherwise wakes a sleeper, if there is a task anywhere or nobody is in the drivers. If nobody sleeps, those who are up
 //!    come by: a spare that was about to retire finds that it is needed, and one that was about to lie down looks
-//!    at all lanes after it has said so (`idle.rs`), and finds the mark.
+//!    at all lanes after it has said so (`idle/`), and finds the mark.
 //!
 //! While it is aside the thread is outside of the runtime: what the blocking code spawns or wakes takes the way of
 //! foreign threads, and it may even block on a future.
@@ -69,11 +70,14 @@ impl Worker {
             // Nobody relies on it for anything.
             return;
         }
+        // The processor that it counts for is free.
+        shared.idle.change_reserve(-1);
         let too_few = shared.spares.balance.step_aside();
         if too_few && !shared.has_sleepers() && shared.start_spare(runtime) {
             return;
         }
-        if self.has_queued() {
+        // With no reserve all but this worker's own tasks have had somebody woken for them.
+        if self.has_queued() || shared.monitor.reserve > 0 && shared.does_work_wait() {
             shared.notify(runtime, || false);
         }
         shared.see_to_drivers(runtime);
@@ -92,6 +96,7 @@ impl<P> Drop for Back<'_, P> {
         let shared = self.worker.shared();
         if !self.worker.is_guest() {
             shared.spares.balance.step_back();
+            shared.idle.change_reserve(1);
         }
         if shared.lifecycle.step_back() {
             self.worker.slot().current.step_aside(false);

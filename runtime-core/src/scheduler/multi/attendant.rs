@@ -30,7 +30,7 @@
 //! may be aborted; and everybody else may be stuck for good. So ten times a second the monitor looks through what is held
 //! and gives back what need not be. That also mends it if the attendant saw too late that a place is forgotten.
 //!
-//! Held tasks are surplus, for everybody but the attendant, and the idle protocol (`idle.rs`) sees to it that nobody
+//! Held tasks are surplus, for everybody but the attendant, and the idle protocol (`idle/`) sees to it that nobody
 //! sleeps over them: after its push the attendant notifies as any pusher, and all others look there, too, when they stop
 //! searching and before they sleep. But the one who searches, and is relied on, may be the attendant, who looks for
 //! something else. So when it lies down over held tasks it wakes somebody else, if anybody sleeps, no matter who

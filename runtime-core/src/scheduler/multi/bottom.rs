@@ -10,7 +10,7 @@
 //! Only the worker fills the place, and only when it sees it empty; so a plain store does it. Anybody empties it, by
 //! exchanging the task for null: of several, one gets it. The store releases and the exchange acquires. A thief that
 //! sees the place empty while the worker fills it has come too early, as with any queue; who must not come too early
-//! looks after a fence (`idle.rs`).
+//! looks after a fence (`idle/`).
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc;

@@ -5,7 +5,7 @@
 //! from foreign threads goes through the *injector*.
 //!
 //! - A worker's life: `worker.rs` has its loop, `lanes.rs` the order in which the lanes are served, `steal.rs` how it comes
-//!   by others' tasks, `drivers.rs` what it does with the drivers, `idle.rs` the protocol of sleeping and waking,
+//!   by others' tasks, `drivers.rs` what it does with the drivers, `idle/` the protocol of sleeping and waking,
 //!   `signal.rs` what all workers are told, `guest.rs` what `block_on` does on its caller's thread.
 //! - Workers that are blocked: `monitor/` looks after them, `spares.rs` stand in for them, `balance.rs` says how many,
 //!   `attendant.rs` which one keeps free, `aside.rs` what a worker does that says so itself.
@@ -125,6 +125,9 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
 impl Shared {
     pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: Generator) -> Self {
         let processors = config.worker_threads.min(num_cpus::get());
+        let reserve = monitor::reserve(config, processors);
+        let idle = Idle::new(config.worker_threads);
+        idle.change_reserve(reserve);
         let (slots, cores): (Vec<_>, Vec<_>) = (0..config.worker_threads + GUESTS)
             .map(|index| new_worker(index, config.global_queue_interval, &rng))
             .map(|(slot, core)| (CachePadded::new(slot), core))
@@ -139,11 +142,11 @@ impl Shared {
             foreign_wakers: Injector::new(),
             queues: Closing::new(),
             signal: Signal::default(),
-            idle: CachePadded::new(Idle::new(config.worker_threads)),
+            idle: CachePadded::new(idle),
             driver: SharedDriver::new(driver),
             foreign: (0..foreign_lists()).map(|index| CachePadded::new(Foreign::new(index))).collect(),
             lifecycle: Lifecycle::new(cores, config.worker_threads),
-            monitor: Monitor::new(config),
+            monitor: Monitor::new(config, reserve),
             started: Clock::real(),
             processors,
             missing_after: if config.worker_threads <= processors { MISSING } else { MISSING_IN_A_CROWD },
@@ -222,7 +225,8 @@ impl Shared {
         }
     }
 
-    /// Whether a worker sleeps that would take whatever there is.
+    /// Whether a worker sleeps that would take whatever there is. (Wrongly yes while the attendant queues a part of what the
+    /// drivers bring: the monitor looks again.)
     fn has_sleepers(&self) -> bool {
         let attendant = self.attendance.attendant().map(|index| self.slot(index));
         self.idle.sleepers() > usize::from(attendant.is_some_and(|slot| slot.current.is_resting()))

@@ -45,6 +45,11 @@ impl Slot {
         self.may_have_work() && self.lanes.len() > own
     }
 
+    /// Whether there is any work on its lanes, be it the one task that it is going to run next.
+    pub(super) fn has_any_work(&self) -> bool {
+        self.may_have_work() && self.lanes.len() > 0
+    }
+
     /// Whether it is worth looking at its lanes, which costs a fence for each.
     ///
     /// A worker that rests has nothing there. It notes that it is up before it queues anything that the drivers have brought,

@@ -91,7 +91,7 @@ impl Worker {
         if ptr::eq(slot, self.slot()) || !is_missing(unseen, own_interval, shared.missing_after) {
             return;
         }
-        if slot.may_have_work() && slot.lanes.len() > 0 {
+        if slot.has_any_work() {
             let before = self.slot().lanes.len();
             self.core.lanes.relieve(&slot.lanes);
             self.count_stolen(self.slot().lanes.len().saturating_sub(before));

@@ -7,7 +7,7 @@
 //! 2. Take a task from the own lanes (`lanes.rs` says in which order; the injector has its turn there).
 //! 3. Else a batch from the injector; else search: steal half of some other worker's tasks, going round once from a
 //!    random start, and look at the injector again.
-//! 4. Else lie down (`idle.rs`), look at everything once more, and sleep: in the drivers, if nobody else does.
+//! 4. Else lie down (`idle/`), look at everything once more, and sleep: in the drivers, if nobody else does.
 //!
 //! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it
 //! polls the drivers, the batch of tasks that these wake. Those are queued together, with one notification: on the fair

@@ -14,6 +14,8 @@
 //! as the others are. A poll that was blocked while something waited is an *event*: it is counted, and reported once for
 //! each place where such tasks are spawned (`report.rs`).
 //!
+//! Workers beyond the processors, which are left asleep as long as the others get on, are called up by it, too (`crowd.rs`).
+//!
 //! When the stuck workers are back there are too many: those spares that sleep are woken to retire, and those that work
 //! do so at their next maintenance.
 //!
@@ -28,6 +30,7 @@
 //! calls. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
 
 mod attendant;
+mod crowd;
 mod doze;
 mod policy;
 mod report;
@@ -43,6 +46,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use self::attendant::{Patrol, Places};
+use self::crowd::Crowd;
+pub(super) use self::crowd::reserve;
 use self::doze::Doze;
 use self::policy::{Help, Situation};
 use self::report::Reporter;
@@ -74,18 +79,21 @@ pub(super) struct Monitor {
     threshold: Duration,
     /// Whether spares are started, and polls that are blocked are counted and reported.
     rescues: bool,
+    /// How many workers are left asleep as long as the others get on.
+    pub(super) reserve: i32,
     hook: Option<BlockedHook>,
     blocked: AtomicU64,
 }
 
 impl Monitor {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config, reserve: i32) -> Self {
         let (doze, parker) = Doze::new();
         Self {
             doze,
             parker: Mutex::new(Some(parker)),
             threshold: config.blocked_threshold.max(SHORTEST),
             rescues: config.rescue_blocked,
+            reserve,
             hook: config.on_blocked.clone(),
             blocked: AtomicU64::new(0),
         }
@@ -144,7 +152,8 @@ fn watch_over(runtime: &Arc<Inner>) {
                 monitor.doze.sleep_while(&parker, || Monitor::all_quiet(shared) && !shared.is_closing());
                 quiet = Duration::ZERO;
                 interval = SHORTEST;
-                last = Clock::real();
+                let now = Clock::real();
+                rounds.crowd.has_dozed(now.saturating_duration_since(std::mem::replace(&mut last, now)));
                 continue;
             }
         } else {
@@ -173,6 +182,7 @@ struct Rounds<'a> {
     needed: usize,
     places: Places,
     patrol: Patrol,
+    crowd: Crowd,
 }
 
 /// For how long nobody has looked after the drivers.
@@ -194,6 +204,7 @@ impl<'a> Rounds<'a> {
             needed: 0,
             places: Places::default(),
             patrol: Patrol::default(),
+            crowd: Crowd::default(),
         }
     }
 
@@ -201,6 +212,7 @@ impl<'a> Rounds<'a> {
     fn go(&mut self, passed: Passed) -> bool {
         let shared = self.shared;
         let mut progress = self.look(passed);
+        self.crowd.look(self.runtime, shared, &self.watches, &progress, passed.real);
         self.trouble = self.trouble.saturating_sub(passed.counted);
         if progress.contains(&Progress::Stuck) || !self.trouble.is_zero() && progress.contains(&Progress::Slow) {
             self.read_threads(&mut progress);
@@ -235,9 +247,11 @@ impl<'a> Rounds<'a> {
         let mut progress = Vec::with_capacity(count);
         // Also those that have retired since the last look, whose events have ended.
         for number in 0..self.watches.len() {
-            let Some(slot) = self.shared.victim(number) else { continue };
-            let current = &slot.current;
-            let seen = Seen { steps: steps(slot), is_away: current.is_resting() || current.is_aside() };
+            let Some(slot) = self.shared.victim(number) else {
+                progress.push(Progress::Away);
+                continue;
+            };
+            let seen = Seen { steps: steps(slot), is_away: !is_up(slot) };
             let watch = &mut self.watches[number];
             let (how, ended) = watch.look(seen, passed, self.shared.monitor.threshold);
             progress.push(how);
@@ -410,6 +424,11 @@ impl<'a> Rounds<'a> {
         }
         self.reporter.end();
     }
+}
+
+/// Whether it neither sleeps nor has stepped aside.
+fn is_up(slot: &Slot) -> bool {
+    !slot.current.is_resting() && !slot.current.is_aside()
 }
 
 /// A count that stands still only if the worker does.

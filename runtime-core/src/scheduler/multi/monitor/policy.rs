@@ -1,7 +1,7 @@
 //! When the monitor helps, and how: a function of what a sample saw, and nothing else.
 //!
 //! - Nothing is done unless some worker is stuck *and* something waits: a task on a stuck worker's lanes, one in the
-//!   injector that nobody comes for, timers and sockets that nobody looks after.
+//!   injector while nobody moves who would come for it, timers and sockets that nobody looks after.
 //! - If a worker sleeps, it is woken: it steals what is stranded, and sees to the drivers.
 //! - Workers that have stepped aside have seen to their replacement themselves; should that have failed, or the worker
 //!   that they relied on have got stuck, they count as stuck asleep.
@@ -56,7 +56,7 @@ pub(super) struct Situation {
     pub(super) queued: usize,
     /// Timers and sockets wait, and nobody looks after them.
     pub(super) drivers_wait: bool,
-    /// A worker has nothing to do.
+    /// A worker has nothing to do, or is left asleep because there is no processor for it.
     pub(super) has_sleepers: bool,
     pub(super) spares: usize,
     /// Of the threads that the user asked for.
@@ -99,9 +99,12 @@ impl Situation {
         if !is_stuck && self.aside <= self.spares {
             return Help::default();
         }
-        let is_wanted = self.drivers_wait || self.stranded + self.injected > 0;
+        // Those who move come for what is injected, or held. Else a reserve would be got up one after the other.
+        let is_left = self.moving == self.excused && self.injected > 0;
+        let is_wanted = self.drivers_wait || self.stranded > 0 || is_left;
         if self.has_sleepers {
-            return Help { wake: is_wanted || self.held > 0, ..Help::default() };
+            let is_held = self.moving == self.excused && self.held > 0;
+            return Help { wake: is_wanted || is_held, ..Help::default() };
         }
         let waits = self.waits();
         let assumed = self.asleep + self.aside + self.unknown.min(UNKNOWN) + COMPUTING * self.workers;
@@ -171,6 +174,8 @@ mod tests {
         assert_eq!(Situation { stranded: 10, ..situation }.help(), WAKE);
         assert_eq!(Situation { injected: 1, ..situation }.help(), WAKE, "nobody has come for it");
         assert_eq!(Situation { held: 1, ..situation }.help(), WAKE, "nor for that");
+        assert_eq!(Situation { injected: 1, held: 1, moving: 1, ..situation }.help(), NONE, "that one will");
+        assert_eq!(Situation { injected: 1, moving: 1, excused: 1, ..situation }.help(), WAKE, "had it a processor");
     }
 
     #[test]

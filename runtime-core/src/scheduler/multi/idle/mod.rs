@@ -30,19 +30,35 @@
 //! whether the work has been taken or somebody has begun to search. Both are read after the pusher's fence, so they mean
 //! what they meant above.
 //!
+//! # The reserve
+//!
+//! More threads than processors do no more work, and take each other's processors away. So of the workers beyond the
+//! processors' number nobody wakes any for work, as long as the others get on with theirs: while no more than `reserve` sleep,
+//! nobody is woken. All of the above holds with "somebody sleeps" read as "more than the reserve sleep": somebody is up then
+//! who will look at everything before going to sleep, and if one of those who are up goes to sleep, there was nothing to do
+//! for it.
+//!
+//! Those who are up may be held up themselves, in a poll, in a hook, or before they have begun. The monitor makes the reserve
+//! smaller as soon as it sees that (`monitor/crowd.rs`); a worker that steps aside takes itself out of the count. Whoever does so
+//! changes the number; fences (SeqCst); looks at all queues, and wakes somebody if there is work. A pusher that did not see
+//! the change has its fence first, so the look sees what it pushed.
+//!
 //! # Which work counts
 //!
 //! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on
 //! its lanes beyond the one task that it is going to run itself when the current poll returns. That one task can be
 //! stolen by any worker that searches anyway (and counts as surplus for a searcher that is about to begin a poll);
-//! should the poll not return, the monitor sends somebody for it (`monitor.rs`). Work in the injector is always
+//! should the poll not return, the monitor sends somebody for it (`monitor/`). Work in the injector is always
 //! surplus.
+
+#[cfg(all(test, loom))]
+mod loom_tests;
 
 use std::hint::spin_loop;
 
 use crate::primitive::Mutex;
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
-use crate::primitive::atomic::{AtomicU32, fence};
+use crate::primitive::atomic::{AtomicI32, AtomicU32, fence};
 use crate::runtime::MAX_WORKER_THREADS;
 
 const SEARCHING: u32 = 1;
@@ -69,6 +85,8 @@ pub(crate) struct Idle {
     counts: AtomicU32,
     /// The last to go to sleep is the first to be woken: its caches are warm.
     sleepers: Mutex<Vec<usize>>,
+    /// So many are left asleep. Below zero it is as good as zero: workers step aside whether or not there is any.
+    reserve: AtomicI32,
     workers: u32,
     /// So many may search at once.
     searchers: u32,
@@ -85,6 +103,7 @@ impl Idle {
         Self {
             counts: AtomicU32::new(0),
             sleepers: Mutex::new(Vec::with_capacity(workers)),
+            reserve: AtomicI32::new(0),
             workers: workers as u32,
             searchers: workers.div_ceil(2) as u32,
         }
@@ -117,7 +136,19 @@ impl Idle {
 
     fn is_help_needed(&self) -> bool {
         let counts = Counts(self.counts.load(SeqCst));
-        counts.sleeping() > 0 && counts.searching() == 0
+        counts.sleeping() > self.reserve() && counts.searching() == 0
+    }
+
+    fn reserve(&self) -> u32 {
+        // Relaxed: the fences order it.
+        self.reserve.load(Relaxed).max(0) as u32
+    }
+
+    /// Makes the reserve larger, or smaller. Whoever makes it smaller must then look at everything.
+    pub(crate) fn change_reserve(&self, by: i32) {
+        self.reserve.fetch_add(by, Relaxed);
+        // Pairs with the fence in `wake_one`.
+        fence(SeqCst);
     }
 
     #[cold]
@@ -243,6 +274,29 @@ mod tests {
     }
 
     #[test]
+    fn the_reserve_is_left_asleep() {
+        let idle = Idle::new(3);
+        (0..3).for_each(|worker| idle.start_sleep(worker, false));
+        idle.change_reserve(2);
+        assert_eq!(idle.wake_one(|| false), Some(2));
+        assert!(idle.stop_search());
+        assert_eq!(idle.wake_one(|| false), None);
+        idle.change_reserve(-1);
+        assert_eq!(idle.wake_one(|| false), Some(1));
+        assert!(idle.stop_search());
+        assert_eq!(idle.wake_any(), Some(0), "there are other reasons");
+    }
+
+    #[test]
+    fn a_reserve_below_zero_is_none() {
+        let idle = Idle::new(2);
+        idle.change_reserve(-1);
+        assert_eq!(idle.wake_one(|| false), None, "nobody sleeps");
+        idle.start_sleep(0, false);
+        assert_eq!(idle.wake_one(|| false), Some(0));
+    }
+
+    #[test]
     fn a_worker_that_gets_up_by_itself_is_not_woken_again() {
         let idle = Idle::new(2);
         idle.start_sleep(0, false);
@@ -251,140 +305,5 @@ mod tests {
         assert!(!idle.end_sleep(0));
         assert_eq!(idle.wake_one(|| false), Some(1));
         assert!(!idle.all_asleep());
-    }
-}
-
-#[cfg(all(test, loom))]
-mod loom_tests {
-    use loom::sync::{Arc, Condvar, Mutex as LoomMutex, Notify};
-    use loom::thread;
-
-    use super::*;
-    use crate::primitive::atomic::AtomicUsize;
-    use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Release};
-
-    /// The protocol around the counting: a queue that is just a number, and workers that sleep on loom's notifiers. If
-    /// work is overlooked a worker sleeps for ever, which loom reports as a deadlock.
-    struct Model {
-        idle: Idle,
-        queue: AtomicUsize,
-        left: AtomicUsize,
-        beds: Vec<Notify>,
-        /// How many tasks were begun. A task ends when so many others run beside it as there are workers.
-        begun: LoomMutex<usize>,
-        all_begun: Condvar,
-    }
-
-    impl Model {
-        fn new(workers: usize, tasks: usize) -> Arc<Self> {
-            Arc::new(Self {
-                idle: Idle::new(workers),
-                queue: AtomicUsize::new(0),
-                left: AtomicUsize::new(tasks),
-                beds: (0..workers).map(|_| Notify::new()).collect(),
-                begun: LoomMutex::new(0),
-                all_begun: Condvar::new(),
-            })
-        }
-
-        fn push(&self) {
-            // Only release, as the real queues give: what makes it work is the fence in `wake_one`.
-            self.queue.fetch_add(1, Release);
-            self.notify();
-        }
-
-        fn notify(&self) {
-            if let Some(worker) = self.idle.wake_one(|| false) {
-                self.beds[worker].notify();
-            }
-        }
-
-        fn take(&self) -> bool {
-            self.queue.fetch_update(AcqRel, Acquire, |queued| queued.checked_sub(1)).is_ok()
-        }
-
-        /// A task that needs all workers at once.
-        fn run_task(&self) {
-            let mut begun = self.begun.lock().unwrap();
-            *begun += 1;
-            self.all_begun.notify_all();
-            while *begun < self.beds.len() {
-                begun = self.all_begun.wait(begun).unwrap();
-            }
-        }
-
-        /// A worker until all tasks are done. The one that does the last wakes the others, as shutdown does.
-        fn work(&self, me: usize) {
-            let mut searching = false;
-            while self.left.load(SeqCst) > 0 {
-                if !searching {
-                    searching = self.idle.start_search();
-                }
-                if searching && self.take() {
-                    searching = false;
-                    if self.idle.stop_search() && self.queue.load(Acquire) > 0 {
-                        self.notify();
-                    }
-                    self.run_task();
-                    if self.left.fetch_sub(1, SeqCst) == 1 {
-                        self.beds.iter().for_each(Notify::notify);
-                    }
-                    continue;
-                }
-                self.idle.start_sleep(me, std::mem::replace(&mut searching, false));
-                if self.queue.load(Acquire) > 0 {
-                    if !self.idle.end_sleep(me) {
-                        self.idle.resume_search();
-                    }
-                    searching = true;
-                    continue;
-                }
-                self.beds[me].wait();
-                searching = self.idle.end_sleep(me);
-            }
-        }
-    }
-
-    /// Three threads have too many interleavings to go through all; so many preemptions find every mutation we tried.
-    fn bounded(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(preemptions);
-        builder.check(model);
-    }
-
-    #[test]
-    fn loom_a_push_beside_a_worker_that_lies_down_is_not_overlooked() {
-        bounded(3, || {
-            let model = Model::new(1, 2);
-            let pushers: Vec<_> = (0..2)
-                .map(|_| {
-                    let model = model.clone();
-                    thread::spawn(move || model.push())
-                })
-                .collect();
-            model.work(0);
-            pushers.into_iter().for_each(|pusher| pusher.join().unwrap());
-        });
-    }
-
-    #[test]
-    fn loom_two_tasks_get_two_workers() {
-        bounded(2, || {
-            let model = Model::new(2, 2);
-            let other = {
-                let model = model.clone();
-                thread::spawn(move || model.work(1))
-            };
-            let pusher = {
-                let model = model.clone();
-                thread::spawn(move || {
-                    model.push();
-                    model.push();
-                })
-            };
-            model.work(0);
-            pusher.join().unwrap();
-            other.join().unwrap();
-        });
     }
 }
