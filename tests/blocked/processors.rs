@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Barrier, mpsc};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use rt::runtime::Runtime;
 use rt::task::{JoinHandle, block_in_place, yield_now};
 
 use crate::common::*;
-use crate::runtime;
+use crate::{builder, runtime};
 
 /// So many workers more than processors.
 const EXCESS: usize = 6;
@@ -104,41 +104,36 @@ fn one_more_is_up_when_one_task_waits_behind_others_that_block_for_a_moment() {
     sleep_until_at_once(&runtime, processors + 1, processors + 1);
 }
 
+/// Each task goes on until as many have begun as there are workers. There are more tasks than that, because the last one on
+/// the lanes of a worker in a long poll is left to the help for blocked workers, which there is none of here.
+fn all_come_while_tasks(pause: fn()) {
+    let workers = processors() + EXCESS;
+    let runtime = builder(workers).0.blocked_threshold(Duration::from_secs(3600)).build().unwrap();
+    eventually_no_more_than_processors_are_up(&runtime);
+    let begun = Arc::new(AtomicUsize::new(0));
+    let tasks = (0..8 * workers).map(|_| {
+        let begun = Arc::clone(&begun);
+        runtime.spawn(async move {
+            begun.fetch_add(1, Relaxed);
+            while begun.load(Relaxed) < workers {
+                pause();
+            }
+        })
+    });
+    let tasks = tasks.collect();
+    join_all(&runtime, tasks);
+}
+
 #[test]
 fn all_are_up_when_their_tasks_wait_for_each_other() {
     let _watchdog = watchdog();
-    let workers = processors() + EXCESS;
-    let runtime = runtime(workers);
-    let barrier = Arc::new(Barrier::new(workers));
-    let wait = |barrier: Arc<Barrier>| async move { _ = barrier.wait() };
-    let tasks = (0..workers).map(|_| runtime.spawn(wait(Arc::clone(&barrier)))).collect();
-    join_all(&runtime, tasks);
+    all_come_while_tasks(|| thread::sleep(Duration::from_millis(10)));
 }
 
 #[test]
 fn all_are_up_when_their_tasks_compute_until_others_have_run() {
     let _watchdog = watchdog();
-    let workers = processors() + EXCESS;
-    let runtime = runtime(workers);
-    let ends: Vec<_> = (0..workers).map(|_| Arc::new(AtomicBool::new(false))).collect();
-    // Each lets the one before it end.
-    let tasks = (0..workers).map(|number| {
-        let (own, before) = (Arc::clone(&ends[number]), ends[..number].last().cloned());
-        runtime.spawn(async move {
-            before.inspect(|before| before.store(true, Relaxed));
-            while !own.load(Relaxed) {
-                std::hint::spin_loop();
-            }
-        })
-    });
-    let tasks = tasks.collect();
-    runtime
-        .block_on(runtime.spawn({
-            let last = Arc::clone(ends.last().unwrap());
-            async move { last.store(true, Relaxed) }
-        }))
-        .unwrap();
-    join_all(&runtime, tasks);
+    all_come_while_tasks(std::hint::spin_loop);
 }
 
 #[test]
