@@ -71,7 +71,7 @@ impl Worker {
             return;
         }
         // The processor that it counts for is free.
-        shared.idle.change_reserve(-1);
+        shared.change_reserve(-1);
         let too_few = shared.spares.balance.step_aside();
         if too_few && !shared.has_sleepers() && shared.start_spare(runtime) {
             return;
@@ -96,7 +96,7 @@ impl<P> Drop for Back<'_, P> {
         let shared = self.worker.shared();
         if !self.worker.is_guest() {
             shared.spares.balance.step_back();
-            shared.idle.change_reserve(1);
+            shared.change_reserve(1);
         }
         if shared.lifecycle.step_back() {
             self.worker.slot().current.step_aside(false);

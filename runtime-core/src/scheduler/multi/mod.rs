@@ -256,6 +256,13 @@ impl Shared {
         !self.injector.is_empty() || !self.foreign_wakers.is_empty() || self.victims().any(Slot::has_surplus)
     }
 
+    /// Changes how many workers are left asleep, if any are at all.
+    fn change_reserve(&self, by: i32) {
+        if self.monitor.reserve > 0 {
+            self.idle.change_reserve(by);
+        }
+    }
+
     /// Whether work waits that somebody should be woken for: also what the attendant holds.
     fn does_work_wait(&self) -> bool {
         self.has_surplus() || self.attendance.held() > 0

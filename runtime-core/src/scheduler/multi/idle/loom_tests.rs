@@ -111,6 +111,21 @@ fn bounded(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
+/// Two workers, beside a thread that does something else.
+fn work_beside(model: &Arc<Model>, other: impl FnOnce(&Model) + Send + 'static) {
+    let worker = {
+        let model = model.clone();
+        thread::spawn(move || model.work(1))
+    };
+    let other = {
+        let model = model.clone();
+        thread::spawn(move || other(&model))
+    };
+    model.work(0);
+    other.join().unwrap();
+    worker.join().unwrap();
+}
+
 #[test]
 fn loom_a_push_beside_a_worker_that_lies_down_is_not_overlooked() {
     bounded(3, || {
@@ -130,20 +145,10 @@ fn loom_a_push_beside_a_worker_that_lies_down_is_not_overlooked() {
 fn loom_two_tasks_get_two_workers() {
     bounded(2, || {
         let model = Model::new(2, 2);
-        let other = {
-            let model = model.clone();
-            thread::spawn(move || model.work(1))
-        };
-        let pusher = {
-            let model = model.clone();
-            thread::spawn(move || {
-                model.push();
-                model.push();
-            })
-        };
-        model.work(0);
-        pusher.join().unwrap();
-        other.join().unwrap();
+        work_beside(&model, |model| {
+            model.push();
+            model.push();
+        });
     });
 }
 
@@ -152,20 +157,10 @@ fn loom_one_worker_does_it_all_while_the_other_is_the_reserve() {
     bounded(2, || {
         let model = Model::with_needs(2, 2, 1);
         model.idle.change_reserve(1);
-        let other = {
-            let model = model.clone();
-            thread::spawn(move || model.work(1))
-        };
-        let pusher = {
-            let model = model.clone();
-            thread::spawn(move || {
-                model.push();
-                model.push();
-            })
-        };
-        model.work(0);
-        pusher.join().unwrap();
-        other.join().unwrap();
+        work_beside(&model, |model| {
+            model.push();
+            model.push();
+        });
     });
 }
 
@@ -174,21 +169,11 @@ fn loom_two_tasks_get_two_workers_when_the_reserve_is_needed() {
     bounded(2, || {
         let model = Model::new(2, 2);
         model.idle.change_reserve(1);
-        let other = {
-            let model = model.clone();
-            thread::spawn(move || model.work(1))
-        };
-        let pusher = {
-            let model = model.clone();
-            thread::spawn(move || {
-                model.push();
-                model.push();
-                model.call_the_reserve();
-            })
-        };
-        model.work(0);
-        pusher.join().unwrap();
-        other.join().unwrap();
+        work_beside(&model, |model| {
+            model.push();
+            model.push();
+            model.call_the_reserve();
+        });
     });
 }
 

@@ -85,7 +85,7 @@ pub(crate) struct Idle {
     counts: AtomicU32,
     /// The last to go to sleep is the first to be woken: its caches are warm.
     sleepers: Mutex<Vec<usize>>,
-    /// So many are left asleep. Below zero it is as good as zero: workers step aside whether or not there is any.
+    /// So many are left asleep. Below zero it is as good as zero: more may step aside than it has.
     reserve: AtomicI32,
     workers: u32,
     /// So many may search at once.

@@ -100,11 +100,10 @@ impl Situation {
             return Help::default();
         }
         // Those who move come for what is injected, or held. Else a reserve would be got up one after the other.
-        let is_left = self.moving == self.excused && self.injected > 0;
-        let is_wanted = self.drivers_wait || self.stranded > 0 || is_left;
+        let does_anybody_come = self.moving > self.excused;
+        let is_wanted = self.drivers_wait || self.stranded > 0 || self.injected > 0 && !does_anybody_come;
         if self.has_sleepers {
-            let is_held = self.moving == self.excused && self.held > 0;
-            return Help { wake: is_wanted || is_held, ..Help::default() };
+            return Help { wake: is_wanted || self.held > 0 && !does_anybody_come, ..Help::default() };
         }
         let waits = self.waits();
         let assumed = self.asleep + self.aside + self.unknown.min(UNKNOWN) + COMPUTING * self.workers;
