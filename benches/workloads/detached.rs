@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
+use parking_lot::Mutex;
 
 use crate::{Handle, Runtime, Workload, on_worker};
 
@@ -19,13 +20,13 @@ pub struct Detached;
 
 struct Countdown {
     left: AtomicU64,
-    done: std::sync::Mutex<Option<oneshot::Sender<()>>>,
+    done: Mutex<Option<oneshot::Sender<()>>>,
 }
 
 impl Countdown {
     fn count(&self) {
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let done = self.done.lock().expect("nobody panics here").take().expect("the last is last once");
+            let done = self.done.lock().take().expect("the last is last once");
             let _ = done.send(());
         }
     }

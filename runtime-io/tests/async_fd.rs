@@ -112,16 +112,18 @@ fn polling_and_taking_it_back() {
 
 #[test]
 fn without_a_runtime_the_panic_is_at_the_caller() {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
+
+    use runtime_core::primitive::Mutex;
 
     let place = Arc::new(Mutex::new(String::new()));
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new({
         let place = place.clone();
-        move |info| *place.lock().unwrap() = info.location().map(|at| at.file().to_owned()).unwrap_or_default()
+        move |info| *place.lock() = info.location().map(|at| at.file().to_owned()).unwrap_or_default()
     }));
     let outcome = std::thread::spawn(|| AsyncFd::new(UnixStream::pair().unwrap().0).map(drop)).join();
     std::panic::set_hook(hook);
     assert!(outcome.is_err());
-    assert_eq!(*place.lock().unwrap(), file!());
+    assert_eq!(*place.lock(), file!());
 }

@@ -246,11 +246,11 @@ async fn dropping_it_drops_its_futures() {
 
 #[rt::test]
 async fn temporaries_of_one_branch_do_not_live_into_the_next() {
-    let lock = std::sync::Mutex::new(1);
+    let lock = parking_lot::Mutex::new(1);
     // Would be a deadlock if the guard of the first expression lived on.
     let sum = rt::select! {
-        n = ready(*lock.lock().unwrap()), if *lock.lock().unwrap() == 1 => n + *lock.lock().unwrap(),
-        n = ready(*lock.lock().unwrap() + 1), if *lock.lock().unwrap() == 1 => n,
+        n = ready(*lock.lock()), if *lock.lock() == 1 => n + *lock.lock(),
+        n = ready(*lock.lock() + 1), if *lock.lock() == 1 => n,
     };
     assert_eq!(sum, 2);
 }

@@ -166,19 +166,19 @@ fn a_long_chain_of_tasks_that_hold_each_other_is_shut_down() {
 fn a_task_that_was_spawned_first_runs_first_on_one_thread() {
     let _watchdog = watchdog();
     let runtime = current();
-    let log = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let log = Arc::new(parking_lot::Mutex::new(Vec::new()));
     runtime.block_on(async {
         let tasks: Vec<_> = (0..100)
             .map(|n| {
                 let log = log.clone();
-                rt::spawn(async move { log.lock().unwrap().push(n) })
+                rt::spawn(async move { log.lock().push(n) })
             })
             .collect();
         for task in tasks {
             task.await.unwrap();
         }
     });
-    assert!(log.lock().unwrap().iter().copied().eq(0..100));
+    assert!(log.lock().iter().copied().eq(0..100));
 }
 
 #[test]

@@ -17,10 +17,12 @@
 //! takes no lock and no memory with the unwinder of GCC 12 and glibc 2.35 or newer.
 
 use std::fmt::Write;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicUsize};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::ThreadId;
 use crate::clock::Clock;
@@ -67,7 +69,7 @@ impl Stack {
         if !*INSTALLED.get_or_init(install) {
             return None;
         }
-        let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _asking = ASKING.lock();
         // It fails if a sample was given up in the middle: then the handler may be at it to this day.
         SAMPLE.state.compare_exchange(IDLE, thread.get(), AcqRel, Relaxed).ok()?;
         // SAFETY: plain numbers. Whether there still is such a thread, the kernel checks.

@@ -86,7 +86,7 @@ fn only_an_earlier_deadline_ends_a_wait_and_only_once() {
     let (seen, handle) = (rig.seen.clone(), rig.handle.clone());
     rig.during_park(move || {
         let mut unparks = Vec::new();
-        for sleep in sleeps.lock().unwrap().iter_mut() {
+        for sleep in sleeps.lock().iter_mut() {
             assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
             unparks.push(seen.unparks.load(Ordering::Relaxed));
         }
@@ -96,7 +96,7 @@ fn only_an_earlier_deadline_ends_a_wait_and_only_once() {
     });
     rig.driver.park(None);
     assert_eq!(rig.unparks(), 1);
-    *rig.during_park.lock().unwrap() = None;
+    *rig.during_park.lock() = None;
     let mut last = rig.sleep(second(1));
     assert!(poll(last.as_mut(), &waker).is_pending());
     assert_eq!(rig.unparks(), 1, "the wait is over");
@@ -107,7 +107,7 @@ fn all_shards_fire_in_order_of_deadline_each() {
     struct Order(usize, Arc<Mutex<Vec<usize>>>);
     impl Wake for Order {
         fn wake(self: Arc<Self>) {
-            self.1.lock().unwrap().push(self.0);
+            self.1.lock().push(self.0);
         }
     }
     let mut rig = Rig::still();
@@ -121,7 +121,7 @@ fn all_shards_fire_in_order_of_deadline_each() {
         sleeps.push(sleep);
     }
     rig.pass(100 * MS);
-    let order = order.lock().unwrap();
+    let order = order.lock();
     assert_eq!(order.len(), 200);
     for shard in 0..4 {
         let fired: Vec<_> = order.iter().filter(|&&i| i % 4 == shard).map(|&i| (sleeps[i].deadline(), i)).collect();
@@ -180,7 +180,7 @@ fn a_paused_clock_does_not_move_while_there_is_work() {
     rig.driver.park(None);
     assert_eq!(rig.now(), start);
     assert_eq!(rig.unparks(), 1);
-    *rig.during_park.lock().unwrap() = None;
+    *rig.during_park.lock() = None;
     // A blocking call runs: its time is real, so the clock waits for it, and the driver without a limit.
     rig.clock.inhibit_auto_advance();
     rig.driver.park(None);

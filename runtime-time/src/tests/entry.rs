@@ -163,7 +163,7 @@ fn a_waker_may_use_the_shard_it_was_fired_from() {
     struct Drops(Mutex<Option<Pin<Box<Sleep>>>>);
     impl Wake for Drops {
         fn wake(self: Arc<Self>) {
-            drop(self.0.lock().unwrap().take());
+            drop(self.0.lock().take());
         }
     }
     let mut rig = Rig::still();
@@ -207,10 +207,10 @@ fn shutdown_wakes_who_waits_and_fails_who_polls() {
 #[test]
 fn a_reset_while_the_driver_shuts_down_is_not_early() {
     /// Resets a sleep to a nearer deadline, which is still far away, when the shutdown calls it first.
-    struct Resets(std::sync::Mutex<Option<Pin<Box<Sleep>>>>);
+    struct Resets(Mutex<Option<Pin<Box<Sleep>>>>);
     impl std::task::Wake for Resets {
         fn wake(self: Arc<Self>) {
-            if let Some(mut sleep) = self.0.lock().unwrap().take() {
+            if let Some(mut sleep) = self.0.lock().take() {
                 let nearer = sleep.deadline() - Duration::from_secs(100);
                 sleep.as_mut().reset(nearer);
                 assert!(!sleep.is_elapsed(), "it has 300 seconds left");
@@ -221,15 +221,15 @@ fn a_reset_while_the_driver_shuts_down_is_not_early() {
     // The shutdown wakes a batch at a time; the one that is reset is of the last.
     let mut sleeps: Vec<_> = (300..400).map(|second| rig.sleep(Duration::from_secs(second))).collect();
     let mut last = rig.sleep(Duration::from_secs(400));
-    let resets = Arc::new(Resets(std::sync::Mutex::new(None)));
+    let resets = Arc::new(Resets(Mutex::new(None)));
     assert!(poll(last.as_mut(), Waker::noop()).is_pending());
-    *resets.0.lock().unwrap() = Some(last);
+    *resets.0.lock() = Some(last);
     let waker = Waker::from(resets.clone());
     for sleep in &mut sleeps {
         assert!(poll(sleep.as_mut(), &waker).is_pending());
     }
     rig.driver.shutdown();
-    assert!(resets.0.lock().unwrap().is_none(), "the shutdown has woken them");
+    assert!(resets.0.lock().is_none(), "the shutdown has woken them");
 }
 
 #[test]

@@ -8,13 +8,14 @@ mod runtime;
 mod stress;
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use runtime_core::clock::Clock;
 use runtime_core::driver::{Driver as _, DriverCounters, Service, Unpark};
+use runtime_core::primitive::Mutex;
 
 use crate::driver::{Driver, Handle};
 use crate::entry::State;
@@ -60,8 +61,8 @@ struct Seen {
 
 impl runtime_core::driver::Driver for Fake {
     fn park(&mut self, timeout: Option<Duration>) -> bool {
-        self.seen.parks.lock().unwrap().push(timeout);
-        if let Some(during) = self.during_park.lock().unwrap().as_mut() {
+        self.seen.parks.lock().push(timeout);
+        if let Some(during) = self.during_park.lock().as_mut() {
             during();
         }
         false
@@ -131,7 +132,7 @@ impl Rig {
     }
 
     fn parks(&self) -> Vec<Option<Duration>> {
-        std::mem::take(&mut self.seen.parks.lock().unwrap())
+        std::mem::take(&mut self.seen.parks.lock())
     }
 
     fn unparks(&self) -> usize {
@@ -139,7 +140,7 @@ impl Rig {
     }
 
     fn during_park(&self, f: impl FnMut() + Send + 'static) {
-        *self.during_park.lock().unwrap() = Some(Box::new(f));
+        *self.during_park.lock() = Some(Box::new(f));
     }
 }
 

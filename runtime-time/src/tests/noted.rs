@@ -215,13 +215,13 @@ fn the_end_of_the_runtime_ends_what_was_noted() {
         in_task(&runtime, async move {
             let mut timer = Box::pin(sleep(HOUR));
             assert!(poll_once(timer.as_mut()).await.is_pending());
-            *keep.lock().unwrap() = Some(timer);
+            *keep.lock() = Some(timer);
             drop(spawn(async {
                 let _ = timeout(HOUR, pending::<()>()).await;
             }));
         });
         drop(runtime);
-        let timer = kept.lock().unwrap().take().unwrap();
+        let timer = kept.lock().take().unwrap();
         assert!(!timer.is_elapsed());
         assert!(format!("{timer:?}").contains("Closed"), "{timer:?}");
     }
@@ -290,7 +290,7 @@ fn what_is_set_after_the_last_poll_is_not_left_on_the_pad() {
         fn drop(&mut self) {
             let mut timer = Box::pin(sleep(HOUR));
             assert!(poll(timer.as_mut(), &self.0).is_pending());
-            *self.1.lock().unwrap() = Some(timer);
+            *self.1.lock() = Some(timer);
         }
     }
     for flavor in BOTH {
@@ -298,7 +298,7 @@ fn what_is_set_after_the_last_poll_is_not_left_on_the_pad() {
         let keep = kept.clone();
         runtime.block_on(async {
             drop(spawn(poll_fn(move |cx| Poll::Ready(Late(cx.waker().clone(), keep.clone())))));
-            while kept.lock().unwrap().is_none() {
+            while kept.lock().is_none() {
                 runtime_core::task::yield_now().await;
             }
         });

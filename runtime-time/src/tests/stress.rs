@@ -21,7 +21,7 @@ impl Numbers {
 }
 
 /// Sleeps for another thread to drop. (Not a channel of the standard library: sanitizers cannot look into that.)
-type Sent = runtime_core::primitive::Mutex<Vec<Pin<Box<Sleep>>>>;
+type Sent = Mutex<Vec<Pin<Box<Sleep>>>>;
 
 /// Sets, polls, resets and drops timers of two shards; some are handed to another thread to be dropped there.
 fn use_timers(handle: &Handle, seed: u32, sent: &Sent) {
