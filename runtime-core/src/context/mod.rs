@@ -36,6 +36,8 @@ struct Context {
     runtime: Cell<*const Inner>,
     /// What this thread is to a scheduler.
     place: Cell<Place>,
+    /// Which worker of the current runtime it is: what follows from the two above, kept because it is asked with every timer.
+    station: Cell<Option<Station>>,
     /// Whether the thread is inside `block_on` or is a worker: it must not block on another future.
     entered: Cell<bool>,
     budget: Cell<Budget>,
@@ -51,12 +53,34 @@ thread_local! {
     static CONTEXT: Context = Context {
         runtime: Cell::new(ptr::null()),
         place: Cell::new(Place::Outside),
+        station: Cell::new(None),
         entered: Cell::new(false),
         budget: Cell::new(Budget::UNCONSTRAINED),
         depth: Cell::new(0),
         task: Cell::new(ptr::null()),
         turn: Cell::new(0),
     };
+}
+
+impl Context {
+    /// Makes another runtime the current one, whose count it takes over. Returns the one before with its count.
+    fn replace_runtime(&self, runtime: *const Inner) -> *const Inner {
+        let before = self.runtime.replace(runtime);
+        self.find_station();
+        before
+    }
+
+    fn replace_place(&self, place: Place) -> Place {
+        let before = self.place.replace(place);
+        self.find_station();
+        before
+    }
+
+    fn find_station(&self) {
+        // SAFETY: the pointer owns a count, and nothing here gives it up.
+        let runtime = unsafe { self.runtime.get().as_ref() };
+        self.station.set(runtime.and_then(|runtime| Station::of(runtime, self.place.get())));
+    }
 }
 
 /// What the current thread lacks for what it wants to do. Its text is a whole sentence, fit for a panic message.
@@ -129,8 +153,7 @@ pub fn with_time_here<T: Service, R>(f: impl FnOnce(&Arc<T>, Option<Station>) ->
         // SAFETY: the pointer owns a count, and while the closure runs nobody changes it.
         let runtime = unsafe { context.runtime.get().as_ref() }.ok_or(Missing::Runtime)?;
         let service = runtime.drivers.time.as_ref().ok_or(Missing::Time)?;
-        let station = Station::of(runtime, context.place.get());
-        service.downcast_ref::<Arc<T>>().map(|service| f(service, station)).ok_or(Missing::Time)
+        service.downcast_ref::<Arc<T>>().map(|service| f(service, context.station.get())).ok_or(Missing::Time)
     })
 }
 
@@ -235,14 +258,14 @@ impl RuntimeGuard {
         CONTEXT.with(|context| {
             let depth = context.depth.get() + 1;
             context.depth.set(depth);
-            Self { before: context.runtime.replace(Arc::into_raw(runtime)), depth }
+            Self { before: context.replace_runtime(Arc::into_raw(runtime)), depth }
         })
     }
 }
 
 impl Drop for RuntimeGuard {
     fn drop(&mut self) {
-        let current = CONTEXT.with(|context| context.runtime.replace(self.before));
+        let current = CONTEXT.with(|context| context.replace_runtime(self.before));
         if !current.is_null() {
             // SAFETY: the context owned the count, and has just given it up.
             drop(unsafe { Arc::from_raw(current) });
@@ -287,10 +310,10 @@ pub(crate) fn take_place(place: Place) -> impl Drop {
     struct Restore(Place);
     impl Drop for Restore {
         fn drop(&mut self) {
-            CONTEXT.with(|context| context.place.set(self.0));
+            CONTEXT.with(|context| context.replace_place(self.0));
         }
     }
-    Restore(CONTEXT.with(|context| context.place.replace(place)))
+    Restore(CONTEXT.with(|context| context.replace_place(place)))
 }
 
 /// A number that differs, most likely, from thread to thread: to spread threads over shards.

@@ -1,6 +1,6 @@
 //! [`Station`]: which worker of which runtime a thread is.
 
-use std::ptr;
+use std::ptr::NonNull;
 
 use super::CONTEXT;
 use crate::runtime::Inner;
@@ -15,7 +15,7 @@ use crate::scheduler::Place;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Station {
     /// Never dereferenced.
-    runtime: *const Inner,
+    runtime: NonNull<Inner>,
     index: usize,
 }
 
@@ -26,7 +26,6 @@ unsafe impl Sync for Station {}
 
 impl Station {
     /// The station that a place is, if it is one at the runtime.
-    #[inline(always)]
     pub(super) fn of(runtime: &Inner, place: Place) -> Option<Self> {
         let index = match place {
             // SAFETY: a place in the context is good while it stands there.
@@ -35,7 +34,7 @@ impl Station {
             Place::Current(worker) if unsafe { worker.as_ref() }.is_of(runtime) => 0,
             _ => return None,
         };
-        Some(Self { runtime, index })
+        Some(Self { runtime: NonNull::from(runtime), index })
     }
 
     /// The [index](super::worker_index) of the worker.
@@ -47,11 +46,6 @@ impl Station {
     /// Whether the calling thread is that worker, and its runtime the current one.
     #[inline]
     pub fn is_here(self) -> bool {
-        CONTEXT.with(|context| {
-            let runtime = context.runtime.get();
-            // SAFETY: the current runtime is counted, and a station's is not null.
-            ptr::eq(runtime, self.runtime)
-                && Self::of(unsafe { &*runtime }, context.place.get()).is_some_and(|here| here.index == self.index)
-        })
+        CONTEXT.with(|context| context.station.get()) == Some(self)
     }
 }
