@@ -1,15 +1,36 @@
 //! What a worker does with the drivers: polls them in passing, queues the tasks that they wake, and calls the wakers that
 //! are not of tasks when it has given the drivers back. (Sleeping in them is in `worker.rs`, with the rest of its sleep.)
+//!
+//! # Who polls
+//!
+//! Whoever polls the drivers gets what they wake onto its own lanes, and as long as none is idle nobody takes it from there.
+//! If all workers polled as often, the lengths of their lanes would wander apart by chance, and a task's wait would be that
+//! of the lane it happened to get onto. So a worker with a long line leaves the drivers to a neighbour with a much shorter one,
+//! which comes by as often as it does itself.
 
 use std::task::Waker;
 
-use super::Worker;
+use super::steal::MISSING;
+use super::{Slot, Worker};
 use crate::task::Notified;
 
 /// What the drivers wake is queued in parts of so many.
 const BATCH: usize = 128;
+/// A line is long from so many tasks on. In a shorter one nobody waits for long.
+const LONG: usize = 64;
+
+/// Whether a worker with `own` tasks in line leaves the drivers to one with `others`. Of any number of workers the one with
+/// the shortest line does not.
+fn is_much_shorter(others: usize, own: usize) -> bool {
+    own > LONG && others < own * 2 / 3
+}
 
 impl Worker {
+    /// Whether that worker, not seen for so many microseconds, is the one to poll the drivers. It must be up, and getting on.
+    pub(super) fn leaves_drivers_to(&self, slot: &Slot, unseen: u64) -> bool {
+        unseen < MISSING && !slot.current.is_resting() && is_much_shorter(slot.lanes.len(), self.slot().lanes.len())
+    }
+
     /// Looks after the drivers, unless another thread does, and queues what they wake.
     pub(super) fn poll_drivers(&self) {
         self.collecting.set(true);
@@ -79,5 +100,19 @@ impl Worker {
         // The drivers contain the panics of wakers.
         wake();
         self.delivering_first.set(false);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drivers_are_left_to_much_shorter_lines_only() {
+        assert!(is_much_shorter(0, 65));
+        assert!(!is_much_shorter(0, 64), "nobody waits for long");
+        assert!(is_much_shorter(199, 300));
+        assert!(!is_much_shorter(200, 300), "by chance they differ by so much all the time");
+        assert!((0..1000).all(|own| !is_much_shorter(own, own)), "somebody must");
     }
 }

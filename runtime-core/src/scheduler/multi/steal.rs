@@ -81,17 +81,21 @@ impl Worker {
         now
     }
 
-    /// Looks at one other worker, and takes half of its tasks if it has not been seen for a while: it may be in a long
-    /// poll, or the operating system lets its thread wait. A worker that is fed by the drivers is never idle, and would
-    /// leave those tasks where they are until then.
-    pub(super) fn help_neighbour(&self, now: u64, own_interval: u64) {
+    /// Another worker, at random, and for how many microseconds it has not been seen.
+    pub(super) fn neighbour(&self, now: u64) -> Option<(&Slot, u64)> {
         let shared = self.shared();
-        let Some(slot) = shared.victim(self.core.victims.below(shared.num_victims() as u32) as usize) else { return };
-        let unseen = now.saturating_sub(slot.last_seen.load(Relaxed));
-        if ptr::eq(slot, self.slot()) || !is_missing(unseen, own_interval, shared.missing_after) {
-            return;
-        }
-        if slot.has_any_work() {
+        let victims = shared.num_victims();
+        let first = self.core.victims.below(victims as u32) as usize;
+        let slots = [first, (first + 1) % victims].into_iter().filter_map(|number| shared.victim(number));
+        let slot = slots.into_iter().find(|&slot| !ptr::eq(slot, self.slot()))?;
+        Some((slot, now.saturating_sub(slot.last_seen.load(Relaxed))))
+    }
+
+    /// Takes half of the tasks of a neighbour that has not been seen for a while: it may be in a long poll, or the operating
+    /// system lets its thread wait. A worker that is fed by the drivers is never idle, and would leave those tasks where
+    /// they are until then.
+    pub(super) fn help_if_missing(&self, slot: &Slot, unseen: u64, own_interval: u64) {
+        if is_missing(unseen, own_interval, self.shared().missing_after) && slot.has_any_work() {
             let before = self.slot().lanes.len();
             self.core.lanes.relieve(&slot.lanes);
             self.count_stolen(self.slot().lanes.len().saturating_sub(before));

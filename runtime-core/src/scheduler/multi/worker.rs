@@ -397,8 +397,11 @@ impl Worker {
         let drivers_are_due = self.pacing.end_interval(now);
         let before = self.slot().last_seen.load(Relaxed);
         let now = self.note_seen(now);
-        self.help_neighbour(now, now.saturating_sub(before));
-        if drivers_are_due {
+        let neighbour = self.neighbour(now);
+        if let Some((slot, unseen)) = neighbour {
+            self.help_if_missing(slot, unseen, now.saturating_sub(before));
+        }
+        if drivers_are_due && !neighbour.is_some_and(|(slot, unseen)| self.leaves_drivers_to(slot, unseen)) {
             self.poll_drivers();
         }
     }
