@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::runtime::Runtime;
 use crate::workload::{Reference, Workload};
 
-/// About how long a run of a [`PerOperation`] takes.
+/// About what a run of a [`PerOperation`] measures.
 const RUN: Duration = Duration::from_millis(100);
 
 /// Something that yields figures, less of which is better. Workloads whose figure is other than the time of an
@@ -70,15 +70,17 @@ impl<W: Workload> Measure for PerOperation<W> {
     }
 }
 
-/// Finds the number of rounds whose figure is about that long, by doubling. What a run does besides (to make a thousand
-/// connections, to wait for timers) may take some times that, and no more.
+/// Finds the number of rounds whose figure is about that long, by doubling. What a run does besides, to make a thousand
+/// connections or to wait for timers, may take some times that; beyond it a shorter figure has to do.
 fn rounds_that_fill(time: Duration, run: impl Fn(u64) -> Duration) -> u64 {
     const BESIDES: u32 = 4;
+    const AT_MOST: u32 = 20;
     let mut rounds = 1;
     loop {
         let start = Instant::now();
         let figure = run(rounds);
-        let spent = figure.max(start.elapsed() / BESIDES);
+        let besides = start.elapsed() / if figure >= time / BESIDES { BESIDES } else { AT_MOST };
+        let spent = figure.max(besides);
         if spent >= time / 2 {
             let fill = time.as_secs_f64() / spent.as_secs_f64();
             return ((rounds as f64 * fill) as u64).max(1);

@@ -14,6 +14,15 @@ const TARGET: Duration = Duration::from_micros(200);
 /// The drivers are not polled again before this has passed.
 const TOO_SOON: Duration = Duration::from_micros(20);
 
+/// Whether to look after the drivers at the end of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    TooSoon,
+    Due,
+    /// Somebody has asked this very thread to.
+    Called,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Pacing {
@@ -22,8 +31,11 @@ pub(crate) struct Pacing {
     left: Cell<u32>,
     /// When the current interval began.
     since: Cell<Option<Instant>>,
-    /// When the drivers were last polled.
+    /// When the drivers last had their turn.
     polled: Cell<Option<Instant>>,
+    is_called: Cell<bool>,
+    /// How long a poll took in the last interval that was measured, in nanoseconds.
+    poll_time: Cell<u64>,
 }
 
 impl Pacing {
@@ -35,6 +47,8 @@ impl Pacing {
             left: Cell::new(longest),
             since: Cell::new(None),
             polled: Cell::new(None),
+            is_called: Cell::new(false),
+            poll_time: Cell::new(0),
         }
     }
 
@@ -50,8 +64,14 @@ impl Pacing {
         }
     }
 
-    /// The interval is over with the poll at hand, whatever it has come to.
+    /// How long a poll takes about, in nanoseconds.
+    pub(crate) fn poll_time(&self) -> u64 {
+        self.poll_time.get()
+    }
+
+    /// The interval is over with the poll at hand, whatever it has come to, and the drivers have their turn.
     pub(crate) fn end_now(&self) {
+        self.is_called.set(true);
         // So that it is measured by the polls that it has had.
         self.interval.set(self.interval.get() - self.left.get() + 1);
         self.left.set(1);
@@ -59,19 +79,26 @@ impl Pacing {
 
     /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
     /// now.
-    pub(crate) fn end_interval(&self, now: Instant) -> bool {
+    pub(crate) fn end_interval(&self, now: Instant) -> Turn {
         let interval = self.interval.get();
         let next = match self.since.replace(Some(now)) {
             None => interval,
-            Some(since) => Self::next_interval(interval, now.saturating_duration_since(since), self.longest),
+            Some(since) => {
+                let took = now.saturating_duration_since(since);
+                self.poll_time.set(took.as_nanos() as u64 / u64::from(interval));
+                Self::next_interval(interval, took, self.longest)
+            }
         };
         self.interval.set(next);
         self.left.set(next);
-        let due = self.polled.get().is_none_or(|polled| now.saturating_duration_since(polled) >= TOO_SOON);
-        if due {
-            self.polled.set(Some(now));
-        }
-        due
+        let is_due = || self.polled.get().is_none_or(|polled| now.saturating_duration_since(polled) >= TOO_SOON);
+        let turn = match self.is_called.take() {
+            true => Turn::Called,
+            false if is_due() => Turn::Due,
+            false => return Turn::TooSoon,
+        };
+        self.polled.set(Some(now));
+        turn
     }
 
     /// The thread slept in the meantime: what was measured before says nothing about what comes.
@@ -119,7 +146,28 @@ mod tests {
     fn an_interval_of_short_polls_does_not_poll_the_drivers_twice() {
         let pacing = Pacing::new(3);
         assert!(!pacing.tick() && !pacing.tick() && pacing.tick());
-        assert!(pacing.end_interval(Clock::real()), "the first time there is nothing to compare with");
+        let now = Clock::real();
+        assert_eq!(pacing.end_interval(now), Turn::Due, "the first time there is nothing to compare with");
         assert!(!pacing.tick());
+        assert_eq!(pacing.end_interval(now), Turn::TooSoon);
+        assert_eq!(pacing.end_interval(now + TOO_SOON), Turn::Due);
+    }
+
+    #[test]
+    fn a_call_is_obeyed_however_soon() {
+        let (pacing, now) = (Pacing::new(3), Clock::real());
+        assert_eq!(pacing.end_interval(now), Turn::Due);
+        pacing.end_now();
+        assert_eq!(pacing.end_interval(now), Turn::Called);
+        assert_eq!(pacing.end_interval(now), Turn::TooSoon, "once");
+    }
+
+    #[test]
+    fn a_poll_takes_its_part_of_the_interval() {
+        let (pacing, now) = (Pacing::new(10), Clock::real());
+        pacing.end_interval(now);
+        assert_eq!(pacing.poll_time(), 0, "not known");
+        pacing.end_interval(now + Duration::from_micros(50));
+        assert_eq!(pacing.poll_time(), 5_000);
     }
 }

@@ -68,7 +68,7 @@ impl Header {
 /// What most operations never touch.
 ///
 /// In this order, because a line of the cache that only a birth writes has often gone elsewhere meanwhile: whoever takes the
-/// output looks for a waker, and so has the last line at hand. (A name at the end cost a third of a spawn from a foreign thread,
+/// output looks for a waker, and so has the last line at hand. (A name at the end cost two fifths of a spawn from a foreign thread,
 /// if the cell lay so that it had that line for itself.)
 #[repr(C)]
 pub(crate) struct Trailer {

@@ -23,6 +23,7 @@ use crate::runtime::Inner;
 use crate::scheduler::Place;
 use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
+use crate::scheduler::pacing::Turn;
 use crate::task::home::Home;
 use crate::task::{self, Birth, JoinHandle, Notified, Runner};
 
@@ -222,7 +223,7 @@ impl Worker {
     #[cold]
     fn maintain(&self) {
         self.home.send_and_receive();
-        if self.core.pacing.end_interval(Clock::real()) && self.shared().driver.poll() {
+        if self.core.pacing.end_interval(Clock::real()) != Turn::TooSoon && self.shared().driver.poll() {
             self.counters().driver_polls.add(1);
         }
     }

@@ -4,10 +4,12 @@
 //! # Who polls
 //!
 //! Whoever polls the drivers gets what they wake onto its own lanes, and as long as none is idle nobody takes it from there.
-//! If all workers polled as often, the lengths of their lanes would wander apart by chance, and a task's wait would be that
-//! of the lane it happened to get onto. So a worker with a long line leaves the drivers to a neighbour with a much shorter one,
-//! which comes by as often as it does itself.
+//! If all workers polled alike, their lines would wander apart by chance, and a task would wait as long as the one that it
+//! happened to get into. So a worker with a long line leaves the drivers to a neighbour with a much shorter one, which has been
+//! at its maintenance a moment ago and will be again. What the monitor asks for, and a spare worker's first look, is not left to
+//! anybody.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
 
 use super::steal::MISSING;
@@ -16,19 +18,31 @@ use crate::task::Notified;
 
 /// What the drivers wake is queued in parts of so many.
 const BATCH: usize = 128;
-/// A line is long from so many tasks on. In a shorter one nobody waits for long.
-const LONG: usize = 64;
+/// A line is long if what is queued now waits for so many microseconds: more than the drivers may.
+const LONG: u64 = 300;
 
-/// Whether a worker with `own` tasks in line leaves the drivers to one with `others`. Of any number of workers the one with
-/// the shortest line does not.
-fn is_much_shorter(others: usize, own: usize) -> bool {
-    own > LONG && others < own * 2 / 3
+/// Whether that worker, not seen for so many microseconds, is the one to poll the drivers rather than one with a line of so
+/// many: if it is up, getting on, and less busy by far.
+pub(super) fn is_better_placed(slot: &Slot, unseen: u64, own_line: u64) -> bool {
+    // Relaxed: where two see each other's line too late, the drivers wait for one more interval.
+    own_line > LONG
+        && unseen < MISSING
+        && is_much_shorter(slot.line.load(Relaxed), own_line)
+        && !slot.current.is_resting()
+        && !slot.current.is_aside()
+}
+
+/// Of any number of workers the one with the shortest line leaves the drivers to nobody.
+fn is_much_shorter(others: u64, own: u64) -> bool {
+    others < own / 3 * 2
 }
 
 impl Worker {
-    /// Whether that worker, not seen for so many microseconds, is the one to poll the drivers. It must be up, and getting on.
-    pub(super) fn leaves_drivers_to(&self, slot: &Slot, unseen: u64) -> bool {
-        unseen < MISSING && !slot.current.is_resting() && is_much_shorter(slot.lanes.len(), self.slot().lanes.len())
+    /// Tells the neighbours how long its line is, if a poll takes so many nanoseconds.
+    pub(super) fn note_line(&self, poll_time: u64) -> u64 {
+        let line = (self.core.lanes.len() as u64).saturating_mul(poll_time) / 1000;
+        self.slot().line.store(line, Relaxed);
+        line
     }
 
     /// Looks after the drivers, unless another thread does, and queues what they wake.
@@ -109,8 +123,6 @@ mod tests {
 
     #[test]
     fn the_drivers_are_left_to_much_shorter_lines_only() {
-        assert!(is_much_shorter(0, 65));
-        assert!(!is_much_shorter(0, 64), "nobody waits for long");
         assert!(is_much_shorter(199, 300));
         assert!(!is_much_shorter(200, 300), "by chance they differ by so much all the time");
         assert!((0..1000).all(|own| !is_much_shorter(own, own)), "somebody must");

@@ -140,7 +140,7 @@ impl Lanes {
 
     /// How many tasks are on all lanes.
     #[inline]
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.lifo_len() + self.fair.len() + self.due.len()
     }
 

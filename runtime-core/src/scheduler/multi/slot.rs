@@ -22,6 +22,8 @@ pub(super) struct Slot {
     pub(super) counters: WorkerCounters,
     /// When the worker was last at its maintenance, or got up, in microseconds since the start.
     pub(super) last_seen: AtomicU64,
+    /// How long what was queued then had to wait, about, in microseconds.
+    pub(super) line: AtomicU64,
     pub(super) current: Current,
     pub(super) owner: Owner,
 }
@@ -33,6 +35,7 @@ impl Slot {
             wakeup,
             counters: WorkerCounters::default(),
             last_seen: AtomicU64::new(0),
+            line: AtomicU64::new(0),
             current: Current::default(),
             owner: Owner::new(ListOf::Slot(index)),
         }

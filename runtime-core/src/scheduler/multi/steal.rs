@@ -81,7 +81,7 @@ impl Worker {
         now
     }
 
-    /// Another worker, at random, and for how many microseconds it has not been seen.
+    /// Another worker, at random (the one after this has two chances), and for how many microseconds it has not been seen.
     pub(super) fn neighbour(&self, now: u64) -> Option<(&Slot, u64)> {
         let shared = self.shared();
         let victims = shared.num_victims();

@@ -23,13 +23,14 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::drivers::is_better_placed;
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
 use crate::rng::Stream;
 use crate::runtime::Inner;
-use crate::scheduler::pacing::Pacing;
+use crate::scheduler::pacing::{Pacing, Turn};
 use crate::scheduler::patience::Patience;
 use crate::task::home::Home;
 use crate::task::{self, Again, Birth, JoinHandle, Notified, Runner};
@@ -394,15 +395,20 @@ impl Worker {
             return;
         }
         let now = Clock::real();
-        let drivers_are_due = self.pacing.end_interval(now);
+        let turn = self.pacing.end_interval(now);
         let before = self.slot().last_seen.load(Relaxed);
         let now = self.note_seen(now);
         let neighbour = self.neighbour(now);
         if let Some((slot, unseen)) = neighbour {
             self.help_if_missing(slot, unseen, now.saturating_sub(before));
         }
-        if drivers_are_due && !neighbour.is_some_and(|(slot, unseen)| self.leaves_drivers_to(slot, unseen)) {
-            self.poll_drivers();
+        let line = self.note_line(self.pacing.poll_time());
+        match turn {
+            Turn::TooSoon => {}
+            Turn::Due if neighbour.is_some_and(|(slot, unseen)| is_better_placed(slot, unseen, line)) => {
+                self.call_foreign_wakers();
+            }
+            Turn::Due | Turn::Called => self.poll_drivers(),
         }
     }
 
