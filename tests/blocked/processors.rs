@@ -7,6 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::runtime::Runtime;
 use rt::task::{JoinHandle, block_in_place, yield_now};
 
@@ -55,6 +56,10 @@ fn workers_at_work(runtime: &Runtime, tasks: usize, at_least_polls: u64) -> usiz
     at_work
 }
 
+/// For each of these tests, before its time begins to run: to all others it is something else that the machine has to do, and two
+/// of them can keep each other from ever seeing a quiet one.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// On a machine that has something else to do, more may be called up than are needed, until that is over. Where the system does
 /// not tell what its threads do, all are.
 fn eventually_no_more_than_processors_are_up(runtime: &Runtime) {
@@ -86,6 +91,7 @@ fn sleep_until_at_once(runtime: &Runtime, tasks: usize, wanted: usize) {
 
 #[test]
 fn no_more_are_up_than_there_are_processors_until_tasks_block_for_a_moment() {
+    let _alone = ALONE.lock();
     let _watchdog = watchdog();
     let workers = processors() + EXCESS;
     let runtime = runtime(workers);
@@ -97,6 +103,7 @@ fn no_more_are_up_than_there_are_processors_until_tasks_block_for_a_moment() {
 /// Each worker has one task at hand and one at most that waits, which is no surplus.
 #[test]
 fn one_more_is_up_when_one_task_waits_behind_others_that_block_for_a_moment() {
+    let _alone = ALONE.lock();
     let _watchdog = watchdog();
     let processors = processors();
     let runtime = runtime(processors + EXCESS);
@@ -126,18 +133,21 @@ fn all_come_while_tasks(pause: fn()) {
 
 #[test]
 fn all_are_up_when_their_tasks_wait_for_each_other() {
+    let _alone = ALONE.lock();
     let _watchdog = watchdog();
     all_come_while_tasks(|| thread::sleep(Duration::from_millis(10)));
 }
 
 #[test]
 fn all_are_up_when_their_tasks_compute_until_others_have_run() {
+    let _alone = ALONE.lock();
     let _watchdog = watchdog();
     all_come_while_tasks(std::hint::spin_loop);
 }
 
 #[test]
 fn who_steps_aside_leaves_his_processor_to_another_and_takes_it_back() {
+    let _alone = ALONE.lock();
     let _watchdog = watchdog();
     let processors = processors();
     let runtime = runtime(processors + EXCESS);
