@@ -4,7 +4,8 @@
 //! one of the two wrong: sixty polls may take a microsecond or a second. So the interval is a number of polls, at most
 //! `event_interval`, which shrinks when polls are long so that the drivers are looked after every [`TARGET`] or so;
 //! and when polls are so short that the interval passes in less than [`TOO_SOON`], the system call is left out.
-//! Reading the clock is paid once an interval, or once for each poll that is long enough not to notice.
+//! Reading the clock is paid once an interval, or once for each poll that is long enough not to notice. (A worker of several may
+//! leave its turn to another: `multi/drivers.rs`.)
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};

@@ -14,6 +14,7 @@ use std::task::Waker;
 
 use super::steal::MISSING;
 use super::{Slot, Worker};
+use crate::scheduler::pacing::Turn;
 use crate::task::Notified;
 
 /// What the drivers wake is queued in parts of so many.
@@ -23,7 +24,7 @@ const LONG: u64 = 300;
 
 /// Whether that worker, not seen for so many microseconds, is the one to poll the drivers rather than one with a line of so
 /// many: if it is up, getting on, and less busy by far.
-pub(super) fn is_better_placed(slot: &Slot, unseen: u64, own_line: u64) -> bool {
+fn is_better_placed(slot: &Slot, unseen: u64, own_line: u64) -> bool {
     // Relaxed: where two see each other's line too late, the drivers wait for one more interval.
     own_line > LONG
         && unseen < MISSING
@@ -43,6 +44,18 @@ impl Worker {
         let line = (self.core.lanes.len() as u64).saturating_mul(poll_time) / 1000;
         self.slot().line.store(line, Relaxed);
         line
+    }
+
+    /// At maintenance: polls the drivers if it is their turn, or leaves them to the neighbour, who has not been seen for so many
+    /// microseconds.
+    pub(super) fn take_turn(&self, turn: Turn, own_line: u64, neighbour: Option<(&Slot, u64)>) {
+        match turn {
+            Turn::TooSoon => {}
+            Turn::Due if neighbour.is_some_and(|(slot, unseen)| is_better_placed(slot, unseen, own_line)) => {
+                self.call_foreign_wakers();
+            }
+            Turn::Due | Turn::Called => self.poll_drivers(),
+        }
     }
 
     /// Looks after the drivers, unless another thread does, and queues what they wake.

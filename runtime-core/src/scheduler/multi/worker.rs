@@ -23,14 +23,13 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::drivers::is_better_placed;
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
 use crate::rng::Stream;
 use crate::runtime::Inner;
-use crate::scheduler::pacing::{Pacing, Turn};
+use crate::scheduler::pacing::Pacing;
 use crate::scheduler::patience::Patience;
 use crate::task::home::Home;
 use crate::task::{self, Again, Birth, JoinHandle, Notified, Runner};
@@ -402,14 +401,7 @@ impl Worker {
         if let Some((slot, unseen)) = neighbour {
             self.help_if_missing(slot, unseen, now.saturating_sub(before));
         }
-        let line = self.note_line(self.pacing.poll_time());
-        match turn {
-            Turn::TooSoon => {}
-            Turn::Due if neighbour.is_some_and(|(slot, unseen)| is_better_placed(slot, unseen, line)) => {
-                self.call_foreign_wakers();
-            }
-            Turn::Due | Turn::Called => self.poll_drivers(),
-        }
+        self.take_turn(turn, self.note_line(self.pacing.poll_time()), neighbour);
     }
 
     /// Frees the tasks of this worker's list that other threads have returned, and returns theirs.
