@@ -205,3 +205,35 @@ fn quiet() {
         }));
     });
 }
+
+/// Finished tasks whose handles go while their lists are closed: each comes home in time, or is freed where it is. (What
+/// the owner of a list does too late to their memory, ThreadSanitizer sees here.)
+#[test]
+fn handles_of_finished_tasks_go_beside_the_end() {
+    let _watchdog = watchdog();
+    for make in [current, || multi(2)] {
+        for _ in 0..40 {
+            let runtime = make();
+            let mut handles = runtime.block_on(async {
+                let handles: Vec<_> = (0..600).map(|_| rt::spawn(async {})).collect();
+                while !handles.iter().all(JoinHandle::is_finished) {
+                    rt::task::yield_now().await;
+                }
+                handles
+            });
+            let halves = [handles.split_off(300), handles];
+            let begin = Barrier::new(halves.len() + 1);
+            scope(|scope| {
+                for half in halves {
+                    let begin = &begin;
+                    scope.spawn(move || {
+                        begin.wait();
+                        drop(half);
+                    });
+                }
+                begin.wait();
+                drop(runtime);
+            });
+        }
+    }
+}

@@ -89,10 +89,13 @@ impl Home {
     pub(crate) fn send_and_receive(&self) {
         self.send_post();
         // SAFETY: the list is this thread's.
-        unsafe { self.list().drain_returned() };
+        unsafe {
+            self.list().drain_returned();
+            self.list().settle();
+        }
     }
 
-    /// Gives back the memory that the list keeps for new tasks, when its thread goes.
+    /// Gives back the memory that the list keeps for new tasks, when the thread of a spare worker goes.
     pub(crate) fn trim(&self) {
         // SAFETY: the list is this thread's.
         unsafe { self.list().trim() };

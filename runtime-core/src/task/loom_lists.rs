@@ -1,6 +1,6 @@
 //! Models of two workers with a list each, which run each other's tasks: the real lists, posts and return stacks.
 //!
-//! What is not real is the queue between them, and the memory of dead tasks is not kept for new ones (`cells.rs`), so
+//! What is not real is the queue between them, and the memory of dead tasks is not kept for new ones (`cells/`), so
 //! that whoever touches a dead task is found out. A list that is closed with nothing left on it has freed each of its
 //! tasks once. With shutdown and a whole runtime around them the lists are modelled in `scheduler/current`.
 

@@ -33,9 +33,9 @@ use std::ptr::{self, NonNull};
 use crossbeam_utils::CachePadded;
 
 use super::cell::Header;
-use super::cells::{self, Cells};
+use super::cells::Cells;
 use super::list::List;
-use super::raw::{bury, free};
+use super::raw::{bury, free_orphan};
 use super::runner::Runner;
 use crate::primitive::UnsafeCell;
 use crate::primitive::atomic::AtomicPtr;
@@ -167,7 +167,7 @@ impl Owner {
         // SAFETY: the caller's promise.
         unsafe { self.drain_returned() };
         // SAFETY: as above.
-        self.own.with_mut(|own| unsafe { (*own).cells.take(layout) }).unwrap_or_else(|| cells::allocate(layout))
+        self.own.with_mut(|own| unsafe { (*own).cells.take(layout).unwrap_or_else(|| (*own).cells.make(layout)) })
     }
 
     /// Adds a new task.
@@ -253,7 +253,7 @@ impl Owner {
                         NonNull::new(task.as_ref().birthplace().next_returned()).expect("the chain has so many links");
                 }
                 let runtime = this.as_ref().runtime.load(Relaxed);
-                free(task);
+                free_orphan(task);
                 Inner::orphan_gone(runtime);
             }
         }
@@ -277,6 +277,17 @@ impl Owner {
     /// The calling thread owns this list.
     #[cold]
     unsafe fn take_returned(&self) {
+        // SAFETY: passed on.
+        unsafe {
+            self.reclaim_returned();
+            self.settle();
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread owns this list.
+    unsafe fn reclaim_returned(&self) {
         let mut task = self.returned.swap(ptr::null_mut(), AcqRel);
         while let Some(dead) = NonNull::new(task) {
             // SAFETY: the stack came whole to this thread; each task on it is dead and on this list.
@@ -285,6 +296,17 @@ impl Owner {
                 self.reclaim(dead);
             }
         }
+    }
+
+    /// Gives the memory of dead tasks back if it keeps too much from going back.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns this list.
+    #[inline]
+    pub(crate) unsafe fn settle(&self) {
+        // SAFETY: the caller's promise.
+        self.own.with_mut(|own| unsafe { (*own).cells.settle() });
     }
 
     /// Gives the memory of dead tasks back that was kept for new ones.
@@ -327,14 +349,20 @@ impl Owner {
     /// As [`cancel_all`](Self::cancel_all), which has been called.
     pub(crate) unsafe fn close(&self) -> usize {
         // The mark must meet an empty stack: a task that finds it is freed without being unlinked, and none may be
-        // while others are still being unlinked around it.
+        // while others are still being unlinked around it. It frees its cell by itself as well: nothing may be done to
+        // any block from then on, and so no dead cell may be kept.
+        // SAFETY: the list is the caller's.
+        unsafe { self.trim() };
         while self.returned.compare_exchange(ptr::null_mut(), closed(), AcqRel, Acquire).is_err() {
-            // SAFETY: the list is the caller's.
-            unsafe { self.take_returned() };
+            // SAFETY: as above.
+            unsafe {
+                self.take_returned();
+                self.trim();
+            }
         }
         // SAFETY: as above.
         self.own.with_mut(|own| unsafe {
-            (*own).cells.clear();
+            (*own).cells.leave();
             (*own).list.len()
         })
     }

@@ -33,7 +33,7 @@ pub(crate) struct Vtable {
     pub(crate) release: unsafe fn(NonNull<Header>),
     /// Drops what the cell holds. Its memory is the caller's from then on.
     drop_cell: unsafe fn(NonNull<Header>),
-    /// What the memory was allocated as.
+    /// What the memory was asked for as.
     layout: Layout,
     /// From the header to the trailer, in bytes.
     trailer_offset: usize,
@@ -51,7 +51,7 @@ impl<F: Future + 'static, S: Schedule> VtableOf<F, S> {
         drop_output: harness::drop_output::<F>,
         release: release::<S>,
         drop_cell: drop_cell::<F>,
-        layout: cells::rounded(Layout::new::<TaskCell<F>>()),
+        layout: Layout::new::<TaskCell<F>>(),
         trailer_offset: TaskCell::<F>::TRAILER_OFFSET,
     };
 }
@@ -75,7 +75,7 @@ unsafe fn drop_cell<F: Future>(header: NonNull<Header>) {
     }
 }
 
-/// Drops a task that nobody has a reference to; its memory, allocated with this layout, is the caller's.
+/// Drops a task that nobody has a reference to; its memory, asked for as this layout, is the caller's.
 ///
 /// # Safety
 ///
@@ -100,6 +100,19 @@ pub(crate) unsafe fn free(task: NonNull<Header>) {
     unsafe {
         let (memory, layout) = bury(task);
         cells::free(memory, layout);
+    }
+}
+
+/// Frees a task whose list was closed.
+///
+/// # Safety
+///
+/// There is no reference to the task, and the caller has found its list closed.
+pub(super) unsafe fn free_orphan(task: NonNull<Header>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (memory, layout) = bury(task);
+        cells::free_orphan(memory, layout);
     }
 }
 

@@ -1,0 +1,330 @@
+//! The memory of tasks, asked of the allocator in blocks.
+//!
+//! A cell begins on a line of the cache and has its lines for itself. So the header, which other processors read and
+//! write, is one line and not parts of two, and nobody takes a neighbour's along. General allocators give that only at a
+//! price (glibc at more than twice the memory for a small task), so cells are cut from blocks here, which also makes a
+//! new one cheaper.
+//!
+//! [`Blocks`] belong to a list of tasks ([`Owner`](crate::task::owner::Owner)) and lie beneath the stacks of dead cells that it keeps
+//! ([`Cells`](super::Cells)), by which most tasks are served; only when these are empty, or full, a block is touched.
+//! The cells of a block have one size. The last word of each says which block it is in. A block to which all its cells
+//! came back goes back to the allocator; so a task that stays may keep the memory of some hundreds of its size, which new
+//! tasks of its list get first. (Dead cells on the stacks do not: [`Cells::settle`](super::Cells::settle).)
+//!
+//! # Who may touch what
+//!
+//! Until the list is closed, everything belongs to the list's owner, who is one thread at a time. To close it, the owner gives
+//! back every cell that no task lies in, and leaves ([`Blocks::leave`]): no cell is allocated here from then on, and the blocks
+//! are left to the tasks that lie in them, to which handles or wakers have outlived the runtime. Each of these counts its
+//! cell off on whatever thread it ends ([`free_orphan`]), and the last one frees the block. Whoever finds a list closed has
+//! acquired what the owner did before; and the count's own AcqRel has the last see what the others have done.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::{self, NonNull};
+
+use super::size::{LINE, SIZES, Size};
+use super::stack::Stack;
+use crate::primitive::atomic::AtomicU32;
+use crate::primitive::atomic::Ordering::{AcqRel, Relaxed};
+
+/// The first block of a size. Each further one is as large as all of its size together, up to the largest, so that
+/// what blocks have to spare is little beside what is in use.
+const SMALLEST: usize = 4 * 1024 / LINE;
+const LARGEST: usize = 32 * 1024 / LINE;
+/// Blocks of which less than one line in so many is in use are sparse, if there are more than so many.
+const SPARSE: usize = 4;
+
+/// Which block a cell is in.
+type Place = NonNull<Block>;
+
+const _: () = assert!(size_of::<Place>() == size_of::<usize>() && SMALLEST >= SIZES);
+
+/// How many cells of a block are out.
+#[derive(Debug)]
+struct InUse(AtomicU32);
+
+impl InUse {
+    /// For the owner.
+    fn take(&self) {
+        self.0.store(self.0.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// For the owner. True if it was the last.
+    fn give_back(&self) -> bool {
+        let left = self.0.load(Relaxed) - 1;
+        self.0.store(left, Relaxed);
+        left == 0
+    }
+
+    /// After the owner has left. True if it was the last: then the block is the caller's.
+    fn count_off(&self) -> bool {
+        self.0.fetch_sub(1, AcqRel) == 1
+    }
+}
+
+/// Some memory, and what of it is out.
+struct Block {
+    memory: NonNull<u8>,
+    /// How large it is.
+    lines: u32,
+    /// Where the cells lie that have never been out, in lines from the beginning.
+    fresh: u32,
+    in_use: InUse,
+    /// Cells that came back.
+    free: Stack,
+    /// Its neighbours among the blocks of this size that have room.
+    prev: *mut Block,
+    next: *mut Block,
+}
+
+impl Block {
+    fn layout(lines: u32) -> Layout {
+        Layout::from_size_align(lines as usize * LINE, LINE).expect("blocks are small")
+    }
+
+    fn new(lines: u32) -> NonNull<Self> {
+        let layout = Self::layout(lines);
+        // SAFETY: the size is not zero.
+        let memory = NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
+        let in_use = InUse(AtomicU32::new(0));
+        let null = ptr::null_mut();
+        let block = Self { memory, lines, fresh: 0, in_use, free: Stack::EMPTY, prev: null, next: null };
+        NonNull::from(Box::leak(Box::new(block)))
+    }
+
+    /// # Safety
+    ///
+    /// No cell of it is in use, and nobody else knows of it.
+    unsafe fn delete(this: NonNull<Self>) {
+        // SAFETY: the caller's promise; both were made by `new`.
+        unsafe {
+            let block = Box::from_raw(this.as_ptr());
+            dealloc(block.memory.as_ptr(), Self::layout(block.lines));
+        }
+    }
+
+    fn has_room(&self, size: Size) -> bool {
+        !self.free.is_empty() || self.fresh + size.lines() <= self.lines
+    }
+
+    /// # Safety
+    ///
+    /// The caller owns the block, it has cells of this size, and room.
+    unsafe fn take(mut this: NonNull<Self>, size: Size) -> NonNull<u8> {
+        // SAFETY: the caller's promise: if nothing has come back, there is a cell where `fresh` says.
+        unsafe {
+            let block = this.as_mut();
+            block.in_use.take();
+            if let Some(cell) = block.free.pop() {
+                return cell;
+            }
+            let fresh = block.fresh;
+            block.fresh = fresh + size.lines();
+            let cell = block.memory.add(fresh as usize * LINE);
+            cell.add(size.place()).cast::<Place>().write(this);
+            cell
+        }
+    }
+
+    /// The block of a cell.
+    ///
+    /// # Safety
+    ///
+    /// The cell is of this size, and from a block.
+    unsafe fn of(cell: NonNull<u8>, size: Size) -> NonNull<Self> {
+        // SAFETY: written when the cell was first taken, and behind what its user may write to.
+        unsafe { cell.add(size.place()).cast::<Place>().read() }
+    }
+}
+
+/// The blocks of a list. For one thread at a time.
+pub(super) struct Blocks {
+    /// Those with room, by size.
+    with_room: [*mut Block; SIZES],
+    /// The lines of all, by size.
+    lines: [usize; SIZES],
+    /// The lines of all.
+    held: usize,
+    /// Those of them that are in cells that are out.
+    out: usize,
+}
+
+// SAFETY: the blocks are nobody else's, and memory may be freed on any thread.
+unsafe impl Send for Blocks {}
+
+impl Blocks {
+    pub(super) const fn new() -> Self {
+        Self { with_room: [ptr::null_mut(); SIZES], lines: [0; SIZES], held: 0, out: 0 }
+    }
+
+    /// A cell.
+    pub(super) fn allocate(&mut self, size: Size) -> NonNull<u8> {
+        let block = NonNull::new(self.with_room[size.index()]).unwrap_or_else(|| self.grow(size));
+        self.out += size.lines() as usize;
+        // SAFETY: the blocks are the caller's; those of this list have room.
+        unsafe {
+            let cell = Block::take(block, size);
+            if !block.as_ref().has_room(size) {
+                self.unlink(block, size);
+            }
+            cell
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, size: Size) -> NonNull<Block> {
+        let lines = self.lines[size.index()].clamp(SMALLEST, LARGEST);
+        let block = Block::new(lines as u32);
+        self.lines[size.index()] += lines;
+        self.held += lines;
+        // SAFETY: new, and so not on a list.
+        unsafe { self.link(block, size) };
+        block
+    }
+
+    /// Takes a cell back, and with the last one of a block gives that to the allocator.
+    ///
+    /// # Safety
+    ///
+    /// It is the caller's, and came from here as one of this size.
+    pub(super) unsafe fn free(&mut self, cell: NonNull<u8>, size: Size) {
+        self.out -= size.lines() as usize;
+        // SAFETY: the caller's promise. A block is on the list while it has room, and only then.
+        unsafe {
+            let mut block = Block::of(cell, size);
+            let had_room = block.as_ref().has_room(size);
+            if block.as_ref().in_use.give_back() {
+                if had_room {
+                    self.unlink(block, size);
+                }
+                let lines = block.as_ref().lines as usize;
+                self.lines[size.index()] -= lines;
+                self.held -= lines;
+                Block::delete(block);
+                return;
+            }
+            block.as_mut().free.push(cell);
+            if !had_room {
+                self.link(block, size);
+            }
+        }
+    }
+
+    /// Whether the cells that are out lie so far apart that little of the memory is used.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.held > SPARSE * self.out + SPARSE * LARGEST
+    }
+
+    /// Leaves the blocks that have cells in use to these. Nothing is allocated here any more.
+    pub(super) fn leave(&mut self) {
+        *self = Self::new();
+    }
+
+    /// # Safety
+    ///
+    /// The block is of this size, and on no list.
+    unsafe fn link(&mut self, mut block: NonNull<Block>, size: Size) {
+        let first = &mut self.with_room[size.index()];
+        // SAFETY: the caller's promise, and those on the list are the list's.
+        unsafe {
+            block.as_mut().prev = ptr::null_mut();
+            block.as_mut().next = *first;
+            if let Some(mut next) = NonNull::new(*first) {
+                next.as_mut().prev = block.as_ptr();
+            }
+        }
+        *first = block.as_ptr();
+    }
+
+    /// # Safety
+    ///
+    /// The block is on the list of this size.
+    unsafe fn unlink(&mut self, block: NonNull<Block>, size: Size) {
+        // SAFETY: the caller's promise, and so its neighbours are on the list as well.
+        unsafe {
+            let (prev, next) = (block.as_ref().prev, block.as_ref().next);
+            match NonNull::new(prev) {
+                Some(mut prev) => prev.as_mut().next = next,
+                None => self.with_room[size.index()] = next,
+            }
+            if let Some(mut next) = NonNull::new(next) {
+                next.as_mut().prev = prev;
+            }
+        }
+    }
+}
+
+/// Frees a cell of a list that was closed.
+///
+/// # Safety
+///
+/// It is the caller's, of this size, and from a block; and the caller has found the list closed.
+pub(super) unsafe fn free_orphan(cell: NonNull<u8>, size: Size) {
+    // SAFETY: the caller's promise; the last to count itself off is alone with the block.
+    unsafe {
+        let block = Block::of(cell, size);
+        if block.as_ref().in_use.count_off() {
+            Block::delete(block);
+        }
+    }
+}
+
+#[cfg(all(test, not(any(rt_plain_cells, loom))))]
+mod tests;
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+    use crate::primitive::UnsafeCell;
+    use crate::primitive::atomic::Ordering::Acquire;
+
+    /// Marks a list that was closed.
+    const CLOSED: u32 = u32::MAX;
+
+    /// Two tasks of a block end elsewhere while its owner closes the list: each comes home, or finds it closed. Whoever frees
+    /// the block is the only one, and all others have done with it. (How a task comes home or finds its list closed is a copy here
+    /// of `Owner::send_home` and `Owner::close`, which have models of their own, without blocks.)
+    #[test]
+    fn loom_the_last_of_owner_and_orphans_frees_the_block() {
+        loom::model(|| {
+            // How many cells came home; the count; and the block, of which each of the three uses a part.
+            let shared = Arc::new((AtomicU32::new(0), InUse(AtomicU32::new(0)), [(); 3].map(|()| UnsafeCell::new(()))));
+            (0..2).for_each(|_| shared.1.take());
+            let free = |block: &[UnsafeCell<()>; 3]| block.iter().for_each(|part| part.with_mut(|_| ()));
+            let orphans = [0, 1].map(|task| {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    let (home, in_use, block) = &*shared;
+                    block[task].with_mut(|_| ());
+                    let mut came = home.load(Acquire);
+                    while came != CLOSED {
+                        match home.compare_exchange(came, came + 1, AcqRel, Acquire) {
+                            Ok(_) => return 0,
+                            Err(actual) => came = actual,
+                        }
+                    }
+                    let is_last = in_use.count_off();
+                    if is_last {
+                        free(block);
+                    }
+                    usize::from(is_last)
+                })
+            });
+            let (home, in_use, block) = &*shared;
+            let mut freed = 0;
+            while home.compare_exchange(0, CLOSED, AcqRel, Acquire).is_err() {
+                for _ in 0..home.swap(0, AcqRel) {
+                    block[2].with_mut(|_| ());
+                    if in_use.give_back() {
+                        free(block);
+                        freed += 1;
+                    }
+                }
+            }
+            assert_eq!(freed + orphans.into_iter().map(|orphan| orphan.join().unwrap()).sum::<usize>(), 1);
+        });
+    }
+}

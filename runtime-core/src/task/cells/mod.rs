@@ -1,0 +1,255 @@
+//! The memory of dead tasks, kept for new ones.
+//!
+//! A general allocator is half of the cost of a short task: it serves any size from any thread, and keeps little at
+//! hand. A list of tasks ([`Owner`](super::owner::Owner)) has one thread that makes its tasks, and the dead ones come
+//! home to it; so it keeps their cells, by size, and the next task of about the same size gets one back that is still
+//! in the cache. What it has not at hand comes from its [`Blocks`].
+//!
+//! Cells of one [`Size`] can stand for each other, whatever their types. What is kept is bounded by [`LIMIT`] bytes a
+//! list; beyond it cells go back to their blocks. When a list is full of cells of sizes that are not asked for any more,
+//! those of one size at a time make room. And if the cells lie so far apart that they keep many blocks from going
+//! ([`Cells::settle`]), all go back. Large tasks, and those that ask for more than the alignment of a line, are the
+//! allocator's.
+//!
+//! What is kept otherwise, is kept until the runtime shuts down (a spare worker's, until it retires). A program's own
+//! global allocator must not use the runtime: it is called while a list is being worked on.
+//!
+//! A sanitizer does not see the use of a cell after its task's death while the cell waits here, nor a model what is done to
+//! memory: [`PLAIN`] has each task allocated and freed by itself. `--cfg rt_plain_cells` is set for such runs.
+
+mod blocks;
+mod size;
+mod stack;
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+use self::blocks::Blocks;
+use self::size::{SIZES, Size};
+use self::stack::Stack;
+
+/// Whether every cell is the allocator's.
+const PLAIN: bool = cfg!(any(rt_plain_cells, loom));
+/// How many bytes of dead cells a list keeps: those of some 2000 small tasks.
+const LIMIT: usize = 256 * 1024;
+
+/// See the module. For one thread at a time.
+pub(super) struct Cells {
+    /// A stack of cells for each size.
+    stacks: [Stack; SIZES],
+    bytes: usize,
+    /// Which size makes room next.
+    evict: Size,
+    blocks: Blocks,
+}
+
+// SAFETY: the cells are nobody else's, and memory may be freed on any thread.
+unsafe impl Send for Cells {}
+
+/// Memory from the allocator, for a task without a list.
+pub(super) fn allocate(layout: Layout) -> NonNull<u8> {
+    assert!(layout.size() > 0);
+    // SAFETY: the size is not zero.
+    NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
+}
+
+/// Memory back to the allocator.
+///
+/// # Safety
+///
+/// It is the caller's, and [`allocate`] gave it for this layout.
+pub(super) unsafe fn free(cell: NonNull<u8>, layout: Layout) {
+    // SAFETY: the caller's promise.
+    unsafe { dealloc(cell.as_ptr(), layout) };
+}
+
+/// Frees a cell whose list was closed.
+///
+/// # Safety
+///
+/// It is the caller's, [`Cells::make`] or [`Cells::take`] gave it for this layout, and the caller has found the list
+/// closed.
+pub(super) unsafe fn free_orphan(cell: NonNull<u8>, layout: Layout) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match kept_as(layout) {
+            Some(size) => blocks::free_orphan(cell, size),
+            None => free(cell, layout),
+        }
+    }
+}
+
+/// The cells for this layout, unless they are the allocator's.
+#[inline]
+const fn kept_as(layout: Layout) -> Option<Size> {
+    if PLAIN { None } else { Size::of(layout) }
+}
+
+impl Cells {
+    pub(super) const fn new() -> Self {
+        Self { stacks: [const { Stack::EMPTY }; SIZES], bytes: 0, evict: Size::SMALLEST, blocks: Blocks::new() }
+    }
+
+    /// The memory of a dead task.
+    #[inline]
+    pub(super) fn take(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        let size = kept_as(layout)?;
+        let cell = self.stacks[size.index()].pop()?;
+        self.bytes -= size.bytes();
+        Some(cell)
+    }
+
+    /// Other memory, when there is none of the dead.
+    pub(super) fn make(&mut self, layout: Layout) -> NonNull<u8> {
+        match kept_as(layout) {
+            Some(size) => self.blocks.allocate(size),
+            None => allocate(layout),
+        }
+    }
+
+    /// Keeps the memory of a dead task, or gives it back.
+    ///
+    /// # Safety
+    ///
+    /// It is the caller's, and came from here for this layout.
+    #[inline]
+    pub(super) unsafe fn put(&mut self, cell: NonNull<u8>, layout: Layout) {
+        let Some(size) = kept_as(layout) else {
+            // SAFETY: the caller's promise.
+            unsafe { free(cell, layout) };
+            return;
+        };
+        if self.bytes + size.bytes() > LIMIT && !self.make_room(size) {
+            // SAFETY: the caller's promise.
+            unsafe { self.blocks.free(cell, size) };
+            return;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.stacks[size.index()].push(cell) };
+        self.bytes += size.bytes();
+    }
+
+    /// Gives the cells of some other size back, if none of this size is kept: that makes room for one.
+    #[cold]
+    fn make_room(&mut self, size: Size) -> bool {
+        if !self.stacks[size.index()].is_empty() {
+            return false;
+        }
+        while self.bytes + size.bytes() > LIMIT {
+            self.clear_stack(self.evict);
+            self.evict = self.evict.next();
+        }
+        true
+    }
+
+    fn clear_stack(&mut self, size: Size) {
+        while let Some(cell) = self.stacks[size.index()].pop() {
+            // SAFETY: every cell on this stack is of this size, and came from the blocks.
+            unsafe { self.blocks.free(cell, size) };
+            self.bytes -= size.bytes();
+        }
+    }
+
+    /// Gives the dead cells back if those that are out lie too far apart: of many tasks that did not die in the order of
+    /// their births, the last thousands may lie in as many blocks. (If it is living tasks that lie apart, that does not
+    /// help; but a cell is given back once only for each time that it was kept.)
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if self.bytes > 0 && self.blocks.is_sparse() {
+            self.clear();
+        }
+    }
+
+    /// Gives everything back that no task lies in.
+    #[cold]
+    pub(super) fn clear(&mut self) {
+        Size::all().for_each(|size| self.clear_stack(size));
+    }
+
+    /// Leaves the cells that tasks still lie in to these ([`free_orphan`]). Nothing is asked of the value any more, or given
+    /// to it, and it was cleared.
+    pub(super) fn leave(&mut self) {
+        debug_assert_eq!(self.bytes, 0, "cells that no task has would be lost");
+        self.blocks.leave();
+    }
+}
+
+impl Drop for Cells {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+#[cfg(all(test, not(any(rt_plain_cells, loom))))]
+mod tests {
+    use super::*;
+
+    fn layout(size: usize) -> Layout {
+        Layout::from_size_align(size, 8).unwrap()
+    }
+
+    #[test]
+    fn a_dead_cell_is_the_next_of_its_size() {
+        let mut cells = Cells::new();
+        assert_eq!(cells.take(layout(100)), None);
+        let cell = cells.make(layout(100));
+        // SAFETY: just made.
+        unsafe { cells.put(cell, layout(100)) };
+        assert_eq!(cells.take(layout(121)), None, "it would have no place for where it is");
+        assert_eq!(cells.take(layout(120)), Some(cell), "two lines either way");
+        assert_eq!(cells.bytes, 0);
+        // SAFETY: just taken.
+        unsafe { cells.put(cell, layout(57)) };
+        assert_eq!(cells.bytes, 128);
+    }
+
+    #[test]
+    fn large_and_aligned_cells_are_not_kept() {
+        let mut cells = Cells::new();
+        for layout in [layout(1017), Layout::from_size_align(128, 128).unwrap()] {
+            let cell = cells.make(layout);
+            // SAFETY: just made.
+            unsafe { cells.put(cell, layout) };
+            assert_eq!(cells.bytes, 0);
+        }
+    }
+
+    #[test]
+    fn dead_cells_that_lie_apart_do_not_keep_their_blocks() {
+        const TASKS: usize = 100_000;
+        let mut cells = Cells::new();
+        let born: Vec<_> = (0..TASKS).map(|_| cells.make(layout(120))).collect();
+        for number in 0..TASKS {
+            // In another order; the factor has none in common with the number of tasks.
+            // SAFETY: just made.
+            unsafe { cells.put(born[number * 7919 % TASKS], layout(120)) };
+        }
+        assert!(cells.blocks.is_sparse());
+        cells.settle();
+        assert!(!cells.blocks.is_sparse());
+        assert_eq!(cells.bytes, 0);
+
+        let few: Vec<_> = (0..2_000).map(|_| cells.make(layout(120))).collect();
+        // SAFETY: just made.
+        few.into_iter().for_each(|cell| unsafe { cells.put(cell, layout(120)) });
+        cells.settle();
+        assert_eq!(cells.bytes, 2_000 * 128, "these lie together, and are kept");
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_a_new_size_displaces_an_old_one() {
+        let mut cells = Cells::new();
+        let fill = |cells: &mut Cells, size: usize| {
+            let taken: Vec<_> = (0..LIMIT / size + 10).map(|_| cells.make(layout(size - 8))).collect();
+            // SAFETY: just made.
+            taken.into_iter().for_each(|cell| unsafe { cells.put(cell, layout(size - 8)) });
+        };
+        fill(&mut cells, 128);
+        assert_eq!(cells.bytes, LIMIT);
+        fill(&mut cells, 256);
+        assert_eq!(cells.bytes, LIMIT);
+        assert_eq!(cells.take(layout(120)), None);
+        cells.clear();
+        assert_eq!(cells.bytes, 0);
+    }
+}

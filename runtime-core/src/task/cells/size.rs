@@ -1,0 +1,67 @@
+//! [`Size`]: the sizes that cells have.
+
+use std::alloc::Layout;
+use std::mem;
+
+/// A line of the cache: the step from one size to the next, and the alignment of cells.
+pub(super) const LINE: usize = 64;
+/// Sizes up to `LINE * SIZES` bytes. To make a larger task is so much work that its allocation hardly counts.
+pub(super) const SIZES: usize = 16;
+
+/// The size of a cell, in lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size(usize);
+
+impl Size {
+    pub(super) const SMALLEST: Self = Self(1);
+
+    /// The cells that something of this layout fits into, if there are such.
+    #[inline]
+    pub(super) const fn of(layout: Layout) -> Option<Self> {
+        let lines = (layout.size() + mem::size_of::<usize>()).div_ceil(LINE);
+        if lines <= SIZES && layout.align() <= LINE { Some(Self(lines)) } else { None }
+    }
+
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        (1..=SIZES).map(Self)
+    }
+
+    pub(super) fn next(self) -> Self {
+        Self(self.0 % SIZES + 1)
+    }
+
+    #[inline]
+    pub(super) const fn lines(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    pub(super) const fn bytes(self) -> usize {
+        self.0 * LINE
+    }
+
+    #[inline]
+    pub(super) const fn index(self) -> usize {
+        self.0 - 1
+    }
+
+    /// Where a cell's last word is, which a task has no part in: `blocks.rs` says what is there.
+    #[inline]
+    pub(super) const fn place(self) -> usize {
+        self.bytes() - mem::size_of::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_whole_lines_with_room_for_a_word() {
+        let of = |bytes, align| Size::of(Layout::from_size_align(bytes, align).unwrap());
+        assert_eq!([1, 56, 57, 120, 121].map(|bytes| of(bytes, 8).unwrap().bytes()), [64, 64, 128, 128, 192]);
+        assert!(of(1016, 64).is_some());
+        assert!(of(1017, 8).is_none());
+        assert!(of(8, 128).is_none());
+    }
+}
