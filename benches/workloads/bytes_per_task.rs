@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::{Handle, Runtime, on_worker};
 
-const TASKS: usize = 10_000;
+const TASKS: usize = 100_000;
 const BURST: usize = 50;
 
-/// Ten thousand tasks that wait: for something that holds nothing itself, or for a timer of an hour.
+/// A hundred thousand tasks that wait: for something that holds nothing itself, or for a timer of an hour.
 ///
 /// It counts what the runtime has asked of the allocator, on a runtime that is otherwise idle. The allocator's own
 /// rounding and the stacks of threads are not in it, and neither are the join handles, which lie in a vector.
@@ -57,7 +57,7 @@ where
         tasks
     });
     // By then each has been polled.
-    thread::sleep(Duration::from_millis(100));
+    thread::sleep(Duration::from_millis(300));
     let bytes = allocated() - before;
     drop(tasks);
     bytes as f64 / TASKS as f64

@@ -65,7 +65,7 @@ impl Row {
         let hundredths = |figure: f64| (figure * 100.0).round();
         self.aim.map(|aim| match aim {
             Aim::Ratio(most) => hundredths(self.ratio()) <= hundredths(most),
-            Aim::Figure(most) => self.rt() <= most,
+            Aim::Figure(most) => Figure(self.rt()).to_string().parse::<f64>().is_ok_and(|figure| figure <= most),
         })
     }
 }
