@@ -99,8 +99,8 @@ fn thousand_tasks(runtime: &Runtime) {
     thread::scope(|scope| _ = scope.spawn(|| drop(outside)));
 }
 
-/// So many tasks that their memory (12 MiB) is far more than a runtime keeps for new ones. They end in another order than they were
-/// made in, so that the last of them lie everywhere.
+/// So many tasks that their memory (12 MiB) is far more than a runtime keeps for new ones. They end in another order than
+/// they were made in, so that those whose cells are kept lie everywhere.
 async fn many_that_die_in_disorder() {
     const TASKS: usize = 100_000;
     let mut tasks: Vec<_> = (0..TASKS).map(|_| Some(rt::spawn(pending::<()>()))).collect();
@@ -168,7 +168,11 @@ fn i5_memory_returns() {
     }
     for (name, runtime) in [("one thread", current()), ("two workers", multi(2))] {
         let before = LIVE.load(Relaxed);
-        runtime.block_on(async { rt::spawn(many_that_die_in_disorder()).await.unwrap() });
+        // Not in a task of one thread's list: as it dies, its cell, of another size, displaces what is kept.
+        match name {
+            "one thread" => runtime.block_on(many_that_die_in_disorder()),
+            _ => runtime.block_on(async { rt::spawn(many_that_die_in_disorder()).await.unwrap() }),
+        }
         // Their list's thread looks after the dead in its own time.
         let limit = before + (4 << 20);
         while LIVE.load(Relaxed) > limit {

@@ -272,6 +272,8 @@ impl Owner {
         }
     }
 
+    /// The dead that come home together may leave the kept cells far apart.
+    ///
     /// # Safety
     ///
     /// The calling thread owns this list.

@@ -1,9 +1,9 @@
 //! The memory of tasks, asked of the allocator in blocks.
 //!
 //! A cell begins on a line of the cache and has its lines for itself. So the header, which other processors read and
-//! write, is one line and not parts of two, and nobody takes a neighbour's along. General allocators give that only at a
-//! price (glibc at more than twice the memory for a small task), so cells are cut from blocks here, which also makes a
-//! new one cheaper.
+//! write, is one line and not parts of two, of which one would be a neighbour's as well. General allocators give that only
+//! at a price (glibc at nearly twice the memory for a small task), so cells are cut from blocks here, which also makes a new
+//! one cheaper.
 //!
 //! [`Blocks`] belong to a list of tasks ([`Owner`](crate::task::owner::Owner)) and lie beneath the stacks of dead cells that it keeps
 //! ([`Cells`](super::Cells)), by which most tasks are served; only when these are empty, or full, a block is touched.
@@ -19,7 +19,7 @@
 //! cell off on whatever thread it ends ([`free_orphan`]), and the last one frees the block. Whoever finds a list closed has
 //! acquired what the owner did before; and the count's own AcqRel has the last see what the others have done.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::Layout;
 use std::ptr::{self, NonNull};
 
 use super::size::{LINE, SIZES, Size};
@@ -83,9 +83,7 @@ impl Block {
     }
 
     fn new(lines: u32) -> NonNull<Self> {
-        let layout = Self::layout(lines);
-        // SAFETY: the size is not zero.
-        let memory = NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
+        let memory = super::allocate(Self::layout(lines));
         let in_use = InUse(AtomicU32::new(0));
         let null = ptr::null_mut();
         let block = Self { memory, lines, fresh: 0, in_use, free: Stack::EMPTY, prev: null, next: null };
@@ -99,7 +97,7 @@ impl Block {
         // SAFETY: the caller's promise; both were made by `new`.
         unsafe {
             let block = Box::from_raw(this.as_ptr());
-            dealloc(block.memory.as_ptr(), Self::layout(block.lines));
+            super::free(block.memory, Self::layout(block.lines));
         }
     }
 

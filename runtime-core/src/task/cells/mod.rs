@@ -46,7 +46,7 @@ pub(super) struct Cells {
 // SAFETY: the cells are nobody else's, and memory may be freed on any thread.
 unsafe impl Send for Cells {}
 
-/// Memory from the allocator, for a task without a list.
+/// Memory from the allocator: for a task without a list, a large one, or a block.
 pub(super) fn allocate(layout: Layout) -> NonNull<u8> {
     assert!(layout.size() > 0);
     // SAFETY: the size is not zero.
