@@ -31,6 +31,9 @@ const LOOKS: usize = 4;
 /// samples at the soonest.
 const WEIGHT: f64 = 0.2;
 const IDLE: f64 = 0.25;
+/// A poll that has had so much processor time is long for those that wait, however little that is of what the machine
+/// has. (Not the threshold of a blocked poll, which the user may put as high as they like.)
+const ENOUGH: Duration = Duration::from_millis(10);
 
 /// How many workers are left asleep as long as the others get on: those beyond the processors.
 pub(in super::super) fn reserve(config: &Config, processors: usize) -> i32 {
@@ -110,7 +113,7 @@ impl Crowd {
         };
         for number in in_turn(&mut self.next_long, progress.len(), looks, is_open) {
             let Some(slot) = shared.victim(number) else { continue };
-            self.polls[number].look(slot, &watches[number], shared.monitor.threshold);
+            self.polls[number].look(slot, &watches[number]);
         }
         self.polls.iter().filter(|poll| poll.is_held_up).count() as i32
     }
@@ -150,19 +153,19 @@ fn in_turn(next: &mut usize, numbers: usize, count: usize, is_wanted: impl Fn(&u
 }
 
 impl LongPoll {
-    fn look(&mut self, slot: &Slot, watch: &Watch, threshold: Duration) {
+    fn look(&mut self, slot: &Slot, watch: &Watch) {
         let reading = slot.current.thread().and_then(|thread| thread.read());
         if !is_up(slot) || !watch.is_at(steps(slot)) {
             // It has ended.
             return;
         }
         let (is_asleep, times) = reading.map_or((true, None), |reading| (reading.is_asleep, reading.times));
-        self.is_held_up = is_asleep || self.has_run(watch.lasted(), times, threshold);
+        self.is_held_up = is_asleep || self.has_run(watch.lasted(), times);
     }
 
-    /// Whether the thread has had a quarter of the time since the first look, or the threshold's. If the system does not tell,
-    /// the second look decides.
-    fn has_run(&mut self, lasted: Duration, times: Option<Times>, threshold: Duration) -> bool {
+    /// Whether the thread has had a quarter of the time since the first look, or [`ENOUGH`]. If the system does not tell, the
+    /// second look decides.
+    fn has_run(&mut self, lasted: Duration, times: Option<Times>) -> bool {
         let Some((first_lasted, first_times)) = self.first else {
             self.first = Some((lasted, times));
             return false;
@@ -170,7 +173,7 @@ impl LongPoll {
         match (first_times, times) {
             (Some(first), Some(now)) => {
                 let ran = now.ran.saturating_sub(first.ran);
-                ran * 4 >= lasted.saturating_sub(first_lasted) || ran >= threshold
+                ran * 4 >= lasted.saturating_sub(first_lasted) || ran >= ENOUGH
             }
             _ => true,
         }
@@ -264,14 +267,13 @@ mod tests {
     fn a_thread_that_waits_for_a_processor_is_not_held_up_and_one_that_computes_is() {
         let times = |ran| Some(Times { ran: ran * MS, waited: Duration::ZERO });
         let mut poll = LongPoll::default();
-        let threshold = 10 * MS;
-        assert!(!poll.has_run(MS, times(100), threshold), "one look tells nothing");
-        assert!(!poll.has_run(5 * MS, times(100), threshold));
-        assert!(poll.has_run(5 * MS, times(101), threshold), "a quarter of four");
-        assert!(!poll.has_run(101 * MS, times(109), threshold));
-        assert!(poll.has_run(101 * MS, times(110), threshold), "as long as makes a poll too long");
+        assert!(!poll.has_run(MS, times(100)), "one look tells nothing");
+        assert!(!poll.has_run(5 * MS, times(100)));
+        assert!(poll.has_run(5 * MS, times(101)), "a quarter of four");
+        assert!(!poll.has_run(101 * MS, times(109)));
+        assert!(poll.has_run(101 * MS, times(110)), "on a machine that has much else to do");
         let mut unknown = LongPoll::default();
-        assert!(!unknown.has_run(MS, None, threshold));
-        assert!(unknown.has_run(2 * MS, None, threshold));
+        assert!(!unknown.has_run(MS, None));
+        assert!(unknown.has_run(2 * MS, None));
     }
 }
