@@ -72,8 +72,6 @@ impl Foreign {
         birth.owner = Some(NonNull::from(&self.owner));
         // SAFETY: as above.
         let (task, handle) = task::new_task_in::<F, S>(future, birth, |layout| unsafe { self.owner.allocate(layout) });
-        // SAFETY: as above, and the task is new.
-        unsafe { self.owner.insert(task.task().as_raw()) };
         self.gated.spawns.add(1);
         self.gated.injector_schedules.add(1);
         drop(gate);

@@ -13,8 +13,8 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
+use super::birthplace::{Birthplace, Site};
 use super::error::JoinError;
-use super::list::{Birthplace, Links, Site};
 use super::owner::Owner;
 use super::raw::{Birth, Vtable};
 use super::state::State;
@@ -24,13 +24,12 @@ use crate::primitive::UnsafeCell;
 /// See the module. `repr(C)`, and first in [`TaskCell`], so that a pointer to the one is a pointer to the other.
 #[repr(C)]
 pub(crate) struct Header {
+    /// First, because it is read in dead cells too ([`Owner::cancel_all`]).
     pub(crate) state: State,
     pub(crate) vtable: &'static Vtable,
     /// The list that the task is on, which also knows the runtime. Set before the task is shared and never changed.
     /// `None` for tasks without a list (the blocking pool's).
     pub(crate) owner: Option<NonNull<Owner>>,
-    /// The places in the owner's lists. Whose they are is said in `owner.rs`.
-    pub(crate) links: Links,
     pub(crate) id: Id,
     birthplace: Birthplace,
 }
@@ -42,7 +41,6 @@ impl Header {
             state: State::new(),
             vtable,
             owner: birth.owner,
-            links: Links::new(),
             id: birth.id,
             birthplace: Birthplace::new(birth.location, birth.name.is_some()),
         }
@@ -171,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_header_fits_a_cache_line() {
-        assert_eq!(mem::size_of::<Header>(), 56);
+        assert_eq!(mem::size_of::<Header>(), 40);
     }
 
     #[test]

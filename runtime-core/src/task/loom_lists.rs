@@ -37,8 +37,6 @@ fn spawn(list: &Owner, id: u64, held: Arc<()>) -> JoinHandle<()> {
     let future = async move { drop(held) };
     // SAFETY: the list is this thread's.
     let (task, handle) = new_task_in::<_, Model>(future, birth, |layout| unsafe { list.allocate(layout) });
-    // SAFETY: as above, and the task is new.
-    unsafe { list.insert(task.task().as_raw()) };
     QUEUE.lock().unwrap().push_back(task);
     handle
 }

@@ -12,7 +12,6 @@
 //! | vtable, id, name, owner | always                  | anybody, to read                            |
 //! | place of birth      | until the last reference went | anybody, to read                            |
 //! | the same word, as a link | after that               | the thread that dropped it, then the owner  |
-//! | links `prev`, `next`| from spawn to free            | the thread that owns the list, or its gate  |
 //! | stage               | under RUNNING                 | the thread that set it                      |
 //! | stage               | after COMPLETE                | the join handle                             |
 //! | join waker          | before COMPLETE, JOIN_WAKER clear | the join handle                         |
@@ -29,6 +28,7 @@
 //!
 //! Schedulers are behind `Schedule`; nothing here knows which one a task is on.
 
+mod birthplace;
 mod cell;
 mod cells;
 mod error;
@@ -36,7 +36,6 @@ mod harness;
 pub(crate) mod home;
 mod id;
 mod join;
-mod list;
 pub(crate) mod orphans;
 pub(crate) mod owner;
 mod raw;
@@ -56,8 +55,8 @@ use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 
+pub(crate) use self::birthplace::Site;
 pub(crate) use self::cell::Header;
-pub(crate) use self::list::Site;
 pub(crate) use self::raw::{Again, Birth, Notified, TaskRef, free};
 pub(crate) use self::runner::Runner;
 pub(crate) use self::waker::{is_waker_of_task, with_borrowed as with_borrowed_waker};

@@ -1,18 +1,17 @@
 //! Who owns the tasks: the lists in which every task of a runtime can be found, so that shutdown leaves none behind.
 //!
 //! Each worker has a list for the tasks it spawns, and there are some for tasks spawned from foreign threads. A task's
-//! header points to its [`Owner`], and through it to the runtime. A task stays on its list until its memory is freed,
-//! complete or not; what the list *counts* as its reference is given back at completion (see `state.rs`), so a finished
-//! task that somebody still has a handle to is a mere cell on a list.
+//! header points to its [`Owner`], and through it to the runtime. A task is on the list that its memory is from
+//! ([`Cells`]), and so until that is freed, complete or not; what the list *counts* as its reference is given back at
+//! completion (see `state.rs`), so a finished task that somebody still has a handle to is a mere cell on a list.
 //!
 //! # A list takes no lock
 //!
-//! The list, the links of the tasks on it, and the memory it keeps for new ones ([`Cells`]) belong to one thread at a
-//! time: the worker; for the lists of foreign tasks, whoever has their gate (`scheduler/foreign.rs`); for one whose
+//! The list belongs to one thread at a time: the worker; for the lists of foreign tasks, whoever has their gate (`scheduler/foreign.rs`); for one whose
 //! core no thread has, whoever holds the lock that keeps it so; after the workers are gone and the gates closed, the
 //! thread that shuts the runtime down.
 //!
-//! When the last reference goes on that very thread, it unlinks and frees the task. Other threads push the dead onto
+//! When the last reference goes on that very thread, it frees the task. Other threads push the dead onto
 //! the list's *return stack*, several at a time ([`Home`](super::home)), and the owner frees them when it comes by: at
 //! its maintenance ticks and before it parks. Pushing is a compare-exchange in a loop; the owner takes the whole stack
 //! with one swap, so no node is popped while another thread looks at it, and there is no ABA. A push releases and the
@@ -23,7 +22,7 @@
 //!
 //! [`Owner::cancel_all`] cancels what is alive; [`Owner::close`] then empties the return stack, puts `CLOSED` in its
 //! place, and reports how many tasks are left on the list: finished ones, to which handles or wakers remain. From then
-//! on nobody owns or walks the list: a task that loses its last reference is freed at once without being unlinked, and
+//! on nobody owns or walks the list: a task that loses its last reference is freed at once, wherever that is, and
 //! counted off (see [`Orphans`](super::orphans::Orphans)); the last one lets go of the runtime's memory, in which the
 //! lists lie.
 
@@ -34,7 +33,6 @@ use crossbeam_utils::CachePadded;
 
 use super::cell::Header;
 use super::cells::Cells;
-use super::list::List;
 use super::raw::{bury, free_orphan};
 use super::runner::Runner;
 use crate::primitive::UnsafeCell;
@@ -56,23 +54,18 @@ pub(crate) struct Owner {
     /// Read by every wake; so it shares no cache line with what the list's thread writes.
     runtime: AtomicPtr<Inner>,
     of: ListOf,
-    own: CachePadded<UnsafeCell<Own>>,
+    /// For the thread that owns the list.
+    cells: CachePadded<UnsafeCell<Cells>>,
     returned: CachePadded<AtomicPtr<Header>>,
 }
 
-/// What belongs to the thread that owns the list.
-struct Own {
-    list: List,
-    cells: Cells,
-}
-
-// SAFETY: the part that is not Sync by itself is `own`, used only by the thread that owns the list (the functions that
-// touch it are unsafe for that reason), and with it the links of the tasks on the list.
+// SAFETY: the part that is not Sync by itself is `cells`, used only by the thread that owns the list (the functions that
+// touch it are unsafe for that reason).
 unsafe impl Send for Owner {}
 // SAFETY: as above.
 unsafe impl Sync for Owner {}
 
-/// Dead tasks of one list, chained by their [`Birthplace`](super::list::Birthplace)s, on their way home.
+/// Dead tasks of one list, chained by their [`Birthplace`](super::birthplace::Birthplace)s, on their way home.
 #[derive(Clone, Copy)]
 pub(super) struct Chain {
     first: NonNull<Header>,
@@ -135,7 +128,7 @@ impl Owner {
         Self {
             runtime: AtomicPtr::new(ptr::null_mut()),
             of,
-            own: CachePadded::new(UnsafeCell::new(Own { list: List::new(), cells: Cells::new() })),
+            cells: CachePadded::new(UnsafeCell::new(Cells::new())),
             returned: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
         }
     }
@@ -152,33 +145,22 @@ impl Owner {
         unsafe { &*self.runtime.load(Relaxed) }
     }
 
-    /// Memory for a new task.
+    /// Memory for a new task, which is on the list from then on.
     ///
     /// # Safety
     ///
-    /// The calling thread owns this list.
+    /// The calling thread owns this list, and writes a task into the memory before it does anything else with the list.
     #[inline]
     pub(crate) unsafe fn allocate(&self, layout: Layout) -> NonNull<u8> {
         // SAFETY: the caller's promise.
-        if let Some(cell) = self.own.with_mut(|own| unsafe { (*own).cells.take(layout) }) {
+        if let Some(cell) = self.cells.with_mut(|cells| unsafe { (*cells).take(layout) }) {
             return cell;
         }
         // A thread that spawns in one long poll does not come to its maintenance, and the dead would pile up.
         // SAFETY: the caller's promise.
         unsafe { self.drain_returned() };
         // SAFETY: as above.
-        self.own.with_mut(|own| unsafe { (*own).cells.take(layout).unwrap_or_else(|| (*own).cells.make(layout)) })
-    }
-
-    /// Adds a new task.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread owns this list, and the task is new.
-    #[inline]
-    pub(crate) unsafe fn insert(&self, task: NonNull<Header>) {
-        // SAFETY: the caller's promise.
-        self.own.with_mut(|own| unsafe { (*own).list.push(task) });
+        self.cells.with_mut(|cells| unsafe { (*cells).take(layout).unwrap_or_else(|| (*cells).make(layout)) })
     }
 
     /// Takes a dead task off the list, and keeps its memory for the next.
@@ -189,10 +171,9 @@ impl Owner {
     #[inline]
     pub(super) unsafe fn reclaim(&self, task: NonNull<Header>) {
         // SAFETY: the caller's promise; burying a dead task runs no user code.
-        self.own.with_mut(|own| unsafe {
-            (*own).list.unlink(task);
+        self.cells.with_mut(|cells| unsafe {
             let (memory, layout) = bury(task);
-            (*own).cells.put(memory, layout);
+            (*cells).put(memory, layout);
         });
     }
 
@@ -308,7 +289,7 @@ impl Owner {
     #[inline]
     pub(crate) unsafe fn settle(&self) {
         // SAFETY: the caller's promise.
-        self.own.with_mut(|own| unsafe { (*own).cells.settle() });
+        self.cells.with_mut(|cells| unsafe { (*cells).settle() });
     }
 
     /// Gives the memory of dead tasks back that was kept for new ones.
@@ -318,7 +299,7 @@ impl Owner {
     /// The calling thread owns this list.
     pub(crate) unsafe fn trim(&self) {
         // SAFETY: the caller's promise.
-        self.own.with_mut(|own| unsafe { (*own).cells.clear() });
+        self.cells.with_mut(|cells| unsafe { (*cells).clear() });
     }
 
     /// Cancels every task that is not complete, at shutdown.
@@ -331,17 +312,19 @@ impl Owner {
         // Dropping a future runs user code, which may drop the last references to other tasks of this list. Those only
         // go to the return stack, and the walk is not disturbed.
         // SAFETY: the list is the caller's.
-        let mut next = self.own.with(|own| unsafe { (*own).list.first() });
-        while let Some(task) = next {
-            // SAFETY: tasks on the list stay on it and alive until the return stack is drained, after the walk; and
-            // claiming gives the caller the task.
-            unsafe {
-                if task.as_ref().state.claim_for_shutdown() {
-                    (task.as_ref().vtable.cancel_claimed)(task, runner);
+        self.cells.with(|cells| {
+            unsafe { (*cells).each() }.for_each(|cell| {
+                let task = cell.cast::<Header>();
+                // SAFETY: in every cell a task lies, or has died, and then its state still says that it was complete: with
+                // that it died, and nothing has been written over it. (Nothing but the state is looked at before.) A task that
+                // is not complete is alive until it is; claiming gives it to the caller.
+                unsafe {
+                    if (*ptr::addr_of!((*task.as_ptr()).state)).claim_for_shutdown() {
+                        (task.as_ref().vtable.cancel_claimed)(task, runner);
+                    }
                 }
-                next = self.own.with(|own| (*own).list.after(task));
-            }
-        }
+            })
+        });
     }
 
     /// Gives the list up; see the module. Returns how many tasks are left on it.
@@ -350,22 +333,24 @@ impl Owner {
     ///
     /// As [`cancel_all`](Self::cancel_all), which has been called.
     pub(crate) unsafe fn close(&self) -> usize {
-        // The mark must meet an empty stack: a task that finds it is freed without being unlinked, and none may be
-        // while others are still being unlinked around it. It frees its cell by itself as well: nothing may be done to
-        // any block from then on, and so no dead cell may be kept.
+        // The mark must meet an empty stack, and no dead cell may be kept: a task that finds the mark frees its cell by
+        // itself, so nothing may be done to any block from then on.
         // SAFETY: the list is the caller's.
         unsafe { self.trim() };
-        while self.returned.compare_exchange(ptr::null_mut(), closed(), AcqRel, Acquire).is_err() {
+        loop {
+            // Before the mark, because with that the blocks are no longer this thread's. Until then tasks only come home.
+            // SAFETY: as above.
+            let left = self.cells.with(|cells| unsafe { (*cells).count() });
+            if self.returned.compare_exchange(ptr::null_mut(), closed(), AcqRel, Acquire).is_ok() {
+                // SAFETY: as above.
+                self.cells.with_mut(|cells| unsafe { (*cells).leave() });
+                return left;
+            }
             // SAFETY: as above.
             unsafe {
                 self.take_returned();
                 self.trim();
             }
         }
-        // SAFETY: as above.
-        self.own.with_mut(|own| unsafe {
-            (*own).cells.leave();
-            (*own).list.len()
-        })
     }
 }

@@ -171,8 +171,6 @@ impl Worker {
         birth.owner = Some(NonNull::from(list));
         // SAFETY: the list is this thread's.
         let (task, handle) = task::new_task_in::<F, Current>(future, birth, |layout| unsafe { list.allocate(layout) });
-        // SAFETY: as above, and the task is new.
-        unsafe { list.insert(task.task().as_raw()) };
         self.counters().spawns.add(1);
         emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
         self.push(task);

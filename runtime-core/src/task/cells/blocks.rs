@@ -11,6 +11,8 @@
 //! came back goes back to the allocator; so a task that stays may keep the memory of some hundreds of its size, which new
 //! tasks of its list get first. (Dead cells on the stacks do not: [`Cells::settle`](super::Cells::settle).)
 //!
+//! Shutdown finds the tasks of the list here ([`Blocks::cells`]), so that no task needs to know its neighbours.
+//!
 //! # Who may touch what
 //!
 //! Until the list is closed, everything belongs to the list's owner, who is one thread at a time. To close it, the owner gives
@@ -56,6 +58,11 @@ impl InUse {
         left == 0
     }
 
+    /// For the owner.
+    fn count(&self) -> usize {
+        self.0.load(Relaxed) as usize
+    }
+
     /// After the owner has left. True if it was the last: then the block is the caller's.
     fn count_off(&self) -> bool {
         self.0.fetch_sub(1, AcqRel) == 1
@@ -65,6 +72,10 @@ impl InUse {
 /// Some memory, and what of it is out.
 struct Block {
     memory: NonNull<u8>,
+    /// Of its cells.
+    size: Size,
+    /// Its place among all blocks.
+    index: usize,
     /// How large it is.
     lines: u32,
     /// Where the cells lie that have never been out, in lines from the beginning.
@@ -82,11 +93,11 @@ impl Block {
         Layout::from_size_align(lines as usize * LINE, LINE).expect("blocks are small")
     }
 
-    fn new(lines: u32) -> NonNull<Self> {
+    fn new(size: Size, lines: u32, index: usize) -> NonNull<Self> {
         let memory = super::allocate(Self::layout(lines));
         let in_use = InUse(AtomicU32::new(0));
         let null = ptr::null_mut();
-        let block = Self { memory, lines, fresh: 0, in_use, free: Stack::EMPTY, prev: null, next: null };
+        let block = Self { memory, size, index, lines, fresh: 0, in_use, free: Stack::EMPTY, prev: null, next: null };
         NonNull::from(Box::leak(Box::new(block)))
     }
 
@@ -101,14 +112,20 @@ impl Block {
         }
     }
 
-    fn has_room(&self, size: Size) -> bool {
-        !self.free.is_empty() || self.fresh + size.lines() <= self.lines
+    fn has_room(&self) -> bool {
+        !self.free.is_empty() || self.fresh + self.size.lines() <= self.lines
+    }
+
+    /// The cells that have ever been out.
+    fn cells(&self) -> impl Iterator<Item = NonNull<u8>> {
+        // SAFETY: so much of the memory has been cut.
+        (0..self.fresh).step_by(self.size.lines() as usize).map(|line| unsafe { self.memory.add(line as usize * LINE) })
     }
 
     /// # Safety
     ///
-    /// The caller owns the block, it has cells of this size, and room.
-    unsafe fn take(mut this: NonNull<Self>, size: Size) -> NonNull<u8> {
+    /// The caller owns the block, and it has room.
+    unsafe fn take(mut this: NonNull<Self>) -> NonNull<u8> {
         // SAFETY: the caller's promise: if nothing has come back, there is a cell where `fresh` says.
         unsafe {
             let block = this.as_mut();
@@ -117,9 +134,9 @@ impl Block {
                 return cell;
             }
             let fresh = block.fresh;
-            block.fresh = fresh + size.lines();
+            block.fresh = fresh + block.size.lines();
             let cell = block.memory.add(fresh as usize * LINE);
-            cell.add(size.place()).cast::<Place>().write(this);
+            cell.add(block.size.place()).cast::<Place>().write(this);
             cell
         }
     }
@@ -137,6 +154,7 @@ impl Block {
 
 /// The blocks of a list. For one thread at a time.
 pub(super) struct Blocks {
+    all: Vec<NonNull<Block>>,
     /// Those with room, by size.
     with_room: [*mut Block; SIZES],
     /// The lines of all, by size.
@@ -152,7 +170,7 @@ unsafe impl Send for Blocks {}
 
 impl Blocks {
     pub(super) const fn new() -> Self {
-        Self { with_room: [ptr::null_mut(); SIZES], lines: [0; SIZES], held: 0, out: 0 }
+        Self { all: Vec::new(), with_room: [ptr::null_mut(); SIZES], lines: [0; SIZES], held: 0, out: 0 }
     }
 
     /// A cell.
@@ -161,8 +179,8 @@ impl Blocks {
         self.out += size.lines() as usize;
         // SAFETY: the blocks are the caller's; those of this list have room.
         unsafe {
-            let cell = Block::take(block, size);
-            if !block.as_ref().has_room(size) {
+            let cell = Block::take(block);
+            if !block.as_ref().has_room() {
                 self.unlink(block, size);
             }
             cell
@@ -172,7 +190,8 @@ impl Blocks {
     #[cold]
     fn grow(&mut self, size: Size) -> NonNull<Block> {
         let lines = self.lines[size.index()].clamp(SMALLEST, LARGEST);
-        let block = Block::new(lines as u32);
+        let block = Block::new(size, lines as u32, self.all.len());
+        self.all.push(block);
         self.lines[size.index()] += lines;
         self.held += lines;
         // SAFETY: new, and so not on a list.
@@ -190,7 +209,7 @@ impl Blocks {
         // SAFETY: the caller's promise. A block is on the list while it has room, and only then.
         unsafe {
             let mut block = Block::of(cell, size);
-            let had_room = block.as_ref().has_room(size);
+            let had_room = block.as_ref().has_room();
             if block.as_ref().in_use.give_back() {
                 if had_room {
                     self.unlink(block, size);
@@ -198,6 +217,7 @@ impl Blocks {
                 let lines = block.as_ref().lines as usize;
                 self.lines[size.index()] -= lines;
                 self.held -= lines;
+                self.forget(block);
                 Block::delete(block);
                 return;
             }
@@ -213,7 +233,34 @@ impl Blocks {
         self.held > SPARSE * self.out + SPARSE * LARGEST
     }
 
-    /// Leaves the blocks that have cells in use to these. Nothing is allocated here any more.
+    /// # Safety
+    ///
+    /// The block is one of these.
+    unsafe fn forget(&mut self, block: NonNull<Block>) {
+        // SAFETY: the caller's promise, and all blocks are this thread's.
+        unsafe {
+            let index = block.as_ref().index;
+            self.all.swap_remove(index);
+            if let Some(moved) = self.all.get_mut(index) {
+                moved.as_mut().index = index;
+            }
+        }
+    }
+
+    /// Every cell that is out, and also some that were: their first word is as it was left.
+    pub(super) fn cells(&self) -> impl Iterator<Item = NonNull<u8>> {
+        // SAFETY: the blocks are this thread's.
+        self.all.iter().flat_map(|block| unsafe { block.as_ref() }.cells())
+    }
+
+    /// How many cells are out.
+    pub(super) fn count(&self) -> usize {
+        // SAFETY: the blocks are this thread's.
+        self.all.iter().map(|block| unsafe { block.as_ref() }.in_use.count()).sum()
+    }
+
+    /// Leaves the blocks that have cells in use to these, which may have freed some already. Nothing is allocated here any
+    /// more.
     pub(super) fn leave(&mut self) {
         *self = Self::new();
     }

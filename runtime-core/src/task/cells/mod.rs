@@ -1,4 +1,4 @@
-//! The memory of dead tasks, kept for new ones.
+//! The memory of a list of tasks: that of the living, and that of the dead, kept for new ones.
 //!
 //! A general allocator is half of the cost of a short task: it serves any size from any thread, and keeps little at
 //! hand. A list of tasks ([`Owner`](super::owner::Owner)) has one thread that makes its tasks, and the dead ones come
@@ -8,16 +8,21 @@
 //! Cells of one [`Size`] can stand for each other, whatever their types. What is kept is bounded by [`LIMIT`] bytes a
 //! list; beyond it cells go back to their blocks. When a list is full of cells of sizes that are not asked for any more,
 //! those of one size at a time make room. And if the cells lie so far apart that they keep many blocks from going
-//! ([`Cells::settle`]), all go back. Large tasks, and those that ask for more than the alignment of a line, are the
-//! allocator's.
+//! ([`Cells::settle`]), all go back. Large tasks, and those that ask for more than the alignment of a line, have memory of
+//! their own ([`Singles`]).
+//!
+//! There is no other list: a task is on it because its memory is from here. Who looks for tasks looks at every cell that
+//! has ever had one ([`Cells::each`]). So that the living can be told from the dead, the first word of a cell, where the
+//! state of a task is, remains as it was when the task died until another one is written over it.
 //!
 //! What is kept otherwise, is kept until the runtime shuts down (a spare worker's, until it retires). A program's own
 //! global allocator must not use the runtime: it is called while a list is being worked on.
 //!
 //! A sanitizer does not see the use of a cell after its task's death while the cell waits here, nor a model what is done to
-//! memory: [`PLAIN`] has each task allocated and freed by itself. `--cfg rt_plain_cells` is set for such runs.
+//! memory: [`PLAIN`] makes each cell a single. `--cfg rt_plain_cells` is set for such runs.
 
 mod blocks;
+mod singles;
 mod size;
 mod stack;
 
@@ -25,10 +30,11 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
 use self::blocks::Blocks;
+use self::singles::Singles;
 use self::size::{SIZES, Size};
 use self::stack::Stack;
 
-/// Whether every cell is the allocator's.
+/// Whether every cell is an allocation.
 const PLAIN: bool = cfg!(any(rt_plain_cells, loom));
 /// How many bytes of dead cells a list keeps: those of some 2000 small tasks.
 const LIMIT: usize = 256 * 1024;
@@ -41,6 +47,7 @@ pub(super) struct Cells {
     /// Which size makes room next.
     evict: Size,
     blocks: Blocks,
+    singles: Singles,
 }
 
 // SAFETY: the cells are nobody else's, and memory may be freed on any thread.
@@ -74,12 +81,12 @@ pub(super) unsafe fn free_orphan(cell: NonNull<u8>, layout: Layout) {
     unsafe {
         match kept_as(layout) {
             Some(size) => blocks::free_orphan(cell, size),
-            None => free(cell, layout),
+            None => singles::free_orphan(cell, layout),
         }
     }
 }
 
-/// The cells for this layout, unless they are the allocator's.
+/// The cells for this layout, unless each is an allocation.
 #[inline]
 const fn kept_as(layout: Layout) -> Option<Size> {
     if PLAIN { None } else { Size::of(layout) }
@@ -87,7 +94,8 @@ const fn kept_as(layout: Layout) -> Option<Size> {
 
 impl Cells {
     pub(super) const fn new() -> Self {
-        Self { stacks: [const { Stack::EMPTY }; SIZES], bytes: 0, evict: Size::SMALLEST, blocks: Blocks::new() }
+        let stacks = [const { Stack::EMPTY }; SIZES];
+        Self { stacks, bytes: 0, evict: Size::SMALLEST, blocks: Blocks::new(), singles: Singles::new() }
     }
 
     /// The memory of a dead task.
@@ -103,7 +111,7 @@ impl Cells {
     pub(super) fn make(&mut self, layout: Layout) -> NonNull<u8> {
         match kept_as(layout) {
             Some(size) => self.blocks.allocate(size),
-            None => allocate(layout),
+            None => self.singles.allocate(layout),
         }
     }
 
@@ -116,7 +124,7 @@ impl Cells {
     pub(super) unsafe fn put(&mut self, cell: NonNull<u8>, layout: Layout) {
         let Some(size) = kept_as(layout) else {
             // SAFETY: the caller's promise.
-            unsafe { free(cell, layout) };
+            unsafe { self.singles.free(cell, layout) };
             return;
         };
         if self.bytes + size.bytes() > LIMIT && !self.make_room(size) {
@@ -166,11 +174,23 @@ impl Cells {
         Size::all().for_each(|size| self.clear_stack(size));
     }
 
-    /// Leaves the cells that tasks still lie in to these ([`free_orphan`]). Nothing is asked of the value any more, or given
-    /// to it, and it was cleared.
+    /// Every cell that a task lies in, and also some in which one has died: see the module.
+    pub(super) fn each(&self) -> impl Iterator<Item = NonNull<u8>> {
+        self.blocks.cells().chain(self.singles.cells())
+    }
+
+    /// How many cells tasks lie in. It was cleared.
+    pub(super) fn count(&self) -> usize {
+        debug_assert_eq!(self.bytes, 0, "some have no task");
+        self.blocks.count() + self.singles.count()
+    }
+
+    /// Leaves the cells that tasks still lie in to these ([`free_orphan`]), which may have freed some already. Nothing is asked of
+    /// the value any more, or given to it, and it was cleared.
     pub(super) fn leave(&mut self) {
         debug_assert_eq!(self.bytes, 0, "cells that no task has would be lost");
         self.blocks.leave();
+        self.singles.leave();
     }
 }
 
@@ -182,6 +202,8 @@ impl Drop for Cells {
 
 #[cfg(all(test, not(any(rt_plain_cells, loom))))]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn layout(size: usize) -> Layout {
@@ -211,6 +233,48 @@ mod tests {
             // SAFETY: just made.
             unsafe { cells.put(cell, layout) };
             assert_eq!(cells.bytes, 0);
+        }
+    }
+
+    #[test]
+    fn every_cell_is_found_and_the_dead_are_as_they_were_left() {
+        // What stands for the state, of the living and of the dead.
+        const ALIVE: usize = 1;
+        const DEAD: usize = 2;
+        let layouts = [layout(40), layout(120), layout(1000), layout(5000), Layout::from_size_align(300, 256).unwrap()];
+        let mut cells = Cells::new();
+        let mut living = BTreeSet::new();
+        let mut born = Vec::new();
+        for number in 0..3_000 {
+            let layout = layouts[number % layouts.len()];
+            let cell = cells.take(layout).unwrap_or_else(|| cells.make(layout));
+            assert!(cell.addr().get().is_multiple_of(layout.align()));
+            // SAFETY: just made, for at least a word.
+            unsafe { cell.cast::<usize>().write(ALIVE) };
+            assert!(living.insert(cell), "another has it");
+            born.push((cell, layout));
+            if number % 3 == 0 {
+                let (cell, layout) = born.swap_remove(number * 7919 % born.len());
+                // SAFETY: it was made for this layout.
+                unsafe {
+                    cell.cast::<usize>().write(DEAD);
+                    cells.put(cell, layout);
+                }
+                living.remove(&cell);
+            }
+        }
+        // SAFETY: the first word of every cell has been written to.
+        let state = |cell: &NonNull<u8>| unsafe { cell.cast::<usize>().read() };
+        let (found, dead): (Vec<_>, Vec<_>) = cells.each().partition(|cell| state(cell) == ALIVE);
+        assert!(dead.iter().all(|cell| state(cell) == DEAD));
+        assert_eq!(found.len(), living.len(), "none twice");
+        assert_eq!(BTreeSet::from_iter(found), living);
+        cells.clear();
+        assert_eq!(cells.count(), living.len());
+        cells.leave();
+        for (cell, layout) in born {
+            // SAFETY: made for this layout, and left.
+            unsafe { free_orphan(cell, layout) };
         }
     }
 

@@ -1,13 +1,21 @@
 //! [`Stack`]: cells that nobody has, linked through themselves.
 
+use std::mem;
 use std::ptr::{self, NonNull};
 
 /// A stack of free cells. It does not own them: dropped, it forgets them.
-pub(super) struct Stack(*mut Free);
+pub(super) struct Stack(*mut u8);
 
-/// What is written into a cell that waits.
-struct Free {
-    next: *mut Free,
+/// Where in a cell that waits the next one is written: not in its first word, which remains as its task left it.
+const LINK: usize = mem::size_of::<usize>();
+
+/// # Safety
+///
+/// The cell is one that waits, or is about to.
+#[inline]
+unsafe fn link(cell: NonNull<u8>) -> NonNull<*mut u8> {
+    // SAFETY: every cell is a line at least, and begins on one.
+    unsafe { cell.add(LINK).cast() }
 }
 
 impl Stack {
@@ -23,9 +31,8 @@ impl Stack {
     /// The cell is the caller's to give, and until it is taken out again nobody touches it.
     #[inline]
     pub(super) unsafe fn push(&mut self, cell: NonNull<u8>) {
-        let cell = cell.cast::<Free>();
-        // SAFETY: the memory is the caller's, and every cell is a line at least, and begins on one.
-        unsafe { cell.write(Free { next: self.0 }) };
+        // SAFETY: the memory is the caller's.
+        unsafe { link(cell).write(self.0) };
         self.0 = cell.as_ptr();
     }
 
@@ -33,7 +40,7 @@ impl Stack {
     pub(super) fn pop(&mut self) -> Option<NonNull<u8>> {
         let cell = NonNull::new(self.0)?;
         // SAFETY: what is on the stack is memory that `push` initialised and nobody has touched since.
-        self.0 = unsafe { cell.as_ref() }.next;
-        Some(cell.cast())
+        self.0 = unsafe { link(cell).read() };
+        Some(cell)
     }
 }
