@@ -12,6 +12,7 @@
 //! | vtable, id, name, owner | always                  | anybody, to read                            |
 //! | place of birth      | until the last reference went | anybody, to read                            |
 //! | the same word, as a link | after that               | the thread that dropped it, then the owner  |
+//! | state word, to read | after the task was freed, until its memory is used again | shutdown's walk  |
 //! | stage               | under RUNNING                 | the thread that set it                      |
 //! | stage               | after COMPLETE                | the join handle                             |
 //! | join waker          | before COMPLETE, JOIN_WAKER clear | the join handle                         |
@@ -80,7 +81,7 @@ pub(crate) trait Schedule: 'static {
     unsafe fn release(task: NonNull<Header>);
 }
 
-/// Makes a task. The first entry of the pair goes to a queue once the task is on its owner's list.
+/// Makes a task. The first entry of the pair goes to a queue.
 pub(crate) fn new_task<F, S>(future: F, birth: Birth) -> (Notified, JoinHandle<F::Output>)
 where
     F: Future + 'static,

@@ -7,9 +7,9 @@
 //!
 //! # A list takes no lock
 //!
-//! The list belongs to one thread at a time: the worker; for the lists of foreign tasks, whoever has their gate (`scheduler/foreign.rs`); for one whose
-//! core no thread has, whoever holds the lock that keeps it so; after the workers are gone and the gates closed, the
-//! thread that shuts the runtime down.
+//! The list belongs to one thread at a time: the worker; for the lists of foreign tasks, whoever has their gate
+//! (`scheduler/foreign.rs`); for one whose core no thread has, whoever holds the lock that keeps it so; after the workers are
+//! gone and the gates closed, the thread that shuts the runtime down.
 //!
 //! When the last reference goes on that very thread, it frees the task. Other threads push the dead onto
 //! the list's *return stack*, several at a time ([`Home`](super::home)), and the owner frees them when it comes by: at
@@ -311,9 +311,10 @@ impl Owner {
     pub(crate) unsafe fn cancel_all(&self, runner: &Runner<'_>) {
         // Dropping a future runs user code, which may drop the last references to other tasks of this list. Those only
         // go to the return stack, and the walk is not disturbed.
-        // SAFETY: the list is the caller's.
         self.cells.with(|cells| {
-            unsafe { (*cells).each() }.for_each(|cell| {
+            // SAFETY: the list is the caller's.
+            let each = unsafe { (*cells).each() };
+            each.for_each(|cell| {
                 let task = cell.cast::<Header>();
                 // SAFETY: in every cell a task lies, or has died, and then its state still says that it was complete: with
                 // that it died, and nothing has been written over it. (Nothing but the state is looked at before.) A task that
@@ -323,7 +324,7 @@ impl Owner {
                         (task.as_ref().vtable.cancel_claimed)(task, runner);
                     }
                 }
-            })
+            });
         });
     }
 

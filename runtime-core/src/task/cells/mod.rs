@@ -27,7 +27,11 @@ mod size;
 mod stack;
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::mem;
 use std::ptr::NonNull;
+
+use super::cell::Header;
+use super::state::State;
 
 use self::blocks::Blocks;
 use self::singles::Singles;
@@ -38,6 +42,9 @@ use self::stack::Stack;
 const PLAIN: bool = cfg!(any(rt_plain_cells, loom));
 /// How many bytes of dead cells a list keeps: those of some 2000 small tasks.
 const LIMIT: usize = 256 * 1024;
+
+// What the walk reads is not what free cells are linked by. (In a model the state is larger, and each cell a single.)
+const _: () = assert!(mem::offset_of!(Header, state) == 0 && (PLAIN || mem::size_of::<State>() <= stack::LINK));
 
 /// See the module. For one thread at a time.
 pub(super) struct Cells {

@@ -15,7 +15,7 @@ struct Node {
 
 /// A cell with its node, and where that is.
 fn with_node(cell: Layout) -> (Layout, usize) {
-    cell.extend(Layout::new::<Node>()).expect("a task that large was not allocated")
+    cell.extend(Layout::new::<Node>()).expect("no task is nearly as large as memory")
 }
 
 /// The cells of a list that are an allocation each. For one thread at a time.

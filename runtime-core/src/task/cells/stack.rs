@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 pub(super) struct Stack(*mut u8);
 
 /// Where in a cell that waits the next one is written: not in its first word, which remains as its task left it.
-const LINK: usize = mem::size_of::<usize>();
+pub(super) const LINK: usize = mem::size_of::<usize>();
 
 /// # Safety
 ///

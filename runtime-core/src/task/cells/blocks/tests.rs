@@ -114,6 +114,7 @@ fn orphans_end_on_threads_of_their_own() {
     let orphans = cells.split_off(500);
     // SAFETY: just allocated.
     cells.into_iter().for_each(|cell| unsafe { blocks.free(cell, size) });
+    assert_eq!(blocks.count(), 500);
     blocks.leave();
     assert_eq!(blocks.held(), 0);
     std::thread::scope(|scope| {
