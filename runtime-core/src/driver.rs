@@ -82,6 +82,17 @@ pub trait Service: Any + Send + Sync {
     unsafe fn poll_ended(&self, worker: usize, waker: &Waker) {
         let _ = (worker, waker);
     }
+
+    /// The [worker](crate::context::worker_index) of this number has its turn to look after the drivers; called on it, before it
+    /// polls them, and it may find that another thread does.
+    fn worker_looks(&self, worker: usize) {
+        let _ = worker;
+    }
+
+    /// The same worker is going to sleep: what was left to it must be looked for now, or by others.
+    fn worker_leaves(&self, worker: usize) {
+        let _ = worker;
+    }
 }
 
 impl<T: Service> Service for Arc<T> {
@@ -92,6 +103,14 @@ impl<T: Service> Service for Arc<T> {
     unsafe fn poll_ended(&self, worker: usize, waker: &Waker) {
         // SAFETY: passed on.
         unsafe { (**self).poll_ended(worker, waker) };
+    }
+
+    fn worker_looks(&self, worker: usize) {
+        (**self).worker_looks(worker);
+    }
+
+    fn worker_leaves(&self, worker: usize) {
+        (**self).worker_leaves(worker);
     }
 }
 

@@ -14,7 +14,7 @@ use mio::event::Source;
 use runtime_core::context::{self, Missing};
 use runtime_core::coop;
 
-use crate::driver::{Handle, Slot};
+use crate::driver::{Handle, Raw, Slot};
 use crate::interest::Interest;
 use crate::readiness::{Direction, ReadyEvent, SHORT_TRANSFER_DRAINS, ScheduledIo, Waiter};
 use crate::ready::Ready;
@@ -205,6 +205,12 @@ impl Registration {
         outcome
     }
 
+    /// The socket that is registered, for this interest, has been read from.
+    #[inline]
+    pub(crate) fn note_read(&self, socket: &impl Raw, interest: Interest) {
+        self.slot.note_read(socket, interest);
+    }
+
     /// The operation that this look led to was refused.
     #[cfg_attr(not(unix), allow(dead_code))] // for the guards of `AsyncFd`
     pub(crate) fn clear_refused(&self, event: ReadyEvent) {
@@ -243,7 +249,7 @@ impl<S: Source> Evented<S> {
             Err(error) => return Err((source, error)),
         };
         slot.io().assume(assumed);
-        match slot.registry().register(&mut source, slot.token(), interest.to_mio()) {
+        match slot.register(&mut source, interest) {
             Ok(()) => Ok(Self { source: Some(source), registration: Registration { slot } }),
             Err(error) => Err((source, error)),
         }
@@ -274,7 +280,7 @@ impl<S: Source> Evented<S> {
     /// Takes the object back, out of the poller, and says whether the system let go of it.
     pub(crate) fn into_inner(mut self) -> (S, io::Result<()>) {
         let mut source = self.source.take().expect("only into_inner takes the source, and it takes self");
-        let outcome = self.registration.slot.registry().deregister(&mut source);
+        let outcome = self.registration.slot.deregister(&mut source);
         (source, outcome)
     }
 }
@@ -283,7 +289,7 @@ impl<S: Source> Drop for Evented<S> {
     fn drop(&mut self) {
         if let Some(source) = &mut self.source {
             // If it is not there (somebody closed the descriptor behind our back), then it need not be taken out.
-            let _ = self.registration.slot.registry().deregister(source);
+            let _ = self.registration.slot.deregister(source);
         }
     }
 }

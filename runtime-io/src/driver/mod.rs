@@ -7,6 +7,8 @@
 //! A poll collects the wakers of all its events and calls them together at the end, in the order the events came. The
 //! driver must never call one earlier, hold a lock while it does, or let one that panics take the worker with it.
 
+#[cfg_attr(not(any(target_os = "linux", target_os = "android")), path = "no_near.rs")]
+mod near;
 mod table;
 mod token;
 mod unpark;
@@ -27,6 +29,8 @@ use runtime_core::driver::{DriverCounters, Service, Unpark};
 use crate::readiness::WakeBatch;
 use crate::ready::Ready;
 
+pub(crate) use near::Raw;
+use near::{How, Nearby};
 use table::Shard;
 pub(crate) use table::Slot;
 use token::{Address, MAX_SHARDS, WAKE};
@@ -58,17 +62,21 @@ struct Shared {
     registry: mio::Registry,
     /// Written by the thread that holds the driver only.
     events: AtomicU64,
+    nearby: Nearby,
 }
 
 impl Driver {
-    /// Makes a driver for a runtime of so many worker slots, which takes at most `events` events from one poll.
+    /// Makes a driver for a runtime of so many worker slots, of which the first are those of its `workers`, that takes at
+    /// most `events` events from one poll.
     ///
     /// # Errors
     ///
     /// What the operating system says: it is out of file descriptors, for example.
-    pub fn new(slots: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
+    pub fn new(slots: usize, workers: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
         let poll = mio::Poll::new()?;
-        let shared = Arc::new(Shared { registry: poll.registry().try_clone()?, events: AtomicU64::new(0) });
+        let registry = poll.registry().try_clone()?;
+        let nearby = Nearby::new(workers, poll.registry().try_clone()?);
+        let shared = Arc::new(Shared { registry, events: AtomicU64::new(0), nearby });
         let waker = mio::Waker::new(poll.registry(), WAKE)?;
         let shards = slots.saturating_add(1).min(MAX_SHARDS);
         let handle = Arc::new(Handle {
@@ -88,7 +96,12 @@ impl Driver {
 
     /// One look at the poller, at most so long, and everything that follows from it. Returns whether there was an
     /// event.
-    fn turn(&mut self, timeout: Option<Duration>) -> bool {
+    fn turn(&mut self, timeout: Option<Duration>, how: How) -> bool {
+        let handle = &*self.handle;
+        let nearby = &handle.shared.nearby;
+        let near_before = nearby.delivered();
+        nearby.attend_passed_over(how, |event, wakes| handle.deliver_event(event, wakes));
+        let timeout = if nearby.delivered() == near_before { timeout } else { Some(Duration::ZERO) };
         match wait::wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
             // A signal: no events came. The caller looks around and comes back.
@@ -98,9 +111,17 @@ impl Driver {
         }
         let mut delivered = 0;
         for event in &self.events {
-            if event.token() != WAKE {
-                delivered += 1;
-                self.handle.deliver(Address::of(event.token()), Ready::from_mio(event), &mut self.wakes);
+            match event.token() {
+                WAKE => {}
+                token => match token::worker_near(token) {
+                    Some(worker) => {
+                        nearby.attend(worker, how, |event, wakes| handle.deliver_event(event, wakes));
+                    }
+                    None => {
+                        delivered += 1;
+                        handle.deliver_event(event, &mut self.wakes);
+                    }
+                },
             }
         }
         if delivered > 0 {
@@ -108,7 +129,7 @@ impl Driver {
             counter.store(counter.load(Ordering::Relaxed) + delivered, Ordering::Relaxed);
             self.wakes.wake_all();
         }
-        delivered > 0
+        delivered > 0 || nearby.delivered() > near_before
     }
 }
 
@@ -118,13 +139,13 @@ impl runtime_core::driver::Driver for Driver {
         // The poller rounds a timeout up to what it can measure, so nobody is sent back before their time. Asked to
         // return, it still takes what is there.
         let timeout = if unparker.state.enter() { timeout } else { Some(Duration::ZERO) };
-        let delivered = self.turn(timeout);
+        let delivered = self.turn(timeout, How::Parks);
         unparker.state.leave();
         delivered
     }
 
     fn poll(&mut self) -> bool {
-        self.turn(Some(Duration::ZERO))
+        self.turn(Some(Duration::ZERO), How::Polls)
     }
 
     fn shutdown(&mut self) {
@@ -173,6 +194,10 @@ impl Handle {
         Err(io::Error::new(io::ErrorKind::QuotaExceeded, "more descriptors than the I/O driver can register"))
     }
 
+    fn deliver_event(&self, event: &mio::event::Event, wakes: &mut WakeBatch) {
+        self.deliver(Address::of(event.token()), Ready::from_mio(event), wakes);
+    }
+
     fn deliver(&self, to: Address, ready: Ready, wakes: &mut WakeBatch) {
         // A descriptor that was closed behind its registration's back can haunt the poller for as long as a copy of it
         // exists, so a token that nobody has any more is no reason for alarm.
@@ -185,9 +210,17 @@ impl Handle {
 impl Service for Handle {
     fn counters(&self) -> DriverCounters {
         let mut counters = DriverCounters::default();
-        counters.io_events = self.shared.events.load(Ordering::Relaxed);
+        counters.io_events = self.shared.events.load(Ordering::Relaxed) + self.shared.nearby.delivered();
         counters.io_registered = self.shards.iter().map(|shard| shard.claimed() as u64).sum();
         counters
+    }
+
+    fn worker_looks(&self, worker: usize) {
+        self.shared.nearby.look(worker, |event, wakes| self.deliver_event(event, wakes));
+    }
+
+    fn worker_leaves(&self, worker: usize) {
+        self.shared.nearby.leave(worker, |event, wakes| self.deliver_event(event, wakes));
     }
 }
 

@@ -21,13 +21,18 @@ use std::io;
 use std::sync::Arc;
 
 use mio::Token;
+use mio::event::Source;
 use runtime_core::primitive::{Mutex, OnceLock};
 use slab::Slab;
 
+use crate::interest::Interest;
 use crate::readiness::ScheduledIo;
 use crate::shut_down;
 
 use super::Shared;
+#[cfg(test)]
+use super::near::Nearby;
+use super::near::{Raw, Seat};
 use super::token::{Address, SLOT_BITS};
 
 const FIRST_PAGE: usize = 32;
@@ -92,7 +97,7 @@ impl Shard {
         self.pages[page].get_or_init(|| (0..FIRST_PAGE << page).map(|_| ScheduledIo::new()).collect());
         slots.claimed.insert(());
         drop(slots);
-        Ok(Some(Slot { shard: self.clone(), slot }))
+        Ok(Some(Slot { shard: self.clone(), slot, seat: Seat::new(slot) }))
     }
 
     /// The readiness in a slot, if the slot was ever given out.
@@ -124,6 +129,7 @@ impl fmt::Debug for Shard {
 pub(crate) struct Slot {
     shard: Arc<Shard>,
     slot: usize,
+    seat: Seat,
 }
 
 impl Slot {
@@ -137,8 +143,26 @@ impl Slot {
         Address { generation: self.io().generation(), shard: self.shard.number, slot: self.slot }.token()
     }
 
-    pub(crate) fn registry(&self) -> &mio::Registry {
-        &self.shard.shared.registry
+    #[cfg(test)]
+    pub(super) fn seat(&self) -> (&Seat, &Nearby) {
+        (&self.seat, &self.shard.shared.nearby)
+    }
+
+    /// Registers an object under the token of this slot.
+    pub(crate) fn register(&self, source: &mut impl Source, interest: Interest) -> io::Result<()> {
+        self.shard.shared.registry.register(source, self.token(), interest.to_mio())
+    }
+
+    /// Takes the object out again.
+    pub(crate) fn deregister(&mut self, source: &mut impl Source) -> io::Result<()> {
+        let shared = &self.shard.shared;
+        self.seat.leave(&shared.nearby).unwrap_or_else(|| shared.registry.deregister(source))
+    }
+
+    /// The socket has been read from, which may show it to be with the wrong poller (`near.rs`).
+    #[inline]
+    pub(crate) fn note_read(&self, socket: &impl Raw, interest: Interest) {
+        self.seat.note_read(&self.shard.shared.nearby, socket, || self.token(), interest);
     }
 }
 
@@ -155,7 +179,7 @@ mod tests {
     use crate::driver::Driver;
 
     fn shard() -> Arc<Shard> {
-        let (_driver, handle) = Driver::new(0, 16).unwrap();
+        let (_driver, handle) = Driver::new(0, 0, 16).unwrap();
         Arc::new(Shard::new(0, handle.shared.clone()))
     }
 

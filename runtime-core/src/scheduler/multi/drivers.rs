@@ -61,12 +61,26 @@ impl Worker {
     /// Looks after the drivers, unless another thread does, and queues what they wake.
     pub(super) fn poll_drivers(&self) {
         self.collecting.set(true);
+        if let (Some(io), Some(index)) = (&self.runtime.drivers.io, self.index()) {
+            io.worker_looks(index);
+        }
         if self.shared().driver.poll() {
             self.counters().driver_polls.add(1);
         }
         self.collecting.set(false);
         self.queue_batch();
         self.call_foreign_wakers();
+    }
+
+    /// Before it sleeps: takes what the drivers have left to this worker. Whether there was anything.
+    pub(super) fn leave_drivers(&self) -> bool {
+        if let (Some(io), Some(index)) = (&self.runtime.drivers.io, self.index()) {
+            self.collecting.set(true);
+            io.worker_leaves(index);
+            self.collecting.set(false);
+            self.queue_batch();
+        }
+        !self.core.lanes.is_empty()
     }
 
     /// Takes up a task that the drivers woke. A batch that grows long is queued in parts, so that others can begin with

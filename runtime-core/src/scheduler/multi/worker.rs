@@ -420,7 +420,9 @@ impl Worker {
         if self.searching.get() && self.patience.look_out(glance, || self.has_work_come()) {
             return;
         }
-        self.sleep();
+        if !self.leave_drivers() {
+            self.sleep();
+        }
     }
 
     /// A look at the queues and, if nobody waits in them, the drivers.

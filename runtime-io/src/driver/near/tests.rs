@@ -1,0 +1,214 @@
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use runtime_core::driver::{Driver as _, Service as _};
+
+use super::seat::Place;
+use super::{EVENTS, GRACE, SOME};
+use crate::driver::{Driver, Handle, Slot};
+use crate::interest::Interest;
+
+const FIRST: Place = Place(1);
+const SECOND: Place = Place(2);
+
+fn driver() -> (Driver, Arc<Handle>) {
+    Driver::new(2, 2, 64).unwrap()
+}
+
+/// A socket that is registered, and the other end of its connection.
+struct Socket {
+    ours: mio::net::TcpStream,
+    slot: Slot,
+    theirs: TcpStream,
+}
+
+impl Socket {
+    fn new(handle: &Handle, listener: &TcpListener) -> Self {
+        let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let mut ours = mio::net::TcpStream::from_std(ours);
+        let (theirs, _) = listener.accept().unwrap();
+        let slot = handle.claim().unwrap();
+        slot.register(&mut ours, Interest::READABLE).unwrap();
+        Self { ours, slot, theirs }
+    }
+
+    fn at(handle: &Handle, place: Place) -> Self {
+        let socket = Self::new(handle, &TcpListener::bind("127.0.0.1:0").unwrap());
+        socket.go(place);
+        socket
+    }
+
+    fn go(&self, place: Place) {
+        let (seat, nearby) = self.slot.seat();
+        seat.move_to(nearby, place, self.ours.as_fd(), self.slot.token(), Interest::READABLE).unwrap();
+    }
+
+    fn send(&mut self) {
+        self.theirs.write_all(b"x").unwrap();
+    }
+
+    fn is_readable(&self) -> bool {
+        !self.slot.io().look(Interest::READABLE).unwrap().ready.is_empty()
+    }
+
+    /// Takes what has come, and forgets that it was announced.
+    fn take(&mut self) {
+        let event = self.slot.io().look(Interest::READABLE).unwrap();
+        assert_eq!(self.ours.read(&mut [0; 8]).unwrap(), 1);
+        self.slot.io().clear_drained(event);
+        assert!(!self.is_readable());
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // One test has done it.
+        let _ = self.slot.deregister(&mut self.ours);
+    }
+}
+
+#[test]
+fn a_worker_finds_what_is_near_it_and_others_leave_it_that() {
+    let (mut driver, handle) = driver();
+    let mut socket = Socket::at(&handle, FIRST);
+    for _ in 0..3 {
+        handle.worker_looks(0);
+        socket.send();
+        driver.poll();
+        assert!(!socket.is_readable(), "it is up, and was here a moment ago");
+        handle.worker_looks(1);
+        assert!(!socket.is_readable());
+        handle.worker_looks(0);
+        assert!(socket.is_readable());
+        socket.take();
+    }
+}
+
+#[test]
+fn what_is_near_a_worker_that_is_not_up_is_anybodys() {
+    let (mut driver, handle) = driver();
+    let mut socket = Socket::at(&handle, FIRST);
+    socket.send();
+    driver.poll();
+    assert!(socket.is_readable());
+    socket.take();
+
+    handle.worker_looks(0);
+    handle.worker_leaves(0);
+    socket.send();
+    assert!(driver.park(None), "it is reported to who waits");
+    assert!(socket.is_readable());
+}
+
+#[test]
+fn a_worker_that_goes_finds_what_was_left_to_it() {
+    let (mut driver, handle) = driver();
+    let mut socket = Socket::at(&handle, FIRST);
+    handle.worker_looks(0);
+    socket.send();
+    driver.poll();
+    handle.worker_leaves(0);
+    assert!(socket.is_readable());
+}
+
+#[test]
+fn who_waits_takes_what_was_passed_over_first() {
+    let (mut driver, handle) = driver();
+    let mut socket = Socket::at(&handle, FIRST);
+    handle.worker_looks(0);
+    socket.send();
+    driver.poll();
+    assert!(!socket.is_readable());
+    assert!(driver.park(None), "nobody will say again that there is something");
+    assert!(socket.is_readable());
+}
+
+#[test]
+fn who_waits_is_told_of_what_is_near_a_busy_worker() {
+    let (mut driver, handle) = driver();
+    let mut socket = Socket::at(&handle, FIRST);
+    handle.worker_looks(0);
+    socket.send();
+    assert!(driver.park(None));
+    assert!(socket.is_readable());
+}
+
+#[test]
+fn what_is_near_a_worker_that_does_not_come_is_taken_by_the_next() {
+    let (mut driver, handle) = driver();
+    let mut socket = Socket::at(&handle, FIRST);
+    handle.worker_looks(0);
+    socket.send();
+    driver.poll();
+    thread::sleep(2 * GRACE);
+    driver.poll();
+    assert!(socket.is_readable());
+}
+
+#[test]
+fn events_that_are_more_than_one_look_takes_are_not_forgotten() {
+    let (mut driver, handle) = driver();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut sockets: Vec<_> = (0..EVENTS + 10).map(|_| Socket::new(&handle, &listener)).collect();
+    sockets.iter().for_each(|socket| socket.go(FIRST));
+    handle.worker_looks(0);
+    sockets.iter_mut().for_each(Socket::send);
+    handle.worker_leaves(0);
+    let readable = |sockets: &[Socket]| sockets.iter().filter(|socket| socket.is_readable()).count();
+    assert_eq!(readable(&sockets), EVENTS);
+    driver.park(None);
+    assert_eq!(readable(&sockets), EVENTS + 10);
+}
+
+#[test]
+fn nothing_is_lost_on_the_way_from_one_poller_to_another() {
+    let (mut driver, handle) = driver();
+    let mut socket = Socket::at(&handle, Place::SHARED);
+    for place in [FIRST, SECOND, Place::SHARED, SECOND, FIRST, FIRST, Place::SHARED].repeat(5) {
+        socket.send();
+        // Not asked before it moves: the new poller must tell.
+        socket.go(place);
+        driver.park(Some(Duration::from_secs(10)));
+        assert!(socket.is_readable(), "{place:?}");
+        socket.take();
+    }
+}
+
+#[test]
+fn a_socket_that_was_near_a_worker_is_nowhere_when_it_is_given_back() {
+    let (mut driver, handle) = driver();
+    let mut socket = Socket::at(&handle, SECOND);
+    assert_eq!(handle.shared.nearby.workers[1].sockets.load(super::Relaxed), 1);
+    socket.slot.deregister(&mut socket.ours).unwrap();
+    assert_eq!(handle.shared.nearby.workers[1].sockets.load(super::Relaxed), 0);
+    socket.send();
+    driver.poll();
+    assert!(!socket.is_readable());
+}
+
+#[test]
+fn a_socket_goes_where_its_packets_come_in_if_the_worker_there_has_room() {
+    let (_driver, handle) = driver();
+    let nearby = &handle.shared.nearby;
+    let worker_on = |worker: u16, processor: usize| nearby.on_processor[processor].store(worker, super::Relaxed);
+    worker_on(1, 5);
+    worker_on(2, 7);
+    assert_eq!(nearby.place_for(5, Place::SHARED), Place::SHARED, "nobody else is up");
+    [0, 1].map(|worker| nearby.workers[worker].presence.come());
+    nearby.up.store(2, super::Relaxed);
+    assert_eq!(nearby.place_for(5, Place::SHARED), FIRST);
+    assert_eq!(nearby.place_for(7, FIRST), SECOND);
+    assert_eq!(nearby.place_for(6, FIRST), Place::SHARED, "no worker was seen there");
+    (0..SOME).for_each(|_| nearby.count(FIRST, true));
+    assert_eq!(nearby.place_for(5, Place::SHARED), FIRST, "some more, as there are these");
+    (0..100).for_each(|_| nearby.count(FIRST, true));
+    assert_eq!(nearby.place_for(5, SECOND), SECOND, "more than its share");
+    assert_eq!(nearby.place_for(5, FIRST), FIRST, "none is sent away");
+    (0..100).for_each(|_| nearby.count(SECOND, true));
+    assert_eq!(nearby.place_for(5, SECOND), FIRST);
+}
