@@ -83,16 +83,22 @@ pub trait Service: Any + Send + Sync {
         let _ = (worker, waker);
     }
 
-    /// The [worker](crate::context::worker_index) of this number has its turn to look after the drivers; called on it, before it
-    /// polls them, and it may find that another thread does.
-    fn worker_looks(&self, worker: usize) {
-        let _ = worker;
+    /// The [worker](crate::context::worker_index) of this number, which is the calling thread, comes by the drivers. It calls
+    /// wakers as from within [`Driver::poll`].
+    fn visited(&self, worker: usize, visit: Visit) {
+        let _ = (worker, visit);
     }
+}
 
-    /// The same worker is going to sleep: what was left to it must be looked for now, or by others.
-    fn worker_leaves(&self, worker: usize) {
-        let _ = worker;
-    }
+/// What a worker has come by the drivers for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// It is about to poll them, unless another thread does.
+    Polls,
+    /// It leaves its turn to another worker.
+    Skips,
+    /// It is going to sleep: what was left to it must be looked for now, or by others.
+    Leaves,
 }
 
 impl<T: Service> Service for Arc<T> {
@@ -105,12 +111,8 @@ impl<T: Service> Service for Arc<T> {
         unsafe { (**self).poll_ended(worker, waker) };
     }
 
-    fn worker_looks(&self, worker: usize) {
-        (**self).worker_looks(worker);
-    }
-
-    fn worker_leaves(&self, worker: usize) {
-        (**self).worker_leaves(worker);
+    fn visited(&self, worker: usize, visit: Visit) {
+        (**self).visited(worker, visit);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The I/O half of the rt runtime: one shared poller, and the sockets that stand on it.
+//! The I/O half of the rt runtime: a shared poller, and the sockets that stand on it.
 //!
 //! The facade makes a [`Driver`], puts it under the timers and hands the stack to the core; the worker with nothing to
 //! do waits in it. Programs see [`net`], [`io`] and, on Unix, [`unix`], which the facade re-exports.

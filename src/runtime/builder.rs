@@ -361,10 +361,9 @@ impl Builder {
             clock.pause();
         }
         let slots = config.slots();
-        let workers = if config.flavor == Flavor::MultiThread { config.worker_threads } else { 1 };
         let mut drivers = DriverStack::bare();
         if self.enable_io {
-            let (driver, handle) = runtime_io::Driver::new(slots, workers, self.io_events)?;
+            let (driver, handle) = runtime_io::Driver::new(slots, config.workers_with_processors(), self.io_events)?;
             drivers.driver = Box::new(driver);
             drivers.unpark = handle.unpark_handle();
             drivers.io = Some(Box::new(handle));

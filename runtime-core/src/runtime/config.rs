@@ -123,6 +123,12 @@ impl Config {
         }
     }
 
+    /// How many workers have a processor each: all or none.
+    pub fn workers_with_processors(&self) -> usize {
+        let has_enough = self.flavor == Flavor::MultiThread && self.worker_threads <= num_cpus::get();
+        if has_enough { self.worker_threads } else { 0 }
+    }
+
     /// How many worker slots the runtime will have from the start, so that drivers can keep one shard for each. What
     /// [`worker_index`](crate::context::worker_index) gives is below it.
     pub fn slots(&self) -> usize {

@@ -4,10 +4,13 @@
 //! are registered, also while the driver waits. Descriptors are registered once, for edges: the system reports each
 //! change once, [`readiness`](crate::readiness) remembers it, and operations try before they wait.
 //!
-//! A poll collects the wakers of all its events and calls them together at the end, in the order the events came. The
-//! driver must never call one earlier, hold a lock while it does, or let one that panics take the worker with it.
+//! Workers may have pollers of their own for some sockets, which the driver's is told of (`near/`).
+//!
+//! A poll collects the wakers of all its events and calls them together at the end, in the order the events came (those of
+//! workers' pollers before its own). The driver must never call one earlier, hold a lock while it does, or let one that
+//! panics take the worker with it.
 
-#[cfg_attr(not(any(target_os = "linux", target_os = "android")), path = "no_near.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "no_near.rs")]
 mod near;
 mod table;
 mod token;
@@ -24,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use runtime_core::context;
-use runtime_core::driver::{DriverCounters, Service, Unpark};
+use runtime_core::driver::{DriverCounters, Service, Unpark, Visit};
 
 use crate::readiness::WakeBatch;
 use crate::ready::Ready;
@@ -66,16 +69,16 @@ struct Shared {
 }
 
 impl Driver {
-    /// Makes a driver for a runtime of so many worker slots, of which the first are those of its `workers`, that takes at
-    /// most `events` events from one poll.
+    /// Makes a driver for a runtime of so many worker slots, which takes at most `events` events from one poll. The first
+    /// `near_workers` may have sockets of their own; to be of use that must be two at least, each with a processor.
     ///
     /// # Errors
     ///
     /// What the operating system says: it is out of file descriptors, for example.
-    pub fn new(slots: usize, workers: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
+    pub fn new(slots: usize, near_workers: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
         let poll = mio::Poll::new()?;
         let registry = poll.registry().try_clone()?;
-        let nearby = Nearby::new(workers, poll.registry().try_clone()?);
+        let nearby = Nearby::new(near_workers, poll.registry())?;
         let shared = Arc::new(Shared { registry, events: AtomicU64::new(0), nearby });
         let waker = mio::Waker::new(poll.registry(), WAKE)?;
         let shards = slots.saturating_add(1).min(MAX_SHARDS);
@@ -99,9 +102,8 @@ impl Driver {
     fn turn(&mut self, timeout: Option<Duration>, how: How) -> bool {
         let handle = &*self.handle;
         let nearby = &handle.shared.nearby;
-        let near_before = nearby.delivered();
-        nearby.attend_passed_over(how, |event, wakes| handle.deliver_event(event, wakes));
-        let timeout = if nearby.delivered() == near_before { timeout } else { Some(Duration::ZERO) };
+        let mut near = nearby.attend_passed_over(how, |event, wakes| handle.deliver_event(event, wakes));
+        let timeout = if near == 0 { timeout } else { Some(Duration::ZERO) };
         match wait::wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
             // A signal: no events came. The caller looks around and comes back.
@@ -115,7 +117,7 @@ impl Driver {
                 WAKE => {}
                 token => match token::worker_near(token) {
                     Some(worker) => {
-                        nearby.attend(worker, how, |event, wakes| handle.deliver_event(event, wakes));
+                        near += nearby.attend(worker, how, |event, wakes| handle.deliver_event(event, wakes));
                     }
                     None => {
                         delivered += 1;
@@ -129,7 +131,7 @@ impl Driver {
             counter.store(counter.load(Ordering::Relaxed) + delivered, Ordering::Relaxed);
             self.wakes.wake_all();
         }
-        delivered > 0 || nearby.delivered() > near_before
+        delivered + near > 0
     }
 }
 
@@ -215,12 +217,8 @@ impl Service for Handle {
         counters
     }
 
-    fn worker_looks(&self, worker: usize) {
-        self.shared.nearby.look(worker, |event, wakes| self.deliver_event(event, wakes));
-    }
-
-    fn worker_leaves(&self, worker: usize) {
-        self.shared.nearby.leave(worker, |event, wakes| self.deliver_event(event, wakes));
+    fn visited(&self, worker: usize, visit: Visit) {
+        self.shared.nearby.visit(worker, visit, |event, wakes| self.deliver_event(event, wakes));
     }
 }
 

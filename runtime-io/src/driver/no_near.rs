@@ -1,7 +1,8 @@
-//! In place of `near.rs`, for systems that do not tell on which processor a socket's packets come in: every socket is with
+//! In place of `near/`, for systems that do not tell on which processor a socket's packets come in: every socket is with
 //! the shared poller.
 
 use mio::event::Event;
+use runtime_core::driver::Visit;
 
 use crate::interest::Interest;
 use crate::readiness::WakeBatch;
@@ -16,17 +17,19 @@ pub(super) enum How {
 pub(super) struct Nearby;
 
 impl Nearby {
-    pub(super) fn new(_: usize, _: mio::Registry) -> Self {
-        Self
+    pub(super) fn new(_: usize, _: &mio::Registry) -> std::io::Result<Self> {
+        Ok(Self)
     }
 
-    pub(super) fn look(&self, _: usize, _: impl FnMut(&Event, &mut WakeBatch)) {}
+    pub(super) fn visit(&self, _: usize, _: Visit, _: impl FnMut(&Event, &mut WakeBatch)) {}
 
-    pub(super) fn leave(&self, _: usize, _: impl FnMut(&Event, &mut WakeBatch)) {}
+    pub(super) fn attend(&self, _: usize, _: How, _: impl FnMut(&Event, &mut WakeBatch)) -> u64 {
+        0
+    }
 
-    pub(super) fn attend(&self, _: usize, _: How, _: impl FnMut(&Event, &mut WakeBatch)) {}
-
-    pub(super) fn attend_passed_over(&self, _: How, _: impl FnMut(&Event, &mut WakeBatch)) {}
+    pub(super) fn attend_passed_over(&self, _: How, _: impl FnMut(&Event, &mut WakeBatch)) -> u64 {
+        0
+    }
 
     pub(super) fn delivered(&self) -> u64 {
         0

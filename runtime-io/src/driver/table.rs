@@ -30,8 +30,6 @@ use crate::readiness::ScheduledIo;
 use crate::shut_down;
 
 use super::Shared;
-#[cfg(test)]
-use super::near::Nearby;
 use super::near::{Raw, Seat};
 use super::token::{Address, SLOT_BITS};
 
@@ -129,7 +127,7 @@ impl fmt::Debug for Shard {
 pub(crate) struct Slot {
     shard: Arc<Shard>,
     slot: usize,
-    seat: Seat,
+    pub(super) seat: Seat,
 }
 
 impl Slot {
@@ -143,11 +141,6 @@ impl Slot {
         Address { generation: self.io().generation(), shard: self.shard.number, slot: self.slot }.token()
     }
 
-    #[cfg(test)]
-    pub(super) fn seat(&self) -> (&Seat, &Nearby) {
-        (&self.seat, &self.shard.shared.nearby)
-    }
-
     /// Registers an object under the token of this slot.
     pub(crate) fn register(&self, source: &mut impl Source, interest: Interest) -> io::Result<()> {
         self.shard.shared.registry.register(source, self.token(), interest.to_mio())
@@ -159,7 +152,7 @@ impl Slot {
         self.seat.leave(&shared.nearby).unwrap_or_else(|| shared.registry.deregister(source))
     }
 
-    /// The socket has been read from, which may show it to be with the wrong poller (`near.rs`).
+    /// The socket has been read from, which may show it to be with the wrong poller (`near/`).
     #[inline]
     pub(crate) fn note_read(&self, socket: &impl Raw, interest: Interest) {
         self.seat.note_read(&self.shard.shared.nearby, socket, || self.token(), interest);

@@ -11,6 +11,7 @@ use crate::readiness::GENERATION_BITS;
 pub(super) const WAKE: Token = Token(usize::MAX);
 
 /// The token of a worker's poller: as that of a slot which there is in no shard.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // for `near`
 pub(super) fn near(worker: usize) -> Token {
     debug_assert!(worker < MAX_NEAR);
     Address { generation: 0, shard: worker, slot: NO_SLOT }.joined()
@@ -29,6 +30,7 @@ pub(super) const SLOT_BITS: u32 = usize::BITS - GENERATION_BITS - SHARD_BITS;
 /// How many shards a token can tell apart.
 pub(super) const MAX_SHARDS: usize = 1 << SHARD_BITS;
 /// And how many workers' pollers.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // for `near`
 pub(super) const MAX_NEAR: usize = MAX_SHARDS;
 /// No registration has this number.
 const NO_SLOT: usize = (1 << SLOT_BITS) - 1;

@@ -14,6 +14,7 @@ use std::task::Waker;
 
 use super::steal::MISSING;
 use super::{Slot, Worker};
+use crate::driver::Visit;
 use crate::scheduler::pacing::Turn;
 use crate::task::Notified;
 
@@ -52,6 +53,7 @@ impl Worker {
         match turn {
             Turn::TooSoon => {}
             Turn::Due if neighbour.is_some_and(|(slot, unseen)| is_better_placed(slot, unseen, own_line)) => {
+                self.visit_drivers(Visit::Skips);
                 self.call_foreign_wakers();
             }
             Turn::Due | Turn::Called => self.poll_drivers(),
@@ -61,9 +63,7 @@ impl Worker {
     /// Looks after the drivers, unless another thread does, and queues what they wake.
     pub(super) fn poll_drivers(&self) {
         self.collecting.set(true);
-        if let (Some(io), Some(index)) = (&self.runtime.drivers.io, self.index()) {
-            io.worker_looks(index);
-        }
+        self.visit_drivers(Visit::Polls);
         if self.shared().driver.poll() {
             self.counters().driver_polls.add(1);
         }
@@ -72,15 +72,20 @@ impl Worker {
         self.call_foreign_wakers();
     }
 
-    /// Before it sleeps: takes what the drivers have left to this worker. Whether there was anything.
+    /// Before it sleeps: takes what the drivers have left to this worker. Whether it has anything to run now.
     pub(super) fn leave_drivers(&self) -> bool {
-        if let (Some(io), Some(index)) = (&self.runtime.drivers.io, self.index()) {
-            self.collecting.set(true);
-            io.worker_leaves(index);
-            self.collecting.set(false);
-            self.queue_batch();
-        }
+        self.collecting.set(true);
+        self.visit_drivers(Visit::Leaves);
+        self.collecting.set(false);
+        self.queue_batch();
+        self.call_foreign_wakers();
         !self.core.lanes.is_empty()
+    }
+
+    fn visit_drivers(&self, visit: Visit) {
+        if let (Some(io), Some(index)) = (&self.runtime.drivers.io, self.index()) {
+            io.visited(index, visit);
+        }
     }
 
     /// Takes up a task that the drivers woke. A batch that grows long is queued in parts, so that others can begin with

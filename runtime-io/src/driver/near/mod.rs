@@ -14,14 +14,19 @@
 //! - Who waits in the shared driver ([`How::Parks`]) looks into each poller that is reported, and before it waits into each
 //!   that was passed over.
 //! - Who polls it in passing ([`How::Polls`]) passes over the poller of a worker that is *up* and has looked into it less than
-//!   [`GRACE`] ago, and notes that; else it looks into it. The next one to come by sees the note.
-//! - A worker is up from its first look until it *leaves* ([`Nearby::leave`]), which it does before it sleeps, with a last look.
+//!   [`GRACE`] ago, or into which somebody is looking, and notes that; else it looks into it. The next one to come by sees
+//!   the note. Nobody passes over who does not have the shared driver.
+//! - A worker is up from its first look until it *leaves*, which it does before it sleeps, with a last look.
 //!
 //! That last look finds what was passed over for its sake (`presence.rs`). Who passes over does: hear of the event; fence
 //! (SeqCst); see that the worker is up. The worker does: note that it is not; fence (SeqCst); look. If the first one's fence
 //! comes first the event was there at the look. If the second's does, the first one sees that the worker has left. A worker that is stuck
 //! in a poll, or has stepped aside, is up and does not look: what was passed over for it waits until somebody comes by the
-//! shared driver after the grace, or begins to wait in it.
+//! shared driver after the grace, or begins to wait in it. (So it does if a worker with a long line leaves its turn to another:
+//! then it has no grace.)
+//!
+//! Two looks into one poller at the same time exclude each other by its lock, but not a look into the shared one, for which the
+//! system scans this one too; it may then tell of an event that is gone, which is no harm.
 //!
 //! # Which sockets
 //!
@@ -37,14 +42,16 @@ mod tests;
 
 use std::fmt;
 use std::io;
+use std::ops::DerefMut;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize};
 use std::time::{Duration, Instant};
 
 use mio::event::Event;
 use mio::unix::SourceFd;
 use runtime_core::clock::Clock;
+use runtime_core::driver::Visit;
 use runtime_core::primitive::{Mutex, OnceLock};
 
 use crate::readiness::WakeBatch;
@@ -55,7 +62,7 @@ use seat::Place;
 pub(crate) use seat::Raw;
 pub(super) use seat::Seat;
 
-/// A worker looks after its own poller at its maintenance, every 200 us or so.
+/// A worker looks after its own poller at its maintenance, every 200 us or so, unless it leaves that to another.
 const GRACE: Duration = Duration::from_micros(500);
 /// How many events one look takes from a worker's poller at most.
 const EVENTS: usize = 256;
@@ -79,14 +86,21 @@ pub(super) struct Nearby {
     workers: Box<[Worker]>,
     /// One more than the number of the worker that was last seen there.
     on_processor: Box<[AtomicU16]>,
+    totals: Totals,
+    started: Instant,
+    /// None if there are no workers.
+    shared: Option<mio::Registry>,
+}
+
+/// Of all workers. On lines of their own, which those that are read by every look are not.
+#[repr(align(128))]
+struct Totals {
     /// How many are up.
     up: AtomicUsize,
     /// How many pollers were passed over.
     passed_over: AtomicUsize,
     /// How many sockets are with any.
     sockets: AtomicUsize,
-    started: Instant,
-    shared: mio::Registry,
 }
 
 /// One worker, and its poller if it ever needed one. On lines of its own.
@@ -94,7 +108,7 @@ pub(super) struct Nearby {
 struct Worker {
     presence: Presence,
     is_passed_over: AtomicBool,
-    /// When it last looked, in microseconds since the start.
+    /// When it last looked, in microseconds since the start. Zero if it left its last turn to another.
     seen: AtomicU64,
     sockets: AtomicUsize,
     near: OnceLock<Near>,
@@ -109,6 +123,13 @@ impl Worker {
             sockets: AtomicUsize::new(0),
             near: OnceLock::new(),
         }
+    }
+
+    /// Its poller, if there is anything to look for: a socket is counted before it is registered, and what was passed over is
+    /// noted.
+    fn poller_in_use(&self) -> Option<&Near> {
+        let is_used = self.sockets.load(Relaxed) > 0 || self.is_passed_over.load(Relaxed);
+        self.near.get().filter(|_| is_used)
     }
 }
 
@@ -128,18 +149,21 @@ struct Poller {
 
 impl Nearby {
     /// For so many workers; one that is alone has no use for it.
-    pub(super) fn new(workers: usize, shared: mio::Registry) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// What the system says: it is out of file descriptors, for example.
+    pub(super) fn new(workers: usize, shared: &mio::Registry) -> io::Result<Self> {
         let workers = if workers > 1 { workers.min(token::MAX_NEAR) } else { 0 };
         let processors = if workers > 0 { PROCESSORS } else { 0 };
-        Self {
+        let zero = || AtomicUsize::new(0);
+        Ok(Self {
             workers: (0..workers).map(|_| Worker::new()).collect(),
             on_processor: (0..processors).map(|_| AtomicU16::new(0)).collect(),
-            up: AtomicUsize::new(0),
-            passed_over: AtomicUsize::new(0),
-            sockets: AtomicUsize::new(0),
+            totals: Totals { up: zero(), passed_over: zero(), sockets: zero() },
             started: Clock::real(),
-            shared,
-        }
+            shared: if workers > 0 { Some(shared.try_clone()?) } else { None },
+        })
     }
 
     pub(super) fn is_enabled(&self) -> bool {
@@ -150,34 +174,32 @@ impl Nearby {
         Clock::real().saturating_duration_since(self.started).as_micros() as u64
     }
 
-    /// A worker comes by, and looks into its own poller.
-    pub(super) fn look(&self, worker: usize, deliver: impl FnMut(&Event, &mut WakeBatch)) {
+    /// A worker comes by.
+    pub(super) fn visit(&self, worker: usize, visit: Visit, deliver: impl FnMut(&Event, &mut WakeBatch)) {
         let Some(own) = self.workers.get(worker) else { return };
-        if own.presence.come() {
-            self.up.fetch_add(1, Relaxed);
-        }
-        own.seen.store(self.now(), Relaxed);
-        self.note_processor(worker);
-        if let Some(near) = own.near.get()
-            // Else somebody is just looking.
-            && let Some(mut poller) = near.poller.try_lock()
-        {
-            self.drain(own, near, &mut poller, deliver);
-            poller.wakes.wake_all();
-        }
-    }
-
-    /// A worker is going to sleep, and looks into its own poller for the last time.
-    pub(super) fn leave(&self, worker: usize, deliver: impl FnMut(&Event, &mut WakeBatch)) {
-        let Some(own) = self.workers.get(worker) else { return };
-        if !own.presence.go() {
-            return;
-        }
-        self.up.fetch_sub(1, Relaxed);
-        if let Some(near) = own.near.get() {
-            let mut poller = near.poller.lock();
-            self.drain(own, near, &mut poller, deliver);
-            poller.wakes.wake_all();
+        match visit {
+            Visit::Polls => {
+                if own.presence.come() {
+                    self.totals.up.fetch_add(1, Relaxed);
+                }
+                own.seen.store(self.now(), Relaxed);
+                self.note_processor(worker);
+                if let Some(near) = own.poller_in_use()
+                    // Else somebody is just looking.
+                    && let Some(poller) = near.poller.try_lock()
+                {
+                    self.take(own, near, poller, deliver);
+                }
+            }
+            Visit::Skips => own.seen.store(0, Relaxed),
+            Visit::Leaves => {
+                if own.presence.go() {
+                    self.totals.up.fetch_sub(1, Relaxed);
+                    if let Some(near) = own.poller_in_use() {
+                        self.take(own, near, near.poller.lock(), deliver);
+                    }
+                }
+            }
         }
     }
 
@@ -189,77 +211,79 @@ impl Nearby {
         }
     }
 
-    /// For who has the shared driver: a worker's poller was reported.
-    pub(super) fn attend(&self, worker: usize, how: How, deliver: impl FnMut(&Event, &mut WakeBatch)) {
-        let Some(worker) = self.workers.get(worker) else { return };
-        let Some(near) = worker.near.get() else { return };
+    /// For who has the shared driver: a worker's poller was reported. Returns how many events there were.
+    pub(super) fn attend(&self, worker: usize, how: How, deliver: impl FnMut(&Event, &mut WakeBatch)) -> u64 {
+        let Some(worker) = self.workers.get(worker) else { return 0 };
+        let Some(near) = worker.near.get() else { return 0 };
         let poller = match how {
             How::Parks => Some(near.poller.lock()),
             How::Polls if self.is_about(worker) => None,
             How::Polls => near.poller.try_lock(),
         };
         match poller {
-            Some(mut poller) => {
-                self.drain(worker, near, &mut poller, deliver);
-                poller.wakes.wake_all();
+            Some(poller) => self.take(worker, near, poller, deliver),
+            None => {
+                if !worker.is_passed_over.swap(true, AcqRel) {
+                    self.totals.passed_over.fetch_add(1, Relaxed);
+                }
+                0
             }
-            None => self.pass_over(worker),
         }
     }
 
-    /// For who has the shared driver: what was passed over.
-    pub(super) fn attend_passed_over(&self, how: How, mut deliver: impl FnMut(&Event, &mut WakeBatch)) {
-        // Relaxed: it was counted by a thread that has had the shared driver since, or been the worker.
-        if self.passed_over.load(Relaxed) > 0 {
-            for (number, worker) in self.workers.iter().enumerate() {
-                if worker.is_passed_over.load(Relaxed) {
-                    self.attend(number, how, &mut deliver);
-                }
-            }
+    /// For who has the shared driver: what was passed over. Returns how many events there were.
+    pub(super) fn attend_passed_over(&self, how: How, mut deliver: impl FnMut(&Event, &mut WakeBatch)) -> u64 {
+        // Relaxed: whoever passed over had the shared driver before.
+        if self.totals.passed_over.load(Relaxed) == 0 {
+            return 0;
         }
+        let passed_over = self.workers.iter().enumerate().filter(|(_, worker)| worker.is_passed_over.load(Relaxed));
+        passed_over.map(|(number, _)| self.attend(number, how, &mut deliver)).sum()
     }
 
     /// Whether a worker will soon look for itself.
     fn is_about(&self, worker: &Worker) -> bool {
-        worker.presence.is_up() && self.now().saturating_sub(worker.seen.load(Relaxed)) < GRACE.as_micros() as u64
+        let seen = worker.seen.load(Relaxed);
+        worker.presence.is_up() && seen > 0 && self.now().saturating_sub(seen) < GRACE.as_micros() as u64
     }
 
-    fn pass_over(&self, worker: &Worker) {
-        if !worker.is_passed_over.swap(true, Relaxed) {
-            self.passed_over.fetch_add(1, Relaxed);
-        }
-    }
-
-    fn drain(
+    /// Delivers what is in a poller, and then calls the wakers, without the lock. Returns how many events there were.
+    fn take(
         &self,
         worker: &Worker,
         near: &Near,
-        poller: &mut Poller,
+        mut poller: impl DerefMut<Target = Poller>,
         mut deliver: impl FnMut(&Event, &mut WakeBatch),
-    ) {
+    ) -> u64 {
         // Before the look: what is passed over during it may come too late for it.
-        if worker.is_passed_over.swap(false, Relaxed) {
-            self.passed_over.fetch_sub(1, Relaxed);
+        if worker.is_passed_over.swap(false, AcqRel) {
+            self.totals.passed_over.fetch_sub(1, Relaxed);
         }
-        loop {
-            match poller.poll.poll(&mut poller.events, Some(Duration::ZERO)) {
-                Ok(()) => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => panic!("a worker's poller does not tell its events any more: {error}"),
-            }
-        }
+        let mut wakes = std::mem::take(&mut poller.wakes);
         let mut delivered = 0;
-        for event in &poller.events {
-            deliver(event, &mut poller.wakes);
-            delivered += 1;
+        // As often as it takes to have seen all sockets once: of what is left behind nobody would be told again. What
+        // comes meanwhile has an edge of its own.
+        for _ in 0..=worker.sockets.load(Relaxed) / EVENTS {
+            let Poller { poll, events, .. } = &mut *poller;
+            poll_now(poll, events);
+            let before = delivered;
+            for event in &*events {
+                deliver(event, &mut wakes);
+                delivered += 1;
+            }
+            if delivered - before < EVENTS as u64 {
+                break;
+            }
         }
         if delivered > 0 {
             near.delivered.store(near.delivered.load(Relaxed) + delivered, Relaxed);
         }
-        if delivered as usize == EVENTS {
-            // There may be more, of which nobody will be told.
-            self.pass_over(worker);
+        drop(poller);
+        wakes.wake_all();
+        if let Some(mut poller) = near.poller.try_lock() {
+            poller.wakes = wakes;
         }
+        delivered
     }
 
     /// How many events the workers' pollers have had.
@@ -267,28 +291,34 @@ impl Nearby {
         self.workers.iter().filter_map(|worker| worker.near.get()).map(|near| near.delivered.load(Relaxed)).sum()
     }
 
+    /// Whether more than one worker is up.
+    fn is_any_other_up(&self) -> bool {
+        self.totals.up.load(Relaxed) > 1
+    }
+
     /// Where a socket should be whose packets come in on that processor, and that is here now.
     fn place_for(&self, processor: usize, now: Place) -> Place {
-        let worker = usize::from(self.on_processor[processor % PROCESSORS].load(Relaxed));
-        if worker == 0 || self.up.load(Relaxed) < 2 {
+        let place = Place(self.on_processor[processor % PROCESSORS].load(Relaxed));
+        let Some(worker) = place.worker().map(|worker| &self.workers[worker]) else { return Place::SHARED };
+        if !self.is_any_other_up() || !worker.presence.seems_up() {
             return Place::SHARED;
         }
-        let place = Place(worker as u16);
-        let share = SOME + self.sockets.load(Relaxed) * SHARE / 100 / self.workers.len();
-        if place != now && self.workers[worker - 1].sockets.load(Relaxed) >= share { now } else { place }
+        let share = SOME + self.totals.sockets.load(Relaxed) * SHARE / 100 / self.workers.len();
+        if place != now && worker.sockets.load(Relaxed) >= share { now } else { place }
     }
 
     /// The registry of a place, made if need be.
     fn registry(&self, place: Place) -> io::Result<&mio::Registry> {
-        let Some(number) = place.worker() else { return Ok(&self.shared) };
+        let shared = self.shared.as_ref().expect("sockets move only if there are workers");
+        let Some(number) = place.worker() else { return Ok(shared) };
         let near = &self.workers[number].near;
         if near.get().is_none() {
             let new = Near::new()?;
             let poller = new.poller.lock().poll.as_raw_fd();
-            self.shared.register(&mut SourceFd(&poller), token::near(number), mio::Interest::READABLE)?;
+            shared.register(&mut SourceFd(&poller), token::near(number), mio::Interest::READABLE)?;
             if let Err(new) = near.set(new) {
                 // Somebody was quicker. Should it stay registered, then only until it is closed, now.
-                let _ = self.shared.deregister(&mut SourceFd(&poller));
+                let _ = shared.deregister(&mut SourceFd(&poller));
                 drop(new);
             }
         }
@@ -297,12 +327,23 @@ impl Nearby {
 
     fn count(&self, place: Place, up: bool) {
         let Some(worker) = place.worker() else { return };
-        for count in [&self.workers[worker].sockets, &self.sockets] {
+        for count in [&self.workers[worker].sockets, &self.totals.sockets] {
             if up {
                 count.fetch_add(1, Relaxed)
             } else {
                 count.fetch_sub(1, Relaxed)
             };
+        }
+    }
+}
+
+/// What there is in a poller now, without waiting.
+fn poll_now(poll: &mut mio::Poll, events: &mut mio::Events) {
+    loop {
+        match poll.poll(events, Some(Duration::ZERO)) {
+            Ok(()) => return,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => panic!("a worker's poller does not tell its events any more: {error}"),
         }
     }
 }
@@ -320,7 +361,7 @@ impl fmt::Debug for Nearby {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Nearby")
             .field("workers", &self.workers.len())
-            .field("sockets", &self.sockets)
+            .field("sockets", &self.totals.sockets)
             .finish_non_exhaustive()
     }
 }

@@ -33,6 +33,11 @@ impl Presence {
         goes
     }
 
+    /// The same for anybody, who does not rely on it.
+    pub(super) fn seems_up(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+
     /// For who has heard of an event: whether the worker has a look to come that finds it.
     pub(super) fn is_up(&self) -> bool {
         // Pairs with the fence in `go`.

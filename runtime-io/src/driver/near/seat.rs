@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicI32, AtomicU16, AtomicU32};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32};
 
 use mio::unix::SourceFd;
 use socket2::SockRef;
@@ -35,21 +35,36 @@ pub(in crate::driver) struct Seat {
     socket: AtomicI32,
     /// Where it should have been the last time that the system was asked.
     wanted: AtomicU16,
+    /// How often it was the same, one after the other.
+    agreed: AtomicU8,
     /// How many reads until it is asked again, and above these bits something like a random number, so that the two ends of
     /// a connection, if both are here, do not change places.
     reads: AtomicU32,
 }
 
 const MOVING: u16 = u16::MAX;
-/// The system is asked once in so many reads, and up to twice as many.
+/// The system is asked once in so many reads, and up to twice as many; at first after many more, because to move takes some
+/// microseconds, which a connection that soon ends would not earn back.
 const READS: u32 = 8;
+const FIRST_READS: u32 = 100;
+/// What is above these bits of the count: a power of two.
+const STEP: u32 = 128;
+/// So many answers must be the same for a socket to move; and to move back to the shared poller, because the number of those
+/// that are up goes up and down.
+const AGREE: u8 = 2;
+const AGREE_TO_LEAVE: u8 = 16;
 
 impl Seat {
     /// With the shared poller.
     pub(in crate::driver) fn new(seed: usize) -> Self {
-        let reads = (seed as u32).wrapping_mul(0x9e37_79b9) & !(2 * READS - 1) | 2 * READS - 1;
-        let (place, socket, wanted) = (AtomicU16::new(0), AtomicI32::new(-1), AtomicU16::new(0));
-        Self { place, socket, wanted, reads: AtomicU32::new(reads) }
+        let random = (seed as u32).wrapping_mul(0x9e37_79b9) / STEP * STEP;
+        Self {
+            place: AtomicU16::new(0),
+            socket: AtomicI32::new(-1),
+            wanted: AtomicU16::new(0),
+            agreed: AtomicU8::new(0),
+            reads: AtomicU32::new(random + FIRST_READS),
+        }
     }
 
     /// For who has the registration alone, and the socket still open: takes it out of a worker's poller. `None` if it is with
@@ -72,19 +87,18 @@ impl Seat {
     ) {
         // Two readers at once may count as one.
         let reads = self.reads.load(Relaxed);
-        if reads % (2 * READS) > 0 {
-            self.reads.store(reads - 1, Relaxed);
-        } else {
+        if reads.is_multiple_of(STEP) {
             self.settle(nearby, socket.as_fd(), token(), interest);
+        } else {
+            self.reads.store(reads - 1, Relaxed);
         }
     }
 
     #[cold]
     fn settle(&self, nearby: &Nearby, socket: BorrowedFd<'_>, token: mio::Token, interest: Interest) {
         // The constants are those of Numerical Recipes' generator; its upper bits are the good ones.
-        let random = (self.reads.load(Relaxed) / (2 * READS)).wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let reads = READS + (random >> 24) % READS;
-        self.reads.store(random.wrapping_mul(2 * READS) | reads, Relaxed);
+        let random = (self.reads.load(Relaxed) / STEP).wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        self.reads.store(random.wrapping_mul(STEP) + READS + (random >> 24) % READS, Relaxed);
         if !nearby.is_enabled() {
             return;
         }
@@ -93,11 +107,16 @@ impl Seat {
             return;
         }
         let now = Place(now);
+        if now == Place::SHARED && !nearby.is_any_other_up() {
+            return;
+        }
         // A system that does not tell has all sockets stay.
         let Ok(processor) = SockRef::from(&socket).cpu_affinity() else { return };
         let place = nearby.place_for(processor, now);
-        let wanted = Place(self.wanted.swap(place.0, Relaxed));
-        if place != now && place == wanted {
+        let before = Place(self.wanted.swap(place.0, Relaxed));
+        let agreed = if place == before { self.agreed.load(Relaxed).saturating_add(1) } else { 1 };
+        self.agreed.store(agreed, Relaxed);
+        if place != now && agreed >= if place == Place::SHARED { AGREE_TO_LEAVE } else { AGREE } {
             // If the system refuses, it stays where it is.
             let _ = self.move_to(nearby, place, socket, token, interest);
         }
@@ -123,13 +142,14 @@ impl Seat {
         }
         let socket = socket.as_raw_fd();
         self.socket.store(socket, Relaxed);
+        // Before it is there: who finds none there does not look.
+        nearby.count(place, true);
         let moved = nearby.registry(place).and_then(|to| {
             // First in, then out: nothing is overheard. What both report is reported twice.
             to.register(&mut SourceFd(&socket), token, interest.to_mio())
         });
+        nearby.count(if moved.is_ok() { from } else { place }, false);
         if moved.is_ok() {
-            nearby.count(place, true);
-            nearby.count(from, false);
             // It is there: the descriptor is open, and of this registration.
             let _ = nearby.registry(from).and_then(|from| from.deregister(&mut SourceFd(&socket)));
         }

@@ -2,10 +2,11 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use runtime_core::driver::{Driver as _, Service as _};
+use runtime_core::driver::{Driver as _, Service as _, Visit};
 
 use super::seat::Place;
 use super::{EVENTS, GRACE, SOME};
@@ -19,33 +20,42 @@ fn driver() -> (Driver, Arc<Handle>) {
     Driver::new(2, 2, 64).unwrap()
 }
 
+/// A worker comes by, and counts as having just been there however long the test takes.
+fn looks(handle: &Handle, worker: usize) {
+    handle.visited(worker, Visit::Polls);
+    handle.shared.nearby.workers[worker].seen.store(u64::MAX, Relaxed);
+}
+
 /// A socket that is registered, and the other end of its connection.
 struct Socket {
     ours: mio::net::TcpStream,
     slot: Slot,
     theirs: TcpStream,
+    handle: Arc<Handle>,
 }
 
 impl Socket {
-    fn new(handle: &Handle, listener: &TcpListener) -> Self {
+    fn new(handle: &Arc<Handle>, listener: &TcpListener) -> Self {
         let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         ours.set_nonblocking(true).unwrap();
         let mut ours = mio::net::TcpStream::from_std(ours);
         let (theirs, _) = listener.accept().unwrap();
         let slot = handle.claim().unwrap();
         slot.register(&mut ours, Interest::READABLE).unwrap();
-        Self { ours, slot, theirs }
+        Self { ours, slot, theirs, handle: handle.clone() }
     }
 
-    fn at(handle: &Handle, place: Place) -> Self {
+    fn at(handle: &Arc<Handle>, place: Place) -> Self {
         let socket = Self::new(handle, &TcpListener::bind("127.0.0.1:0").unwrap());
         socket.go(place);
         socket
     }
 
     fn go(&self, place: Place) {
-        let (seat, nearby) = self.slot.seat();
-        seat.move_to(nearby, place, self.ours.as_fd(), self.slot.token(), Interest::READABLE).unwrap();
+        self.slot
+            .seat
+            .move_to(&self.handle.shared.nearby, place, self.ours.as_fd(), self.slot.token(), Interest::READABLE)
+            .unwrap();
     }
 
     fn send(&mut self) {
@@ -77,13 +87,13 @@ fn a_worker_finds_what_is_near_it_and_others_leave_it_that() {
     let (mut driver, handle) = driver();
     let mut socket = Socket::at(&handle, FIRST);
     for _ in 0..3 {
-        handle.worker_looks(0);
+        looks(&handle, 0);
         socket.send();
         driver.poll();
         assert!(!socket.is_readable(), "it is up, and was here a moment ago");
-        handle.worker_looks(1);
+        looks(&handle, 1);
         assert!(!socket.is_readable());
-        handle.worker_looks(0);
+        looks(&handle, 0);
         assert!(socket.is_readable());
         socket.take();
     }
@@ -98,8 +108,8 @@ fn what_is_near_a_worker_that_is_not_up_is_anybodys() {
     assert!(socket.is_readable());
     socket.take();
 
-    handle.worker_looks(0);
-    handle.worker_leaves(0);
+    looks(&handle, 0);
+    handle.visited(0, Visit::Leaves);
     socket.send();
     assert!(driver.park(None), "it is reported to who waits");
     assert!(socket.is_readable());
@@ -109,10 +119,10 @@ fn what_is_near_a_worker_that_is_not_up_is_anybodys() {
 fn a_worker_that_goes_finds_what_was_left_to_it() {
     let (mut driver, handle) = driver();
     let mut socket = Socket::at(&handle, FIRST);
-    handle.worker_looks(0);
+    looks(&handle, 0);
     socket.send();
     driver.poll();
-    handle.worker_leaves(0);
+    handle.visited(0, Visit::Leaves);
     assert!(socket.is_readable());
 }
 
@@ -120,7 +130,7 @@ fn a_worker_that_goes_finds_what_was_left_to_it() {
 fn who_waits_takes_what_was_passed_over_first() {
     let (mut driver, handle) = driver();
     let mut socket = Socket::at(&handle, FIRST);
-    handle.worker_looks(0);
+    looks(&handle, 0);
     socket.send();
     driver.poll();
     assert!(!socket.is_readable());
@@ -132,7 +142,7 @@ fn who_waits_takes_what_was_passed_over_first() {
 fn who_waits_is_told_of_what_is_near_a_busy_worker() {
     let (mut driver, handle) = driver();
     let mut socket = Socket::at(&handle, FIRST);
-    handle.worker_looks(0);
+    looks(&handle, 0);
     socket.send();
     assert!(driver.park(None));
     assert!(socket.is_readable());
@@ -142,27 +152,42 @@ fn who_waits_is_told_of_what_is_near_a_busy_worker() {
 fn what_is_near_a_worker_that_does_not_come_is_taken_by_the_next() {
     let (mut driver, handle) = driver();
     let mut socket = Socket::at(&handle, FIRST);
-    handle.worker_looks(0);
+    looks(&handle, 0);
     socket.send();
     driver.poll();
+    assert!(!socket.is_readable());
+    handle.visited(0, Visit::Skips);
+    driver.poll();
+    assert!(socket.is_readable(), "it has left its turn to others");
+    socket.take();
+
+    looks(&handle, 0);
+    socket.send();
+    driver.poll();
+    handle.visited(0, Visit::Polls);
+    socket.take();
+    socket.send();
     thread::sleep(2 * GRACE);
     driver.poll();
-    assert!(socket.is_readable());
+    assert!(socket.is_readable(), "it was not seen for a while");
 }
 
 #[test]
-fn events_that_are_more_than_one_look_takes_are_not_forgotten() {
+fn events_that_are_more_than_the_system_tells_at_once_are_all_taken() {
     let (mut driver, handle) = driver();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut sockets: Vec<_> = (0..EVENTS + 10).map(|_| Socket::new(&handle, &listener)).collect();
+    let mut sockets: Vec<_> = (0..2 * EVENTS + 10).map(|_| Socket::new(&handle, &listener)).collect();
     sockets.iter().for_each(|socket| socket.go(FIRST));
-    handle.worker_looks(0);
-    sockets.iter_mut().for_each(Socket::send);
-    handle.worker_leaves(0);
-    let readable = |sockets: &[Socket]| sockets.iter().filter(|socket| socket.is_readable()).count();
-    assert_eq!(readable(&sockets), EVENTS);
-    driver.park(None);
-    assert_eq!(readable(&sockets), EVENTS + 10);
+    for waits in [false, true] {
+        looks(&handle, 0);
+        sockets.iter_mut().for_each(Socket::send);
+        if waits {
+            driver.park(None);
+        } else {
+            handle.visited(0, Visit::Leaves);
+        }
+        sockets.iter_mut().for_each(Socket::take);
+    }
 }
 
 #[test]
@@ -183,9 +208,9 @@ fn nothing_is_lost_on_the_way_from_one_poller_to_another() {
 fn a_socket_that_was_near_a_worker_is_nowhere_when_it_is_given_back() {
     let (mut driver, handle) = driver();
     let mut socket = Socket::at(&handle, SECOND);
-    assert_eq!(handle.shared.nearby.workers[1].sockets.load(super::Relaxed), 1);
+    assert_eq!(handle.shared.nearby.workers[1].sockets.load(Relaxed), 1);
     socket.slot.deregister(&mut socket.ours).unwrap();
-    assert_eq!(handle.shared.nearby.workers[1].sockets.load(super::Relaxed), 0);
+    assert_eq!(handle.shared.nearby.workers[1].sockets.load(Relaxed), 0);
     socket.send();
     driver.poll();
     assert!(!socket.is_readable());
@@ -195,15 +220,18 @@ fn a_socket_that_was_near_a_worker_is_nowhere_when_it_is_given_back() {
 fn a_socket_goes_where_its_packets_come_in_if_the_worker_there_has_room() {
     let (_driver, handle) = driver();
     let nearby = &handle.shared.nearby;
-    let worker_on = |worker: u16, processor: usize| nearby.on_processor[processor].store(worker, super::Relaxed);
+    let worker_on = |worker: u16, processor: usize| nearby.on_processor[processor].store(worker, Relaxed);
     worker_on(1, 5);
     worker_on(2, 7);
     assert_eq!(nearby.place_for(5, Place::SHARED), Place::SHARED, "nobody else is up");
-    [0, 1].map(|worker| nearby.workers[worker].presence.come());
-    nearby.up.store(2, super::Relaxed);
+    (0..2).for_each(|worker| assert!(nearby.workers[worker].presence.come()));
+    nearby.totals.up.store(2, Relaxed);
     assert_eq!(nearby.place_for(5, Place::SHARED), FIRST);
     assert_eq!(nearby.place_for(7, FIRST), SECOND);
     assert_eq!(nearby.place_for(6, FIRST), Place::SHARED, "no worker was seen there");
+    assert!(nearby.workers[1].presence.go());
+    assert_eq!(nearby.place_for(7, FIRST), Place::SHARED, "it sleeps");
+    assert!(nearby.workers[1].presence.come());
     (0..SOME).for_each(|_| nearby.count(FIRST, true));
     assert_eq!(nearby.place_for(5, Place::SHARED), FIRST, "some more, as there are these");
     (0..100).for_each(|_| nearby.count(FIRST, true));
