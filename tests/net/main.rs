@@ -5,6 +5,7 @@ mod common;
 
 #[cfg(unix)]
 mod async_fd;
+mod busy;
 mod echo;
 mod listener;
 mod streams;

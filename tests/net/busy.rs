@@ -1,0 +1,123 @@
+//! Connections that are much used, whose sockets move to the pollers of workers (where there is a processor for each worker,
+//! and the system tells where packets come in): each message gets there, whatever the workers do meanwhile.
+//!
+//! Mutations that these tests are for: what a worker's poller has is left to the worker, though that is stuck or sleeps; a
+//! socket that moves is out of the old poller before it is in the new one; one that is given back stays in a worker's.
+
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use rt::io::{AsyncReadExt, AsyncWriteExt};
+use rt::net::{TcpListener, TcpStream};
+use rt::runtime::{Builder, Runtime};
+use rt::task::JoinHandle;
+
+use crate::common::*;
+
+const CONNECTIONS: usize = 32;
+/// Enough for each socket to have moved, if it is to, and to be about to again.
+const ROUNDS: usize = 400;
+
+/// With help for blocked workers.
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+async fn serve(mut socket: TcpStream) -> io::Result<()> {
+    let mut buffer = [0; 64];
+    loop {
+        let n = socket.read(&mut buffer).await?;
+        if n == 0 {
+            return Ok(());
+        }
+        socket.write_all(&buffer[..n]).await?;
+    }
+}
+
+/// Sends and receives, so many times; gives the socket back.
+async fn call(mut socket: TcpStream, rounds: usize) -> io::Result<TcpStream> {
+    let mut buffer = [0; 64];
+    for round in 0..rounds {
+        let message = [round as u8; 64];
+        socket.write_all(&message).await?;
+        socket.read_exact(&mut buffer).await?;
+        assert_eq!(buffer, message);
+    }
+    Ok(socket)
+}
+
+/// Connections that are being talked through.
+async fn busy_connections(rounds: usize) -> Vec<JoinHandle<io::Result<TcpStream>>> {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut callers = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let (ours, theirs) = rt::join!(TcpStream::connect(address), listener.accept());
+        rt::spawn(serve(theirs.unwrap().0));
+        callers.push(rt::spawn(call(ours.unwrap(), rounds)));
+    }
+    callers
+}
+
+#[test]
+fn busy_connections_get_on_beside_a_task_that_blocks_its_worker() {
+    let _watchdog = watchdog();
+    runtime().block_on(async {
+        let callers = busy_connections(ROUNDS).await;
+        let blocker = rt::spawn(async {
+            for _ in 0..10 {
+                thread::sleep(Duration::from_millis(20));
+                rt::task::yield_now().await;
+            }
+        });
+        for caller in callers {
+            caller.await.unwrap().unwrap();
+        }
+        blocker.await.unwrap();
+    });
+}
+
+#[test]
+fn busy_connections_get_on_after_a_rest() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let callers = runtime.block_on(busy_connections(ROUNDS));
+    let mut sockets: Vec<_> = callers.into_iter().map(|caller| runtime.block_on(caller).unwrap().unwrap()).collect();
+    for _ in 0..20 {
+        // One after the other: most workers sleep, and the sockets are where they were.
+        sockets = runtime.block_on(async {
+            let mut rested = Vec::new();
+            for socket in sockets {
+                rested.push(rt::spawn(call(socket, 2)).await.unwrap().unwrap());
+            }
+            rested
+        });
+    }
+}
+
+#[test]
+fn a_busy_socket_can_be_given_back_and_taken_over_again() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    runtime.block_on(async {
+        let mut again = Vec::new();
+        for caller in busy_connections(ROUNDS).await {
+            let socket = caller.await.unwrap().unwrap().into_std().unwrap();
+            again.push(rt::spawn(call(TcpStream::from_std(socket).unwrap(), ROUNDS)));
+        }
+        for caller in again {
+            caller.await.unwrap().unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_runtime_ends_in_the_midst_of_busy_connections() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let callers = runtime.block_on(busy_connections(usize::MAX));
+    eventually(|| runtime.metrics().drivers().io_events > (CONNECTIONS * ROUNDS) as u64);
+    drop(runtime);
+    assert!(callers.iter().all(JoinHandle::is_finished));
+}
