@@ -95,7 +95,7 @@ impl Shard {
         self.pages[page].get_or_init(|| (0..FIRST_PAGE << page).map(|_| ScheduledIo::new()).collect());
         slots.claimed.insert(());
         drop(slots);
-        Ok(Some(Slot { shard: self.clone(), slot, seat: Seat::new(slot) }))
+        Ok(Some(Slot { shard: self.clone(), slot, seat: Seat::new(slot << 8 | self.number) }))
     }
 
     /// The readiness in a slot, if the slot was ever given out.

@@ -20,10 +20,11 @@
 //!
 //! That last look finds what was passed over for its sake (`presence.rs`). Who passes over does: hear of the event; fence
 //! (SeqCst); see that the worker is up. The worker does: note that it is not; fence (SeqCst); look. If the first one's fence
-//! comes first the event was there at the look. If the second's does, the first one sees that the worker has left. A worker that is stuck
-//! in a poll, or has stepped aside, is up and does not look: what was passed over for it waits until somebody comes by the
-//! shared driver after the grace, or begins to wait in it. (So it does if a worker with a long line leaves its turn to another:
-//! then it has no grace.)
+//! comes first the event was there at the look. If the second's does, the first one sees that the worker has left.
+//!
+//! A worker that is stuck in a poll, or has stepped aside, is up and does not look: what was passed over for it waits until
+//! somebody comes by the shared driver after the grace, or begins to wait in it. (A worker that leaves its turn to another has
+//! no grace.)
 //!
 //! Two looks into one poller at the same time exclude each other by its lock, but not a look into the shared one, for which the
 //! system scans this one too; it may then tell of an event that is gone, which is no harm.
@@ -66,7 +67,7 @@ pub(super) use seat::Seat;
 const GRACE: Duration = Duration::from_micros(500);
 /// How many events one look takes from a worker's poller at most.
 const EVENTS: usize = 256;
-/// Processors with the same number, modulo this, are taken for one: a power of two.
+/// Processors with the same number, modulo this, are taken for one.
 const PROCESSORS: usize = 512;
 /// So many sockets a worker may have whatever the others have, and then so many hundredths of a fair share.
 const SOME: usize = 8;

@@ -38,7 +38,7 @@ pub(in crate::driver) struct Seat {
     /// How often it was the same, one after the other.
     agreed: AtomicU8,
     /// How many reads until it is asked again, and above these bits something like a random number, so that the two ends of
-    /// a connection, if both are here, do not change places.
+    /// a connection, if both are here, do not change places for ever.
     reads: AtomicU32,
 }
 
@@ -55,9 +55,10 @@ const AGREE: u8 = 2;
 const AGREE_TO_LEAVE: u8 = 16;
 
 impl Seat {
-    /// With the shared poller.
-    pub(in crate::driver) fn new(seed: usize) -> Self {
-        let random = (seed as u32).wrapping_mul(0x9e37_79b9) / STEP * STEP;
+    /// With the shared poller. The number should be another one for each: the two ends of a connection must not be asked for at
+    /// the same time for ever.
+    pub(in crate::driver) fn new(number: usize) -> Self {
+        let random = (number as u32).wrapping_mul(0x9e37_79b9) / STEP * STEP;
         Self {
             place: AtomicU16::new(0),
             socket: AtomicI32::new(-1),
