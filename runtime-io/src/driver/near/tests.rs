@@ -82,6 +82,17 @@ impl Drop for Socket {
     }
 }
 
+/// A socket for which there is something that was left to the first worker.
+fn passed_over() -> (Driver, Arc<Handle>, Socket) {
+    let (mut driver, handle) = driver();
+    let mut socket = Socket::at(&handle, FIRST);
+    looks(&handle, 0);
+    socket.send();
+    driver.poll();
+    assert!(!socket.is_readable());
+    (driver, handle, socket)
+}
+
 #[test]
 fn a_worker_finds_what_is_near_it_and_others_leave_it_that() {
     let (mut driver, handle) = driver();
@@ -117,23 +128,14 @@ fn what_is_near_a_worker_that_is_not_up_is_anybodys() {
 
 #[test]
 fn a_worker_that_goes_finds_what_was_left_to_it() {
-    let (mut driver, handle) = driver();
-    let mut socket = Socket::at(&handle, FIRST);
-    looks(&handle, 0);
-    socket.send();
-    driver.poll();
+    let (_driver, handle, socket) = passed_over();
     handle.visited(0, Visit::Leaves);
     assert!(socket.is_readable());
 }
 
 #[test]
 fn who_waits_takes_what_was_passed_over_first() {
-    let (mut driver, handle) = driver();
-    let mut socket = Socket::at(&handle, FIRST);
-    looks(&handle, 0);
-    socket.send();
-    driver.poll();
-    assert!(!socket.is_readable());
+    let (mut driver, _handle, socket) = passed_over();
     assert!(driver.park(None), "nobody will say again that there is something");
     assert!(socket.is_readable());
 }
@@ -150,12 +152,7 @@ fn who_waits_is_told_of_what_is_near_a_busy_worker() {
 
 #[test]
 fn what_is_near_a_worker_that_does_not_come_is_taken_by_the_next() {
-    let (mut driver, handle) = driver();
-    let mut socket = Socket::at(&handle, FIRST);
-    looks(&handle, 0);
-    socket.send();
-    driver.poll();
-    assert!(!socket.is_readable());
+    let (mut driver, handle, mut socket) = passed_over();
     handle.visited(0, Visit::Skips);
     driver.poll();
     assert!(socket.is_readable(), "it has left its turn to others");
