@@ -317,11 +317,8 @@ impl Nearby {
             let new = Near::new()?;
             let poller = new.poller.lock().poll.as_raw_fd();
             shared.register(&mut SourceFd(&poller), token::near(number), mio::Interest::READABLE)?;
-            if let Err(new) = near.set(new) {
-                // Somebody was quicker. Should it stay registered, then only until it is closed, now.
-                let _ = shared.deregister(&mut SourceFd(&poller));
-                drop(new);
-            }
+            // If somebody was quicker this one is closed, and so no longer registered.
+            near.get_or_init(|| new);
         }
         Ok(&near.get().expect("just made").registry)
     }
