@@ -43,10 +43,10 @@ pub(in crate::driver) struct Seat {
 }
 
 const MOVING: u16 = u16::MAX;
-/// The system is asked once in so many reads, and up to twice as many; at first after many more, because to move takes some
-/// microseconds, which a connection that soon ends would not earn back.
+/// The system is asked once in so many reads, and up to twice as many; at first after some more. To move costs as much as some
+/// six reads gain by it, so a connection of fewer than thirty does not, and one of many has lost little by waiting.
 const READS: u32 = 8;
-const FIRST_READS: u32 = 100;
+const FIRST_READS: u32 = 16;
 /// What is above these bits of the count: a power of two.
 const STEP: u32 = 128;
 /// So many answers must be the same for a socket to move; and to move back to the shared poller, because the number of those
