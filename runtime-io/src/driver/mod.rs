@@ -106,8 +106,8 @@ impl Driver {
         let timeout = if near == 0 { timeout } else { Some(Duration::ZERO) };
         match wait::wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
-            // A signal: no events came. The caller looks around and comes back.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return false,
+            // A signal: no further events came. The caller looks around and comes back.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return near > 0,
             // Not a condition of the machine but a broken descriptor. To return would be to spin in silence.
             Err(error) => panic!("the I/O driver cannot wait for events any more: {error}"),
         }

@@ -1,8 +1,8 @@
 //! Pollers of single workers, for sockets whose packets come in on the processor that the worker runs on.
 //!
 //! A packet is put into its socket on one processor, and the task that reads it may run on another. Then every message moves
-//! the socket, in the kernel, from one processor's cache to the other's, and back when it is answered: that can be half of
-//! what a small message costs. Whoever polls the one shared poller gets its events, which are everybody's. So a socket that
+//! the socket, in the kernel, from one processor's cache to the other's, and back when it is answered: that can be a third
+//! of what a small message costs. Whoever polls the one shared poller gets its events, which are everybody's. So a socket that
 //! is much used moves to the poller of the worker on whose processor its packets come in, as the system tells now and then
 //! (`SO_INCOMING_CPU`); that worker polls it before the shared one, and its tasks stay where their sockets are.
 //!
@@ -224,6 +224,7 @@ impl Nearby {
         match poller {
             Some(poller) => self.take(worker, near, poller, deliver),
             None => {
+                // AcqRel: whoever clears it, and then looks, does so after this thread has heard of the event.
                 if !worker.is_passed_over.swap(true, AcqRel) {
                     self.totals.passed_over.fetch_add(1, Relaxed);
                 }
@@ -256,7 +257,7 @@ impl Nearby {
         mut poller: impl DerefMut<Target = Poller>,
         mut deliver: impl FnMut(&Event, &mut WakeBatch),
     ) -> u64 {
-        // Before the look: what is passed over during it may come too late for it.
+        // Before the look: what is passed over during it may come too late for it. AcqRel: as in `attend`.
         if worker.is_passed_over.swap(false, AcqRel) {
             self.totals.passed_over.fetch_sub(1, Relaxed);
         }

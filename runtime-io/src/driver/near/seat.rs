@@ -43,8 +43,8 @@ pub(in crate::driver) struct Seat {
 }
 
 const MOVING: u16 = u16::MAX;
-/// The system is asked once in so many reads, and up to twice as many; at first after some more. To move costs as much as some
-/// six reads gain by it, so a connection of fewer than thirty does not, and one of many has lost little by waiting.
+/// The system is asked once in so many reads, and up to twice as many; at first after some more. To move costs as much as a
+/// handful of reads gain by it (an estimate: 5 us for the two system calls), so a connection of fewer than thirty does not, and one of many has lost little by waiting.
 const READS: u32 = 8;
 const FIRST_READS: u32 = 16;
 /// What is above these bits of the count: a power of two.
@@ -131,6 +131,7 @@ impl Seat {
         token: mio::Token,
         interest: Interest,
     ) -> io::Result<()> {
+        // Acquire, and Release below: who moves it next finds the socket as the last one registered it.
         let from = self.place.swap(MOVING, Acquire);
         if from == MOVING {
             return Ok(());
