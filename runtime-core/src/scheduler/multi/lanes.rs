@@ -16,10 +16,8 @@
 //! that is stolen, or taken from the injector, begins at the end of its lane here, with at most a batch of others that
 //! came with it.
 //!
-//! What a timer wakes is late already, and mostly short; what yields has had a turn. So when the due lane is the longer
-//! one, by a factor of `f`, the fair lane's turn comes every `f + 2` ticks, [`PATIENT`] at most, instead of every four.
-//! While a line of `m` tasks passes by on the fair lane, with `n` on the due lane, that makes no more than
-//! `n * (1 + ln(16 * m / n)) + 2 * m` ticks, which is below `4 * (n + m)` for all `n` and `m`.
+//! What a timer wakes is late already, and mostly short; what yields has had a turn. So while the due lane is the longer
+//! one the fair lane's turns are fewer; `fair_turns.rs` says how many, and why the bound holds all the same.
 //!
 //! The due lane is in FIFO order, because on top of the deque each turn of the timers buried those of the turns before:
 //! of 200 timers of 2 ms beside tasks that burn the processor, one in a hundred was 25 ms late.
@@ -29,13 +27,12 @@ use std::cell::Cell;
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
 use super::bottom::{self, Bottom, BottomStealer};
+use super::fair_turns::FairTurns;
 use crate::primitive::Injector;
 use crate::task::Notified;
 
 /// How often the deque's oldest task has its turn, and the fair lane's.
-const EVERY: u32 = 4;
-/// How seldom the fair lane has its turn while timers are due, at most.
-const PATIENT: u32 = 18;
+pub(super) const EVERY: u32 = 4;
 
 /// At most so many tasks are moved from the injector at once.
 const BATCH: usize = 32;
@@ -50,10 +47,7 @@ pub(crate) struct Lanes {
     /// The cold end of the own deque.
     oldest: Stealer<Notified>,
     tick: Cell<u32>,
-    /// Ticks until the fair lane's turn.
-    fair_in: Cell<u32>,
-    /// The fair lane's turn has come, and was not taken yet.
-    fair_is_due: Cell<bool>,
+    fair_turns: FairTurns,
     /// The last poll ended with a yield.
     just_yielded: Cell<bool>,
     /// Ticks until the injector's turn.
@@ -85,8 +79,7 @@ impl Lanes {
             due,
             oldest,
             tick: Cell::new(0),
-            fair_in: Cell::new(EVERY),
-            fair_is_due: Cell::new(false),
+            fair_turns: FairTurns::new(injector_interval),
             just_yielded: Cell::new(false),
             injector_in: Cell::new(injector_interval),
             injector_interval,
@@ -181,13 +174,7 @@ impl Lanes {
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
         // Before the other lane's turn, which may end the call: every tick counts.
-        let fair_in = self.fair_in.get() - 1;
-        if fair_in == 0 || fair_in > EVERY && self.due.is_empty() {
-            self.fair_is_due.set(true);
-            self.fair_in.set(self.fair_interval());
-        } else {
-            self.fair_in.set(fair_in);
-        }
+        self.fair_turns.tick(|| self.due.len(), || self.fair.len());
         if tick.is_multiple_of(EVERY)
             // A lone task is the newest too; but the due lane goes before that.
             && self.lifo_len() > usize::from(self.due.is_empty())
@@ -198,19 +185,14 @@ impl Lanes {
         let just_yielded = self.just_yielded.replace(false);
         // The task that has just yielded is not to run again at once: alone on its lane, it lets one of the others go
         // first.
-        if self.fair_is_due.get() && !(just_yielded && self.fair.len() == 1 && self.lifo_len() + self.due.len() > 0) {
-            self.fair_is_due.set(false);
+        if self.fair_turns.has_come() && !(just_yielded && self.fair.len() == 1 && self.lifo_len() + self.due.len() > 0)
+        {
+            self.fair_turns.take();
             if let Some(task) = pop(&self.fair) {
                 return Some(task);
             }
         }
         pop(&self.due).or_else(|| self.pop_newest()).or_else(|| pop(&self.fair))
-    }
-
-    /// Ticks from one turn of the fair lane to the next.
-    fn fair_interval(&self) -> u32 {
-        let factor = self.due.len() / self.fair.len().max(1);
-        (factor as u32).saturating_add(2).clamp(EVERY, PATIENT)
     }
 
     /// Moves a fair share of the injector's tasks here, and returns one of them.

@@ -18,6 +18,7 @@ mod attendant;
 mod balance;
 mod bottom;
 mod drivers;
+mod fair_turns;
 mod guest;
 mod idle;
 mod lanes;
