@@ -39,7 +39,7 @@ const SPARSE: usize = 4;
 /// Which block a cell is in.
 type Place = NonNull<Block>;
 
-const _: () = assert!(size_of::<Place>() == size_of::<usize>() && SMALLEST >= SIZES);
+const _: () = assert!(size_of::<Place>() == size_of::<usize>() && SMALLEST >= SIZES && LARGEST <= u16::MAX as usize);
 
 /// How many cells of a block are out.
 #[derive(Debug)]
@@ -69,17 +69,18 @@ impl InUse {
     }
 }
 
-/// Some memory, and what of it is out.
+/// Some memory, and what of it is out. Its fields are as narrow as they may be: a block of small tasks has 256 of them to share
+/// this among.
 struct Block {
     memory: NonNull<u8>,
+    /// Its place among all blocks.
+    index: u32,
     /// Of its cells.
     size: Size,
-    /// Its place among all blocks.
-    index: usize,
     /// How large it is.
-    lines: u32,
+    lines: u16,
     /// Where the cells lie that have never been out, in lines from the beginning.
-    fresh: u32,
+    fresh: u16,
     in_use: InUse,
     /// Cells that came back.
     free: Stack,
@@ -89,11 +90,11 @@ struct Block {
 }
 
 impl Block {
-    fn layout(lines: u32) -> Layout {
+    fn layout(lines: u16) -> Layout {
         Layout::from_size_align(lines as usize * LINE, LINE).expect("blocks are small")
     }
 
-    fn new(size: Size, lines: u32, index: usize) -> NonNull<Self> {
+    fn new(size: Size, lines: u16, index: u32) -> NonNull<Self> {
         let memory = super::allocate(Self::layout(lines));
         let in_use = InUse(AtomicU32::new(0));
         let null = ptr::null_mut();
@@ -190,7 +191,7 @@ impl Blocks {
     #[cold]
     fn grow(&mut self, size: Size) -> NonNull<Block> {
         let lines = self.lines[size.index()].clamp(SMALLEST, LARGEST);
-        let block = Block::new(size, lines as u32, self.all.len());
+        let block = Block::new(size, lines as u16, self.all.len() as u32);
         self.all.push(block);
         self.lines[size.index()] += lines;
         self.held += lines;
@@ -239,10 +240,10 @@ impl Blocks {
     unsafe fn forget(&mut self, block: NonNull<Block>) {
         // SAFETY: the caller's promise, and all blocks are this thread's.
         unsafe {
-            let index = block.as_ref().index;
+            let index = block.as_ref().index as usize;
             self.all.swap_remove(index);
             if let Some(moved) = self.all.get_mut(index) {
-                moved.as_mut().index = index;
+                moved.as_mut().index = index as u32;
             }
         }
     }

@@ -10,7 +10,7 @@ pub(super) const SIZES: usize = 16;
 
 /// The size of a cell, in lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Size(usize);
+pub(super) struct Size(u8);
 
 impl Size {
     pub(super) const SMALLEST: Self = Self(1);
@@ -19,30 +19,30 @@ impl Size {
     #[inline]
     pub(super) const fn of(layout: Layout) -> Option<Self> {
         let lines = (layout.size() + mem::size_of::<usize>()).div_ceil(LINE);
-        if lines <= SIZES && layout.align() <= LINE { Some(Self(lines)) } else { None }
+        if lines <= SIZES && layout.align() <= LINE { Some(Self(lines as u8)) } else { None }
     }
 
     pub(super) fn all() -> impl Iterator<Item = Self> {
-        (1..=SIZES).map(Self)
+        (1..=SIZES as u8).map(Self)
     }
 
     pub(super) fn next(self) -> Self {
-        Self(self.0 % SIZES + 1)
+        Self(self.0 % SIZES as u8 + 1)
     }
 
     #[inline]
-    pub(super) const fn lines(self) -> u32 {
-        self.0 as u32
+    pub(super) const fn lines(self) -> u16 {
+        self.0 as u16
     }
 
     #[inline]
     pub(super) const fn bytes(self) -> usize {
-        self.0 * LINE
+        self.0 as usize * LINE
     }
 
     #[inline]
     pub(super) const fn index(self) -> usize {
-        self.0 - 1
+        self.0 as usize - 1
     }
 
     /// Where a cell's last word is, which a task has no part in: `blocks.rs` says what is there.
