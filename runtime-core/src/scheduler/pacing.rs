@@ -6,6 +6,10 @@
 //! and when polls are so short that the interval passes in less than [`TOO_SOON`], the system call is left out.
 //! Reading the clock is paid once an interval, or once for each poll that is long enough not to notice. (A worker of several may
 //! leave its turn to another: `multi/drivers.rs`.)
+//!
+//! The interval shrinks at once, and grows when a few hundred polls in a row were short. Short ones come in runs: those of two
+//! hundred tasks that timers have woken say nothing about the tasks that come after them, and with a long interval sixty polls
+//! of 100 us would go by before anybody looked at the timers again.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -14,6 +18,8 @@ use std::time::{Duration, Instant};
 const TARGET: Duration = Duration::from_micros(200);
 /// The drivers are not polled again before this has passed.
 const TOO_SOON: Duration = Duration::from_micros(20);
+/// So many polls in a row have to be short before the interval is doubled.
+const RUN: u32 = 256;
 
 /// Whether to look after the drivers at the end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +36,10 @@ pub(crate) struct Pacing {
     longest: u32,
     interval: Cell<u32>,
     left: Cell<u32>,
+    /// So many polls of the interval were left out.
+    cut: Cell<u32>,
+    /// So many polls in a row were short enough for an interval of twice the length.
+    run: Cell<u32>,
     /// When the current interval began.
     since: Cell<Option<Instant>>,
     /// When the drivers last had their turn.
@@ -46,6 +56,8 @@ impl Pacing {
             longest,
             interval: Cell::new(longest),
             left: Cell::new(longest),
+            cut: Cell::new(0),
+            run: Cell::new(0),
             since: Cell::new(None),
             polled: Cell::new(None),
             is_called: Cell::new(false),
@@ -73,8 +85,7 @@ impl Pacing {
     /// The interval is over with the poll at hand, whatever it has come to, and the drivers have their turn.
     pub(crate) fn end_now(&self) {
         self.is_called.set(true);
-        // So that it is measured by the polls that it has had.
-        self.interval.set(self.interval.get() - self.left.get() + 1);
+        self.cut.set(self.cut.get() + self.left.get() - 1);
         self.left.set(1);
     }
 
@@ -82,12 +93,13 @@ impl Pacing {
     /// now.
     pub(crate) fn end_interval(&self, now: Instant) -> Turn {
         let interval = self.interval.get();
+        let polls = interval - self.cut.take();
         let next = match self.since.replace(Some(now)) {
             None => interval,
             Some(since) => {
                 let took = now.saturating_duration_since(since);
-                self.poll_time.set(took.as_nanos() as u64 / u64::from(interval));
-                Self::next_interval(interval, took, self.longest)
+                self.poll_time.set(took.as_nanos() as u64 / u64::from(polls));
+                self.next_interval(polls, took)
             }
         };
         self.interval.set(next);
@@ -105,13 +117,23 @@ impl Pacing {
     /// The thread slept in the meantime: what was measured before says nothing about what comes.
     pub(crate) fn restart(&self) {
         self.since.set(None);
+        self.cut.set(0);
         self.left.set(self.interval.get());
     }
 
-    fn next_interval(interval: u32, took: Duration, longest: u32) -> u32 {
-        let polls_in_target = TARGET.as_nanos() * u128::from(interval) / took.as_nanos().max(1);
-        // Down at once, up by doubling: a single short interval does not prove that the long polls are over.
-        u32::try_from(polls_in_target).unwrap_or(u32::MAX).clamp(1, interval.saturating_mul(2)).min(longest)
+    /// After so many polls that took so long.
+    fn next_interval(&self, polls: u32, took: Duration) -> u32 {
+        let interval = self.interval.get();
+        let polls_in_target = TARGET.as_nanos() * u128::from(polls) / took.as_nanos().max(1);
+        let fits = u32::try_from(polls_in_target).unwrap_or(u32::MAX).clamp(1, self.longest);
+        let doubled = interval.saturating_mul(2).min(self.longest);
+        let run = if fits < doubled { 0 } else { self.run.get() + polls };
+        if run < RUN {
+            self.run.set(run);
+            return fits.min(interval);
+        }
+        self.run.set(0);
+        doubled
     }
 }
 
@@ -120,16 +142,51 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
 
-    #[test]
-    fn long_polls_shorten_the_interval_at_once() {
-        assert_eq!(Pacing::next_interval(61, Duration::from_millis(6), 61), 2);
-        assert_eq!(Pacing::next_interval(61, Duration::from_secs(60), 61), 1);
+    const MICROSECOND: Duration = Duration::from_micros(1);
+
+    /// Has an interval of such polls end.
+    fn interval_of(pacing: &Pacing, poll: Duration) -> u32 {
+        let interval = pacing.interval.get();
+        let next = pacing.next_interval(interval, poll * interval);
+        pacing.interval.set(next);
+        next
     }
 
     #[test]
-    fn short_polls_lengthen_it_step_by_step() {
-        assert_eq!(Pacing::next_interval(2, Duration::from_nanos(100), 61), 4);
-        assert_eq!(Pacing::next_interval(40, Duration::ZERO, 61), 61);
+    fn long_polls_shorten_the_interval_at_once() {
+        let pacing = Pacing::new(61);
+        assert_eq!(interval_of(&pacing, 3 * MICROSECOND), 61);
+        assert_eq!(interval_of(&pacing, 90 * MICROSECOND), 2);
+        assert_eq!(interval_of(&pacing, Duration::from_secs(60)), 1);
+    }
+
+    #[test]
+    fn a_long_run_of_short_polls_lengthens_it_step_by_step() {
+        let pacing = Pacing::new(61);
+        interval_of(&pacing, Duration::from_secs(60));
+        for (interval, longer) in [(1, 2), (2, 4), (4, 8), (8, 16), (16, 32), (32, 61)] {
+            for _ in 1..RUN.div_ceil(interval) {
+                assert_eq!(interval_of(&pacing, MICROSECOND), interval);
+            }
+            assert_eq!(interval_of(&pacing, Duration::ZERO), longer);
+        }
+        (0..100).for_each(|_| assert_eq!(interval_of(&pacing, MICROSECOND), 61));
+    }
+
+    #[test]
+    fn a_long_poll_ends_the_run() {
+        let pacing = Pacing::new(61);
+        for _ in 0..10 {
+            assert_eq!(interval_of(&pacing, 100 * MICROSECOND), 2);
+            (0..RUN / 2 - 1).for_each(|_| assert_eq!(interval_of(&pacing, MICROSECOND), 2));
+        }
+        assert_eq!(interval_of(&pacing, MICROSECOND), 4);
+    }
+
+    #[test]
+    fn polls_for_which_the_interval_is_right_leave_it() {
+        let pacing = Pacing::new(61);
+        (0..1000).for_each(|_| assert_eq!(interval_of(&pacing, 15 * MICROSECOND), 13));
     }
 
     #[test]
@@ -138,9 +195,15 @@ mod tests {
         assert!((0..3).all(|_| !pacing.tick()));
         pacing.end_now();
         assert!(pacing.tick());
-        assert_eq!(pacing.interval.get(), 4);
         pacing.end_now();
-        assert_eq!(pacing.interval.get(), 4, "once");
+        let now = Clock::real();
+        pacing.end_interval(now);
+        assert_eq!(pacing.interval.get(), 1000);
+        assert!((0..3).all(|_| !pacing.tick()));
+        pacing.end_now();
+        pacing.end_interval(now + Duration::from_micros(40));
+        assert_eq!(pacing.poll_time(), 10_000);
+        assert_eq!(pacing.interval.get(), 20, "cut short is not short");
     }
 
     #[test]
