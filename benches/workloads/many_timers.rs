@@ -8,32 +8,47 @@ use crate::{Handle, Measure, Percentiles, Runtime, Workload, on_worker};
 
 const TASKS: u64 = 100_000;
 
-/// An operation is one task, one sleep and one join, in **processor time** of the whole process. The durations begin at
-/// half a second, so that all timers are set when the first fires, and are in no order.
+/// An operation is one task, one sleep and one join, in **processor time** of the whole process. The durations are in no
+/// order. They begin at nothing, so that the first timers fire while others are still being set, or at half a second: then
+/// all are set before, and nobody has anything to do but to wait for the next.
 ///
 /// As a [`Measure`] it tells the lateness, too: from the due time to the first line after the sleep.
 #[derive(Clone, Debug)]
 pub struct ManyTimers {
+    /// The shortest duration.
+    from: Duration,
     /// Over which the timers are spread.
     span: Duration,
+    title: &'static str,
 }
 
+/// Enough to set them all, on each of the runtimes.
+const HEAD_START: Duration = Duration::from_millis(500);
+
 impl ManyTimers {
-    /// 100 timers a millisecond, for a second.
-    pub const STEADY: Self = Self { span: Duration::from_secs(1) };
-    /// All within a fifth of a second.
-    pub const DENSE: Self = Self { span: Duration::from_millis(200) };
+    /// 100 timers a millisecond, for a second, while the first of that second are still being set.
+    pub const BUSY: Self =
+        Self { from: Duration::ZERO, span: Duration::from_secs(1), title: "100,000 timers within a second" };
+    /// The same, when all are set.
+    pub const STEADY: Self = Self {
+        from: HEAD_START,
+        span: Duration::from_secs(1),
+        title: "100,000 timers within a second, all set before",
+    };
+    /// All within a fifth of a second, when all are set.
+    pub const DENSE: Self =
+        Self { from: HEAD_START, span: Duration::from_millis(200), title: "100,000 timers within 200 ms" };
 
     /// Sleeps 100,000 times: how late each was, and the processor time.
     fn sleep_all<R: Runtime>(&self, runtime: &R) -> (Vec<Duration>, Duration) {
         let handle = runtime.handle();
-        let span = self.span.as_micros() as u64;
+        let (from, span) = (self.from, self.span.as_micros() as u64);
         on_worker(runtime, async move {
             let start = ProcessTime::now();
             let tasks: Vec<_> = (0..TASKS)
                 .map(|n| {
                     // A large prime scatters them over the span.
-                    let duration = Duration::from_micros(500_000 + n * 7_368_787 % span);
+                    let duration = from + Duration::from_micros(n * 7_368_787 % span);
                     handle.spawn(async move {
                         let due = Instant::now() + duration;
                         R::Handle::sleep(duration).await;
@@ -70,8 +85,8 @@ impl Workload for ManyTimers {
 
 impl Measure for ManyTimers {
     fn titles(&self) -> Vec<String> {
-        let mut titles = Percentiles::titles("100,000 timers within a second, late by");
-        titles.push("100,000 timers within a second: CPU, ms".into());
+        let mut titles = Percentiles::titles(&format!("{}, late by", self.title));
+        titles.push(format!("{}: CPU, ms", self.title));
         titles
     }
 
