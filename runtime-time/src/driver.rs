@@ -127,13 +127,9 @@ impl Driver {
     }
 
     /// Fires what is due. Returns the present tick if there was anything.
-    fn end_turn(&mut self) -> Option<u64> {
+    fn fire(&mut self) -> Option<u64> {
         let mut fired = None;
         driver::deliver_first(|| fired = self.handle.fire_due(&mut self.batch));
-        let shared = self.handle.shared();
-        if shared.clock.is_paused() {
-            shared.next_turn.end(&mut self.batch);
-        }
         fired
     }
 }
@@ -142,15 +138,23 @@ impl driver::Driver for Driver {
     fn park(&mut self, timeout: Option<Duration>) -> bool {
         let delivered =
             if self.handle.shared().clock.is_paused() { self.park_paused(timeout) } else { self.park_running(timeout) };
-        if let Some(now) = self.end_turn() {
+        if let Some(now) = self.fire() {
             self.woke_at = Some(now);
+        }
+        let shared = self.handle.shared();
+        if shared.clock.is_paused() {
+            shared.next_turn.end(&mut self.batch);
         }
         delivered
     }
 
     fn poll(&mut self) -> bool {
         // Timers first: whoever they wake is to be queued before those whom a busy network wakes by the hundred.
-        self.end_turn();
+        self.fire();
+        let shared = self.handle.shared();
+        if shared.clock.is_paused() {
+            shared.next_turn.look(&mut self.batch);
+        }
         self.inner.poll()
     }
 

@@ -2,8 +2,9 @@
 //! [`advance`](crate::advance()).
 //!
 //! A task that moves the clock wants the tasks whose timers it fired to run before it goes on. Yielding would let one
-//! or all of them go first, depending on the scheduler. The driver is looked after when there is nothing else to run
-//! (or after some dozens of polls, when there is no end of that), so its turn is the moment.
+//! or all of them go first, depending on the scheduler. The scheduler waits in the driver when there is nothing else to run, so
+//! that is the moment. If there is no end of tasks to run, the driver is only looked after in passing; some dozens of such looks
+//! are enough.
 //!
 //! This is for paused clocks only: a driver whose clock runs never looks here.
 
@@ -11,6 +12,8 @@ use std::collections::VecDeque;
 use std::task::Waker;
 
 use runtime_core::primitive::Mutex;
+use runtime_core::primitive::atomic::AtomicU32;
+use runtime_core::primitive::atomic::Ordering::Relaxed;
 
 use crate::batch::WakeBatch;
 
@@ -18,11 +21,16 @@ use crate::batch::WakeBatch;
 #[derive(Debug)]
 pub(crate) struct NextTurn {
     waiting: Mutex<VecDeque<Waker>>,
+    /// How often the driver was looked after in passing since somebody waits.
+    looks: AtomicU32,
 }
+
+/// So many looks in passing are a turn.
+const LOOKS: u32 = 32;
 
 impl NextTurn {
     pub(crate) fn new() -> Self {
-        Self { waiting: Mutex::new(VecDeque::new()) }
+        Self { waiting: Mutex::new(VecDeque::new()), looks: AtomicU32::new(0) }
     }
 
     /// Wakes the task when the driver has had its next turn.
@@ -34,8 +42,22 @@ impl NextTurn {
         !self.waiting.lock().is_empty()
     }
 
+    /// The driver was looked after in passing.
+    pub(crate) fn look(&self, batch: &mut WakeBatch) {
+        if !self.is_awaited() {
+            return;
+        }
+        // Relaxed: the driver is with one thread at a time.
+        let looks = self.looks.load(Relaxed) + 1;
+        self.looks.store(looks, Relaxed);
+        if looks == LOOKS {
+            self.end(batch);
+        }
+    }
+
     /// The turn is over.
     pub(crate) fn end(&self, batch: &mut WakeBatch) {
+        self.looks.store(0, Relaxed);
         loop {
             let mut waiting = self.waiting.lock();
             while !batch.is_full()

@@ -172,6 +172,42 @@ fn advance_moves_by_just_so_much_and_lets_all_others_run() {
 }
 
 #[test]
+fn advance_lets_any_number_of_others_run() {
+    on_current_thread(async {
+        pause();
+        let done = Arc::new(AtomicUsize::new(0));
+        for _ in 0..500 {
+            let done = done.clone();
+            spawn(async move {
+                sleep(MS).await;
+                task::yield_now().await;
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        // They begin to sleep.
+        advance(Duration::ZERO).await;
+        advance(MS).await;
+        assert_eq!(done.load(Ordering::Relaxed), 500);
+    });
+}
+
+#[test]
+fn advance_goes_on_although_a_task_never_waits() {
+    on_current_thread(async {
+        pause();
+        let start = Instant::now();
+        let busy = spawn(async {
+            loop {
+                task::yield_now().await;
+            }
+        });
+        advance(HOUR).await;
+        assert_eq!(start.elapsed(), HOUR);
+        busy.abort();
+    });
+}
+
+#[test]
 fn a_paused_clock_waits_for_blocking_work() {
     on_current_thread(async {
         pause();
