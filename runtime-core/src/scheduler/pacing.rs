@@ -7,9 +7,10 @@
 //! Reading the clock is paid once an interval, or once for each poll that is long enough not to notice. (A worker of several may
 //! leave its turn to another: `multi/drivers.rs`.)
 //!
-//! The interval shrinks at once, and grows when a few hundred polls in a row were short. Short ones come in runs: those of two
-//! hundred tasks that timers have woken say nothing about the tasks that come after them, and with a long interval sixty polls
-//! of 100 us would go by before anybody looked at the timers again.
+//! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in runs: those of
+//! two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a long interval sixty polls
+//! of 100 us would go by before anybody looked at the timers again. For the same reason a thread that has slept begins with short
+//! intervals: what it was woken for may be of another kind than what it did before.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -18,8 +19,11 @@ use std::time::{Duration, Instant};
 const TARGET: Duration = Duration::from_micros(200);
 /// The drivers are not polled again before this has passed.
 const TOO_SOON: Duration = Duration::from_micros(20);
-/// So many polls in a row have to be short before the interval is doubled.
-const RUN: u32 = 256;
+/// After so many intervals of short polls, one after the other, they are made twice as long. (In polls the run would be too long for
+/// short intervals: with one long poll among two hundred short ones there would be an interval for each of them for ever.)
+const RUN: u32 = 16;
+/// The first interval after sleep. Many wakes are for a poll or two, to which it adds nothing.
+const FIRST: u32 = 3;
 
 /// Whether to look after the drivers at the end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +38,15 @@ pub(crate) enum Turn {
 #[derive(Debug)]
 pub(crate) struct Pacing {
     longest: u32,
+    /// How many polls an interval has, by what was measured.
     interval: Cell<u32>,
+    /// How many the current one has.
+    length: Cell<u32>,
+    /// Ticks until it ends. A tick comes before a poll, so there is one more of them if the thread has just got up.
     left: Cell<u32>,
-    /// So many polls of the interval were left out.
-    cut: Cell<u32>,
-    /// So many polls in a row were short enough for an interval of twice the length.
+    /// How many the next may have, so soon after sleep.
+    at_most: Cell<u32>,
+    /// So many intervals in a row had polls short enough for one of twice the length.
     run: Cell<u32>,
     /// When the current interval began.
     since: Cell<Option<Instant>>,
@@ -55,8 +63,9 @@ impl Pacing {
         Self {
             longest,
             interval: Cell::new(longest),
-            left: Cell::new(longest),
-            cut: Cell::new(0),
+            length: Cell::new(longest.min(FIRST)),
+            left: Cell::new(longest.min(FIRST) + 1),
+            at_most: Cell::new(FIRST),
             run: Cell::new(0),
             since: Cell::new(None),
             polled: Cell::new(None),
@@ -85,24 +94,23 @@ impl Pacing {
     /// The interval is over with the poll at hand, whatever it has come to, and the drivers have their turn.
     pub(crate) fn end_now(&self) {
         self.is_called.set(true);
-        self.cut.set(self.cut.get() + self.left.get() - 1);
+        // At least one, so that it can be measured by them.
+        self.length.set((self.length.get() + 1).saturating_sub(self.left.get()).max(1));
         self.left.set(1);
     }
 
     /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
     /// now.
     pub(crate) fn end_interval(&self, now: Instant) -> Turn {
-        let interval = self.interval.get();
-        let polls = interval - self.cut.take();
-        let next = match self.since.replace(Some(now)) {
-            None => interval,
-            Some(since) => {
-                let took = now.saturating_duration_since(since);
-                self.poll_time.set(took.as_nanos() as u64 / u64::from(polls));
-                self.next_interval(polls, took)
-            }
-        };
-        self.interval.set(next);
+        if let Some(since) = self.since.replace(Some(now)) {
+            let polls = self.length.get();
+            let took = now.saturating_duration_since(since);
+            self.poll_time.set(took.as_nanos() as u64 / u64::from(polls));
+            self.interval.set(self.next_interval(polls, took));
+            self.at_most.set(self.at_most.get().saturating_mul(2));
+        }
+        let next = self.interval.get().min(self.at_most.get());
+        self.length.set(next);
         self.left.set(next);
         let is_due = || self.polled.get().is_none_or(|polled| now.saturating_duration_since(polled) >= TOO_SOON);
         let turn = match self.is_called.take() {
@@ -114,11 +122,20 @@ impl Pacing {
         turn
     }
 
-    /// The thread slept in the meantime: what was measured before says nothing about what comes.
-    pub(crate) fn restart(&self) {
+    /// The thread slept until now: what was measured before says nothing about what comes.
+    pub(crate) fn restart(&self, now: Instant) {
+        self.since.set(Some(now));
+        // It may have slept in the drivers; if not, somebody else did.
+        self.polled.set(Some(now));
+        let first = self.interval.get().min(FIRST);
+        self.length.set(first);
+        self.left.set(first + 1);
+        self.at_most.set(FIRST);
+    }
+
+    /// The thread did something else in the meantime: the interval at hand is not to be measured.
+    pub(crate) fn resume(&self) {
         self.since.set(None);
-        self.cut.set(0);
-        self.left.set(self.interval.get());
     }
 
     /// After so many polls that took so long.
@@ -127,7 +144,7 @@ impl Pacing {
         let polls_in_target = TARGET.as_nanos() * u128::from(polls) / took.as_nanos().max(1);
         let fits = u32::try_from(polls_in_target).unwrap_or(u32::MAX).clamp(1, self.longest);
         let doubled = interval.saturating_mul(2).min(self.longest);
-        let run = if fits < doubled { 0 } else { self.run.get() + polls };
+        let run = if fits < doubled { 0 } else { self.run.get() + 1 };
         if run < RUN {
             self.run.set(run);
             return fits.min(interval);
@@ -161,13 +178,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_of_short_polls_lengthens_it_step_by_step() {
+    fn a_run_of_short_polls_lengthens_it_step_by_step() {
         let pacing = Pacing::new(61);
         interval_of(&pacing, Duration::from_secs(60));
         for (interval, longer) in [(1, 2), (2, 4), (4, 8), (8, 16), (16, 32), (32, 61)] {
-            for _ in 1..RUN.div_ceil(interval) {
-                assert_eq!(interval_of(&pacing, MICROSECOND), interval);
-            }
+            (1..RUN).for_each(|_| assert_eq!(interval_of(&pacing, MICROSECOND), interval));
             assert_eq!(interval_of(&pacing, Duration::ZERO), longer);
         }
         (0..100).for_each(|_| assert_eq!(interval_of(&pacing, MICROSECOND), 61));
@@ -178,9 +193,24 @@ mod tests {
         let pacing = Pacing::new(61);
         for _ in 0..10 {
             assert_eq!(interval_of(&pacing, 100 * MICROSECOND), 2);
-            (0..RUN / 2 - 1).for_each(|_| assert_eq!(interval_of(&pacing, MICROSECOND), 2));
+            (1..RUN).for_each(|_| assert_eq!(interval_of(&pacing, MICROSECOND), 2));
         }
         assert_eq!(interval_of(&pacing, MICROSECOND), 4);
+    }
+
+    #[test]
+    fn one_long_poll_among_hundreds_of_short_ones_does_not_make_each_an_interval() {
+        let (pacing, mut now) = (Pacing::new(61), Clock::real());
+        pacing.restart(now);
+        let (mut ended, all) = (0, 255 * 100);
+        for poll in 0..all {
+            if pacing.tick() {
+                pacing.end_interval(now);
+                ended += 1;
+            }
+            now += if poll % 255 == 0 { 110 * MICROSECOND } else { Duration::from_nanos(200) };
+        }
+        assert!(ended < all / 3, "{ended} intervals in {all} polls");
     }
 
     #[test]
@@ -189,30 +219,49 @@ mod tests {
         (0..1000).for_each(|_| assert_eq!(interval_of(&pacing, 15 * MICROSECOND), 13));
     }
 
+    /// Ticks until the interval ends. How many it had.
+    fn polls(pacing: &Pacing) -> u32 {
+        (1..).find(|_| pacing.tick()).expect("it ends")
+    }
+
     #[test]
     fn an_interval_that_was_cut_short_is_measured_by_the_polls_it_had() {
-        let pacing = Pacing::new(1000);
+        let (pacing, now) = (Pacing::new(1000), Clock::real());
+        pacing.restart(now);
         assert!((0..3).all(|_| !pacing.tick()));
         pacing.end_now();
         assert!(pacing.tick());
         pacing.end_now();
-        let now = Clock::real();
-        pacing.end_interval(now);
-        assert_eq!(pacing.interval.get(), 1000);
-        assert!((0..3).all(|_| !pacing.tick()));
-        pacing.end_now();
-        pacing.end_interval(now + Duration::from_micros(40));
+        assert_eq!(pacing.end_interval(now + Duration::from_micros(30)), Turn::Called);
         assert_eq!(pacing.poll_time(), 10_000);
         assert_eq!(pacing.interval.get(), 20, "cut short is not short");
     }
 
     #[test]
+    fn after_sleep_it_begins_with_short_intervals() {
+        let (pacing, mut now) = (Pacing::new(61), Clock::real());
+        for _ in 0..2 {
+            pacing.restart(now);
+            // The first tick is before the first poll.
+            assert_eq!(polls(&pacing), FIRST + 1);
+            for expected in [6, 12, 24, 48, 61, 61] {
+                now += MICROSECOND;
+                pacing.end_interval(now);
+                assert_eq!(polls(&pacing), expected);
+            }
+        }
+        pacing.restart(now);
+        assert_eq!(polls(&pacing), FIRST + 1);
+        assert_eq!(pacing.end_interval(now + FIRST * 100 * MICROSECOND), Turn::Due);
+        assert_eq!(polls(&pacing), 2, "they turn out to be long");
+    }
+
+    #[test]
     fn an_interval_of_short_polls_does_not_poll_the_drivers_twice() {
-        let pacing = Pacing::new(3);
-        assert!(!pacing.tick() && !pacing.tick() && pacing.tick());
-        let now = Clock::real();
-        assert_eq!(pacing.end_interval(now), Turn::Due, "the first time there is nothing to compare with");
-        assert!(!pacing.tick());
+        let (pacing, now) = (Pacing::new(3), Clock::real());
+        pacing.restart(now);
+        assert_eq!(polls(&pacing), 4);
+        assert_eq!(pacing.end_interval(now), Turn::TooSoon, "it may have slept in the drivers");
         assert_eq!(pacing.end_interval(now), Turn::TooSoon);
         assert_eq!(pacing.end_interval(now + TOO_SOON), Turn::Due);
     }
@@ -220,7 +269,8 @@ mod tests {
     #[test]
     fn a_call_is_obeyed_however_soon() {
         let (pacing, now) = (Pacing::new(3), Clock::real());
-        assert_eq!(pacing.end_interval(now), Turn::Due);
+        pacing.end_now();
+        assert_eq!(pacing.end_interval(now), Turn::Called);
         pacing.end_now();
         assert_eq!(pacing.end_interval(now), Turn::Called);
         assert_eq!(pacing.end_interval(now), Turn::TooSoon, "once");
@@ -231,7 +281,7 @@ mod tests {
         let (pacing, now) = (Pacing::new(10), Clock::real());
         pacing.end_interval(now);
         assert_eq!(pacing.poll_time(), 0, "not known");
-        pacing.end_interval(now + Duration::from_micros(50));
+        pacing.end_interval(now + 15 * MICROSECOND);
         assert_eq!(pacing.poll_time(), 5_000);
     }
 }

@@ -11,14 +11,19 @@
 //! A notifier makes the work visible and then swaps; a sleeper looks for work and then makes its exchange. So either
 //! the sleeper sees the work, or the swap comes after that look: then it makes the exchange fail, or finds the sleeper
 //! asleep.
+//!
+//! Whoever wakes a sleeper also notes when, so that the sleeper can tell how long that takes here: it decides how long it is
+//! worth looking out for work before going to sleep (`patience.rs`). Nothing else depends on it.
 
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 
+use crate::clock::Clock;
 use crate::driver::{Driver, Unpark};
 use crate::primitive::atomic::AtomicUsize;
 use crate::primitive::atomic::Ordering::SeqCst;
@@ -79,18 +84,39 @@ fn or_abort<R>(f: impl FnOnce() -> R) -> R {
 pub(crate) struct Wakeup {
     state: AtomicUsize,
     unparker: Unparker,
+    /// When it was made.
+    start: Instant,
+    /// How many nanoseconds after that the sleeper was last woken; none if it has seen that.
+    called_at: AtomicU64,
 }
 
 impl Wakeup {
     /// The word, and what the sleeper needs beside it.
     pub(crate) fn new() -> (Self, Parker) {
         let parker = Parker::new();
-        (Self { state: AtomicUsize::new(AWAKE), unparker: parker.unparker().clone() }, parker)
+        let (state, unparker) = (AtomicUsize::new(AWAKE), parker.unparker().clone());
+        (Self { state, unparker, start: Clock::real(), called_at: AtomicU64::new(0) }, parker)
+    }
+
+    fn nanos(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.start).as_nanos() as u64
+    }
+
+    /// For the sleeper, when it is up: how long ago it was woken, if it was.
+    pub(crate) fn take_latency(&self, now: Instant) -> Option<Duration> {
+        // Relaxed, and not one step: should a call come just now, or be seen late, there is one figure less, or a wrong one.
+        let called_at = self.called_at.load(Relaxed);
+        self.called_at.store(0, Relaxed);
+        (called_at != 0).then(|| Duration::from_nanos(self.nanos(now).saturating_sub(called_at)))
     }
 
     /// Wakes the sleeper, or keeps it from its next sleep.
     pub(crate) fn unpark(&self, driver: &dyn Unpark) {
-        match self.state.swap(NOTIFIED, SeqCst) {
+        let asleep = self.state.swap(NOTIFIED, SeqCst);
+        if matches!(asleep, ON_THREAD | IN_DRIVER) {
+            self.called_at.store(self.nanos(Clock::real()), Relaxed);
+        }
+        match asleep {
             ON_THREAD => self.unparker.unpark(),
             IN_DRIVER => driver.unpark(),
             _ => {}

@@ -4,9 +4,16 @@
 //! looking out for it is cheaper; if it does not, it is a waste, so a thread that looked in vain a few times stops
 //! doing it, and tries again now and then. With one processor it never pays: nobody can bring work while this thread
 //! looks.
+//!
+//! How long is a little? As long as it takes to be woken, by which no more than a constant factor is lost whenever the work comes
+//! (Karlin, Li, Manasse and Owicki, "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP
+//! 1991), and as long again, because whoever brings it may have to be woken first. That is some microseconds mostly, but
+//! forty and more in a virtual machine whose host takes its time. There, two threads that bring each other work, and look out for
+//! less than that, fall asleep in turn for ever. So the thread measures it.
 
 use std::cell::Cell;
 use std::hint::spin_loop;
+use std::time::Duration;
 
 /// A thread's inclination to look out for work. See the module.
 #[derive(Debug)]
@@ -15,6 +22,8 @@ pub(crate) struct Patience {
     confidence: Cell<u32>,
     /// How often the thread has gone to sleep at once since it lost confidence.
     skipped: Cell<u32>,
+    /// How many microseconds it takes to be woken, about.
+    wake: Cell<u32>,
     alone: bool,
 }
 
@@ -22,15 +31,21 @@ impl Patience {
     const FULL: u32 = 4;
     /// After so many sleeps at once it is tried again.
     const RETRY: u32 = 16;
-    /// So many looks, with so many glances in between, and so many pauses of the processor after each: some ten
+    /// So many looks at least, with so many glances in between, and so many pauses of the processor after each: some ten
     /// microseconds in all.
     const LOOKS: u32 = 24;
+    /// And so many times as many at most.
+    const LONGEST: u32 = 10;
+    /// So many microseconds from being woken to being up, for that: half of what these looks take.
+    const WAKE: u32 = 5;
+    /// A thread that was not up by then had no processor, and looking out would take one from others.
+    const OVERLOAD: Duration = Duration::from_micros(200);
     const GLANCES: u32 = 8;
     const PAUSES: u32 = 3;
 
     /// `alone`: the process may use one processor only.
     pub(crate) fn new(alone: bool) -> Self {
-        Self { confidence: Cell::new(Self::FULL), skipped: Cell::new(0), alone }
+        Self { confidence: Cell::new(Self::FULL), skipped: Cell::new(0), wake: Cell::new(0), alone }
     }
 
     /// Looks until one of the closures sees something. False if it is time to sleep. `glance` is called all the time
@@ -40,7 +55,7 @@ impl Patience {
         if !self.is_worth_it() {
             return look();
         }
-        for _ in 0..Self::LOOKS {
+        for _ in 0..self.looks() {
             if look() {
                 self.confidence.set((self.confidence.get() + 1).min(Self::FULL));
                 return true;
@@ -54,6 +69,16 @@ impl Patience {
         }
         self.confidence.set(self.confidence.get().saturating_sub(1));
         look()
+    }
+
+    /// The thread was woken, and it took so long until it was up.
+    pub(crate) fn note_wake(&self, took: Duration) {
+        let took = if took < Self::OVERLOAD { took.as_micros() as u32 } else { 0 };
+        self.wake.set((3 * self.wake.get() + took) / 4);
+    }
+
+    fn looks(&self) -> u32 {
+        Self::LOOKS * (self.wake.get() / Self::WAKE).clamp(1, Self::LONGEST)
     }
 
     fn is_worth_it(&self) -> bool {
@@ -108,6 +133,20 @@ mod tests {
         };
         assert!(patience.look_out(|| false, look));
         assert_eq!(looks(&patience), Patience::LOOKS + 1);
+    }
+
+    #[test]
+    fn it_is_as_long_as_wakes_take() {
+        let patience = Patience::new(false);
+        let woken = |micros| (0..20).for_each(|_| patience.note_wake(Duration::from_micros(micros)));
+        woken(3);
+        assert_eq!(patience.looks(), Patience::LOOKS);
+        woken(43);
+        assert_eq!(patience.looks(), Patience::LOOKS * 8);
+        woken(150);
+        assert_eq!(patience.looks(), Patience::LOOKS * Patience::LONGEST);
+        woken(10_000);
+        assert_eq!(patience.looks(), Patience::LOOKS, "there is no processor for it");
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     };
     loop {
         if let Some(core) = shared.take_core(Some(&waiter.waiter)) {
+            core.pacing.resume();
             // Dropped on the way out, also when the future panics: the core goes back.
             let driving = Driving { worker: Some(Worker::new(Arc::clone(runtime), core)) };
             if let Poll::Ready(output) = driving.run(&main, &mut poll) {
@@ -229,14 +230,18 @@ impl Worker {
     fn park(&self) {
         self.home.send_and_receive();
         self.runtime.hooks.on_park();
+        let mut slept = false;
         // The hook may have spawned or woken something.
         if self.core.queue.borrow().is_empty() {
             self.counters().parks.add(1);
             if self.shared().wakeup.park(&self.core.parker, &self.shared().driver, None) {
                 self.counters().driver_polls.add(1);
             }
+            slept = true;
         }
         self.runtime.hooks.on_unpark();
-        self.core.pacing.restart();
+        if slept {
+            self.core.pacing.restart(Clock::real());
+        }
     }
 }

@@ -3,15 +3,15 @@
 //! A tick of a task that a timer woke is mostly much shorter than one of a task that yields because it has more to do. If the
 //! fair lane kept its fourth of the ticks, two hundred timers beside eight tasks that burn the processor for 100 us at a time
 //! would wait for fifty such polls. So with `n` tasks on the due lane the fair lane's turn comes every `2 * n / m + 2` ticks,
-//! where `m` is the length of its own line: what is due goes by in half a line. [`PATIENT`] ticks are the most, and as soon as
-//! nothing is due the turn has come.
+//! where `m` is the length of its own line: what is due goes by in half a line. [`PATIENT`] ticks are the most, and soon after
+//! nothing is due any more the turn has come.
 //!
 //! # The bound
 //!
 //! `m` is read once a *round*, which has `m` turns. (With the length of the moment, each turn of a line that gets shorter would
 //! be later than the one before, and the last of `m` tasks would wait for `n * ln(m)` ticks.)
 //!
-//! Let a task have `p` others in front of it, and let never more than `n` be due while it waits. It waits for `q` turns of a
+//! Let a task find `p` others in front of it, and let never more than `n` be due while it waits. It waits for `q` turns of a
 //! round of `m >= q` turns, and for `p + 1 - q` turns of the next round, which has at least as many. A turn costs
 //! `max(4, 2 * n / m + 2)` ticks, so those of one round cost the larger of `4 * q` and `2 * n + 2 * q`, and those of both rounds no
 //! more than `4 * (n + p + 1)`. The turn that is under way when the task comes may have been put off for tasks that are gone
@@ -203,6 +203,29 @@ mod tests {
                 assert!(wait <= bound, "{due} due, {first} and {others} in the line: {wait} > {bound}");
             }
         }
+    }
+
+    /// A line of which each task sets a timer when it is polled, and is due all the time from then on. Those who came later wait
+    /// for all those who were before them, and these are in front of them once more.
+    #[test]
+    fn those_who_leave_the_line_and_become_due_count_twice() {
+        let (first, others) = (1000, 35);
+        let turns = FairTurns::new(61);
+        while !turns.has_come() {
+            turns.tick(|| 0, || first);
+        }
+        let (mut line, mut due, mut ticks) = (first + others, 0, 0);
+        while line > 0 {
+            if turns.has_come() {
+                turns.take();
+                (line, due) = (line - 1, due + 1);
+            }
+            ticks += 1;
+            turns.tick(|| due, || line);
+        }
+        let tasks = first + others;
+        assert!(ticks > 4 * tasks + 61, "not a bound: {ticks} <= {}", 4 * tasks + 61);
+        assert!(ticks <= 4 * (tasks + due), "{ticks} > {}", 4 * (tasks + due));
     }
 
     /// Polls what is due, with a line of `fair` tasks that yield beside it. How many of these have had a turn before all was done.

@@ -86,7 +86,7 @@ impl Guest {
             }
             worker.exchange_dead();
             if !patience.look_out(|| main.is_woken(), || main.is_woken()) {
-                worker.park_guest();
+                worker.park_guest(&patience);
             }
         }
         Poll::Pending

@@ -17,7 +17,8 @@
 //! came with it.
 //!
 //! What a timer wakes is late already, and mostly short; what yields has had a turn. So while the due lane is the longer
-//! one the fair lane's turns are fewer; `fair_turns.rs` says how many, and why the bound holds all the same.
+//! one the fair lane's turns are fewer. `fair_turns.rs` says how many, and why the bound holds all the same, if tasks that go from
+//! the fair lane to the due lane meanwhile (each sets a timer, and that fires) are counted twice.
 //!
 //! The due lane is in FIFO order, because on top of the deque each turn of the timers buried those of the turns before:
 //! of 200 timers of 2 ms beside tasks that burn the processor, one in a hundred was 25 ms late.

@@ -8,7 +8,8 @@ use std::time::Instant;
 use super::{Slot, Worker};
 use crate::task::Notified;
 
-/// A worker is missing after so many microseconds without maintenance, a multiple of what `pacing.rs` aims at.
+/// A worker is missing if for so many microseconds it has neither got up nor had its maintenance. A multiple of what
+/// `pacing.rs` aims at.
 pub(super) const MISSING: u64 = 400;
 /// And after so many if there are more workers than processors: then to wait for one is nothing unusual.
 pub(super) const MISSING_IN_A_CROWD: u64 = 5_000;
@@ -96,6 +97,7 @@ impl Worker {
     /// they are until then.
     pub(super) fn help_if_missing(&self, slot: &Slot, unseen: u64, own_interval: u64) {
         if is_missing(unseen, own_interval, self.shared().missing_after) && slot.has_any_work() {
+            self.counters().steal_attempts.add(1);
             let before = self.slot().lanes.len();
             self.core.lanes.relieve(&slot.lanes);
             self.count_stolen(self.slot().lanes.len().saturating_sub(before));

@@ -22,6 +22,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
@@ -450,26 +451,27 @@ impl Worker {
             self.slot().current.polls_nothing();
         }
         // The hook may have spawned or woken something.
-        if self.core.lanes.is_empty() {
-            self.lie_down();
-        }
+        let slept = self.core.lanes.is_empty() && self.lie_down();
         // Before anything that may block.
         self.shared().monitor.wake_if_asleep();
         self.call_foreign_wakers();
-        // With less there is nothing to be taken by mistake.
-        if self.core.lanes.has_surplus() {
-            self.note_seen(Clock::real());
-        }
+        let mut now = Clock::real();
+        self.note_seen(now);
+        self.note_wake(&self.patience, now);
         if self.runtime.hooks.has_unpark() {
             self.stop_searching();
             self.slot().current.calls_foreign();
             self.runtime.hooks.on_unpark();
             self.slot().current.polls_nothing();
+            now = Clock::real();
         }
-        self.pacing.restart();
+        if slept {
+            self.pacing.restart(now);
+        }
     }
 
-    fn lie_down(&self) {
+    /// Sleeps, unless there is work. Whether it has.
+    fn lie_down(&self) -> bool {
         let shared = self.shared();
         let index = self.core.index;
         shared.idle.start_sleep(index, self.searching.replace(false));
@@ -478,7 +480,7 @@ impl Worker {
                 shared.idle.resume_search();
             }
             self.searching.set(true);
-            return;
+            return false;
         }
         self.hand_on_held();
         self.collecting.set(true);
@@ -491,10 +493,19 @@ impl Worker {
         // Up first, and only then queue what the drivers woke: the worker to be notified of it must not be this one.
         self.searching.set(shared.idle.end_sleep(index));
         self.queue_batch();
+        true
     }
 
     /// Sleeps until the guest's future is woken, or it has tasks to free.
-    pub(super) fn park_guest(&self) {
+    pub(super) fn park_guest(&self, patience: &Patience) {
         self.slot().wakeup.park_thread(&self.core.parker);
+        self.note_wake(patience, Clock::real());
+    }
+
+    /// How long it took to get up.
+    fn note_wake(&self, patience: &Patience, now: Instant) {
+        if let Some(took) = self.slot().wakeup.take_latency(now) {
+            patience.note_wake(took);
+        }
     }
 }

@@ -39,7 +39,8 @@ const SPARSE: usize = 4;
 /// Which block a cell is in.
 type Place = NonNull<Block>;
 
-const _: () = assert!(size_of::<Place>() == size_of::<usize>() && SMALLEST >= SIZES && LARGEST <= u16::MAX as usize);
+const _: () =
+    assert!(size_of::<Place>() == size_of::<usize>() && SMALLEST >= SIZES && LARGEST + SIZES <= u16::MAX as usize);
 
 /// How many cells of a block are out.
 #[derive(Debug)]
@@ -69,8 +70,8 @@ impl InUse {
     }
 }
 
-/// Some memory, and what of it is out. Its fields are as narrow as they may be: a block of small tasks has 256 of them to share
-/// this among.
+/// Some memory, and what of it is out. Its fields are as narrow as they may be: small tasks have 256 cells to share this
+/// among, in the largest of blocks.
 struct Block {
     memory: NonNull<u8>,
     /// Its place among all blocks.
