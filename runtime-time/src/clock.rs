@@ -87,7 +87,7 @@ pub fn resume() {
 /// run.
 ///
 /// It goes on when the tasks whose timers fired, and all others that can, have run until they wait; or, if they never
-/// all do, after a while.
+/// all do, after some milliseconds of real time.
 ///
 /// Time moves in one step: a task that sleeps in a loop finds that several of its deadlines have passed. To stop at
 /// each timer on the way, sleep instead.

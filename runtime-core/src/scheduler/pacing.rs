@@ -133,9 +133,10 @@ impl Pacing {
         self.at_most.set(FIRST);
     }
 
-    /// The thread did something else in the meantime: the interval at hand is not to be measured.
-    pub(crate) fn resume(&self) {
-        self.since.set(None);
+    /// The thread did something else until now: of the interval only the rest is measured.
+    pub(crate) fn resume(&self, now: Instant) {
+        self.since.set(Some(now));
+        self.length.set(self.length.get().min(self.left.get()));
     }
 
     /// After so many polls that took so long.
@@ -254,6 +255,18 @@ mod tests {
         assert_eq!(polls(&pacing), FIRST + 1);
         assert_eq!(pacing.end_interval(now + FIRST * 100 * MICROSECOND), Turn::Due);
         assert_eq!(polls(&pacing), 2, "they turn out to be long");
+    }
+
+    #[test]
+    fn what_is_no_poll_is_not_measured() {
+        let (pacing, now) = (Pacing::new(10), Clock::real());
+        (0..6).for_each(|_| pacing.restart(now));
+        assert!(!pacing.tick() && !pacing.tick());
+        let later = now + Duration::from_secs(1);
+        pacing.resume(later);
+        assert_eq!(polls(&pacing), 2);
+        pacing.end_interval(later + 10 * MICROSECOND);
+        assert_eq!((pacing.poll_time(), pacing.interval.get()), (5_000, 10));
     }
 
     #[test]

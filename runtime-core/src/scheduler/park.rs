@@ -79,6 +79,15 @@ fn or_abort<R>(f: impl FnOnce() -> R) -> R {
     })
 }
 
+/// Where a thread has slept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slept {
+    InDriver,
+    OnThread,
+    /// There was a notification already.
+    NotAtAll,
+}
+
 /// The word of one sleeper, for those who wake it.
 #[derive(Debug)]
 pub(crate) struct Wakeup {
@@ -123,32 +132,33 @@ impl Wakeup {
         }
     }
 
-    /// Sleeps until woken: in the driver if it is free, else on the thread. Returns whether it was in the driver.
-    pub(crate) fn park(&self, parker: &Parker, shared: &SharedDriver, timeout: Option<Duration>) -> bool {
+    /// Sleeps until woken: in the driver if it is free, else on the thread.
+    pub(crate) fn park(&self, parker: &Parker, shared: &SharedDriver, timeout: Option<Duration>) -> Slept {
         if let Some(mut driver) = shared.driver.try_lock()
             && let Some(driver) = driver.as_mut()
         {
-            if self.fall_asleep(IN_DRIVER) {
-                shared.attended.store(true, SeqCst);
-                or_abort(|| driver.park(timeout));
-                shared.attended.store(false, SeqCst);
-                self.state.swap(AWAKE, SeqCst);
+            if !self.fall_asleep(IN_DRIVER) {
+                return Slept::NotAtAll;
             }
-            return true;
+            shared.attended.store(true, SeqCst);
+            or_abort(|| driver.park(timeout));
+            shared.attended.store(false, SeqCst);
+            self.state.swap(AWAKE, SeqCst);
+            return Slept::InDriver;
         }
-        self.park_thread(parker);
-        false
+        self.park_thread(parker)
     }
 
     /// Sleeps on the thread until woken.
-    pub(crate) fn park_thread(&self, parker: &Parker) {
-        if self.fall_asleep(ON_THREAD) {
-            loop {
-                parker.park();
-                // The parker may return without cause; only the word tells.
-                if self.state.compare_exchange(NOTIFIED, AWAKE, SeqCst, SeqCst).is_ok() {
-                    return;
-                }
+    pub(crate) fn park_thread(&self, parker: &Parker) -> Slept {
+        if !self.fall_asleep(ON_THREAD) {
+            return Slept::NotAtAll;
+        }
+        loop {
+            parker.park();
+            // The parker may return without cause; only the word tells.
+            if self.state.compare_exchange(NOTIFIED, AWAKE, SeqCst, SeqCst).is_ok() {
+                return Slept::OnThread;
             }
         }
     }

@@ -32,7 +32,7 @@ impl Patience {
     /// After so many sleeps at once it is tried again.
     const RETRY: u32 = 16;
     /// So many looks at least, with so many glances in between, and so many pauses of the processor after each: some ten
-    /// microseconds in all.
+    /// microseconds in all, or up to thirty where a pause is longer.
     const LOOKS: u32 = 24;
     /// And so many times as many at most.
     const LONGEST: u32 = 10;

@@ -172,11 +172,11 @@ fn advance_moves_by_just_so_much_and_lets_all_others_run() {
 }
 
 #[test]
-fn advance_lets_any_number_of_others_run() {
+fn advance_lets_many_others_run() {
     on_current_thread(async {
         pause();
         let done = Arc::new(AtomicUsize::new(0));
-        for _ in 0..500 {
+        for _ in 0..100 {
             let done = done.clone();
             spawn(async move {
                 sleep(MS).await;
@@ -187,7 +187,7 @@ fn advance_lets_any_number_of_others_run() {
         // They begin to sleep.
         advance(Duration::ZERO).await;
         advance(MS).await;
-        assert_eq!(done.load(Ordering::Relaxed), 500);
+        assert_eq!(done.load(Ordering::Relaxed), 100);
     });
 }
 

@@ -24,6 +24,7 @@ use crate::scheduler::Place;
 use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
 use crate::scheduler::pacing::Turn;
+use crate::scheduler::park::Slept;
 use crate::task::home::Home;
 use crate::task::{self, Birth, JoinHandle, Notified, Runner};
 
@@ -42,7 +43,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     };
     loop {
         if let Some(core) = shared.take_core(Some(&waiter.waiter)) {
-            core.pacing.resume();
+            core.pacing.resume(Clock::real());
             // Dropped on the way out, also when the future panics: the core goes back.
             let driving = Driving { worker: Some(Worker::new(Arc::clone(runtime), core)) };
             if let Poll::Ready(output) = driving.run(&main, &mut poll) {
@@ -230,17 +231,17 @@ impl Worker {
     fn park(&self) {
         self.home.send_and_receive();
         self.runtime.hooks.on_park();
-        let mut slept = false;
+        let mut slept = Slept::NotAtAll;
         // The hook may have spawned or woken something.
         if self.core.queue.borrow().is_empty() {
             self.counters().parks.add(1);
-            if self.shared().wakeup.park(&self.core.parker, &self.shared().driver, None) {
-                self.counters().driver_polls.add(1);
-            }
-            slept = true;
+            slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, None);
+        }
+        if slept == Slept::InDriver {
+            self.counters().driver_polls.add(1);
         }
         self.runtime.hooks.on_unpark();
-        if slept {
+        if slept != Slept::NotAtAll {
             self.core.pacing.restart(Clock::real());
         }
     }

@@ -22,7 +22,6 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
@@ -31,6 +30,7 @@ use crate::metrics::WorkerCounters;
 use crate::rng::Stream;
 use crate::runtime::Inner;
 use crate::scheduler::pacing::Pacing;
+use crate::scheduler::park::Slept;
 use crate::scheduler::patience::Patience;
 use crate::task::home::Home;
 use crate::task::{self, Again, Birth, JoinHandle, Notified, Runner};
@@ -419,6 +419,8 @@ impl Worker {
         // has come onto another worker's lane this very moment is mostly better left there.
         let glance = || !self.shared().injector.is_empty();
         if self.searching.get() && self.patience.look_out(glance, || self.has_work_come()) {
+            // That was no poll.
+            self.pacing.resume(Clock::real());
             return;
         }
         if !self.leave_drivers() {
@@ -457,7 +459,6 @@ impl Worker {
         self.call_foreign_wakers();
         let mut now = Clock::real();
         self.note_seen(now);
-        self.note_wake(&self.patience, now);
         if self.runtime.hooks.has_unpark() {
             self.stop_searching();
             self.slot().current.calls_foreign();
@@ -485,7 +486,12 @@ impl Worker {
         self.hand_on_held();
         self.collecting.set(true);
         self.slot().current.rest(true);
-        if !shared.is_closing() && self.slot().wakeup.park(&self.core.parker, &shared.driver, None) {
+        let mut slept = Slept::NotAtAll;
+        if !shared.is_closing() {
+            slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, None);
+            self.note_wake(&self.patience);
+        }
+        if slept == Slept::InDriver {
             self.counters().driver_polls.add(1);
         }
         self.slot().current.rest(false);
@@ -493,18 +499,18 @@ impl Worker {
         // Up first, and only then queue what the drivers woke: the worker to be notified of it must not be this one.
         self.searching.set(shared.idle.end_sleep(index));
         self.queue_batch();
-        true
+        slept != Slept::NotAtAll
     }
 
     /// Sleeps until the guest's future is woken, or it has tasks to free.
     pub(super) fn park_guest(&self, patience: &Patience) {
         self.slot().wakeup.park_thread(&self.core.parker);
-        self.note_wake(patience, Clock::real());
+        self.note_wake(patience);
     }
 
-    /// How long it took to get up.
-    fn note_wake(&self, patience: &Patience, now: Instant) {
-        if let Some(took) = self.slot().wakeup.take_latency(now) {
+    /// How long it took to get up. (In the drivers, with what these delivered before they returned.)
+    fn note_wake(&self, patience: &Patience) {
+        if let Some(took) = self.slot().wakeup.take_latency(Clock::real()) {
             patience.note_wake(took);
         }
     }
