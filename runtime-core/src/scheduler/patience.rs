@@ -67,7 +67,9 @@ impl Patience {
                 (0..Self::PAUSES).for_each(|_| spin_loop());
             }
         }
-        self.confidence.set(self.confidence.get().saturating_sub(1));
+        // A long one in vain costs as much as all the short ones until it is given up.
+        let lost = if self.looks() > Self::LOOKS { Self::FULL } else { 1 };
+        self.confidence.set(self.confidence.get().saturating_sub(lost));
         look()
     }
 
@@ -143,6 +145,8 @@ mod tests {
         assert_eq!(patience.looks(), Patience::LOOKS);
         woken(43);
         assert_eq!(patience.looks(), Patience::LOOKS * 8);
+        assert!(!patience.look_out(|| false, || false));
+        assert_eq!(looks(&patience), 1, "in vain once is enough");
         woken(150);
         assert_eq!(patience.looks(), Patience::LOOKS * Patience::LONGEST);
         woken(10_000);
