@@ -124,10 +124,11 @@ mod tests {
         })
     }
 
-    /// A task of the fair lane: when it came, and how many tasks were runnable since then, at most.
+    /// A task of the fair lane: when it came, how many were in front of it then, and how many were due since, at most.
     struct Waiting {
         since: usize,
-        most: usize,
+        front: usize,
+        due: usize,
     }
 
     proptest! {
@@ -147,13 +148,13 @@ mod tests {
                 }
                 due = due.saturating_sub(step.stolen);
                 if fair.len() < 300 {
-                    fair.extend((0..step.ready).map(|_| Waiting { since: now, most: 0 }));
+                    let front = fair.len();
+                    fair.extend((0..step.ready).map(|n| Waiting { since: now, front: front + n, due: 0 }));
                 }
-                let runnable = due + fair.len();
-                if runnable == 0 && now >= 1500 {
+                if due + fair.len() == 0 && now >= 1500 {
                     break;
                 }
-                fair.iter_mut().for_each(|task| task.most = task.most.max(runnable));
+                fair.iter_mut().for_each(|task| task.due = task.due.max(due));
                 turns.tick(|| due, || fair.len());
                 let from_fair = if turns.has_come() {
                     turns.take();
@@ -164,10 +165,10 @@ mod tests {
                 if !from_fair {
                     due = due.saturating_sub(1);
                 } else if let Some(task) = fair.pop_front() {
-                    let bound = 4 * task.most + interval as usize;
+                    let bound = 4 * (task.due + task.front + 1) + interval as usize;
                     prop_assert!(now + 1 - task.since <= bound, "{} > {bound}", now + 1 - task.since);
                     if step.yields {
-                        fair.push_back(Waiting { since: now + 1, most: 0 });
+                        fair.push_back(Waiting { since: now + 1, front: fair.len(), due: 0 });
                     }
                 }
             }
