@@ -1,14 +1,16 @@
 //! The hooks and names of threads, their stacks, and the events of tasks.
 //!
 //! Mutations that these tests are for: a hook that is left out, called twice, or on the wrong thread; a park without an
-//! unpark; a stack size or a name that is not passed on; a hook's panic that takes the thread with it.
+//! unpark; a stack size or a name that is not passed on; a hook's panic that takes the thread with it; a look at the drivers
+//! left out by a thread that comes to no sleep.
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
+use std::task::Waker;
 use std::thread;
 
 use parking_lot::Mutex;
@@ -124,6 +126,29 @@ fn a_task_spawned_by_the_park_hook_is_run_before_the_worker_sleeps() {
             runtime.block_on(ran.wait());
         });
     }
+}
+
+#[test]
+fn a_thread_that_is_woken_whenever_it_wants_to_sleep_looks_after_its_timers() {
+    let _watchdog = watchdog();
+    let waker = Arc::new(Mutex::new(None::<Waker>));
+    let wake = waker.clone();
+    let runtime = Builder::new_current_thread()
+        .on_thread_park(move || {
+            let waker = wake.lock().take();
+            waker.into_iter().for_each(Waker::wake);
+        })
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut sleep = pin!(rt::time::sleep(std::time::Duration::from_millis(1)));
+        poll_fn(|cx| {
+            *waker.lock() = Some(cx.waker().clone());
+            sleep.as_mut().poll(cx)
+        })
+        .await;
+    });
 }
 
 #[test]
