@@ -21,12 +21,14 @@ pub mod events;
 pub mod fuzzing;
 mod large;
 pub mod metrics;
+mod patience;
 pub mod primitive;
 mod rng;
 pub mod runtime;
 mod scheduler;
 mod spawn;
 pub mod task;
+mod wake_latency;
 
 pub use self::block_in_place::block_in_place;
 pub use self::rng::RngSeed;

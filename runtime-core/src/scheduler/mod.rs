@@ -11,7 +11,6 @@ mod main_waker;
 pub(crate) mod multi;
 mod pacing;
 mod park;
-mod patience;
 
 use std::ptr::NonNull;
 use std::task::Waker;

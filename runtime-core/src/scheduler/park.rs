@@ -11,19 +11,14 @@
 //! A notifier makes the work visible and then swaps; a sleeper looks for work and then makes its exchange. So either
 //! the sleeper sees the work, or the swap comes after that look: then it makes the exchange fail, or finds the sleeper
 //! asleep.
-//!
-//! Whoever wakes a sleeper also notes when, so that the sleeper can tell how long that takes here: it decides how long it is
-//! worth looking out for work before going to sleep (`patience.rs`). Nothing else depends on it.
 
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
-use crate::clock::Clock;
 use crate::driver::{Driver, Unpark};
 use crate::primitive::atomic::AtomicUsize;
 use crate::primitive::atomic::Ordering::SeqCst;
@@ -93,10 +88,6 @@ pub(crate) enum Slept {
 pub(crate) struct Wakeup {
     state: AtomicUsize,
     unparker: Unparker,
-    /// When it was made.
-    start: Instant,
-    /// How many nanoseconds after that the sleeper was last woken; none if it has seen that.
-    called_at: AtomicU64,
 }
 
 impl Wakeup {
@@ -104,30 +95,20 @@ impl Wakeup {
     pub(crate) fn new() -> (Self, Parker) {
         let parker = Parker::new();
         let (state, unparker) = (AtomicUsize::new(AWAKE), parker.unparker().clone());
-        (Self { state, unparker, start: Clock::real(), called_at: AtomicU64::new(0) }, parker)
+        (Self { state, unparker }, parker)
     }
 
-    fn nanos(&self, now: Instant) -> u64 {
-        now.saturating_duration_since(self.start).as_nanos() as u64
-    }
-
-    /// For the sleeper, when it is up: how long ago it was woken, if it was.
-    pub(crate) fn take_latency(&self, now: Instant) -> Option<Duration> {
-        // Relaxed, and not one step: should a call come just now, or be seen late, there is one figure less, or a wrong one.
-        let called_at = self.called_at.load(Relaxed);
-        self.called_at.store(0, Relaxed);
-        (called_at != 0).then(|| Duration::from_nanos(self.nanos(now).saturating_sub(called_at)))
-    }
-
-    /// Wakes the sleeper, or keeps it from its next sleep.
-    pub(crate) fn unpark(&self, driver: &dyn Unpark) {
-        let asleep = self.state.swap(NOTIFIED, SeqCst);
-        if matches!(asleep, ON_THREAD | IN_DRIVER) {
-            self.called_at.store(self.nanos(Clock::real()), Relaxed);
-        }
-        match asleep {
-            ON_THREAD => self.unparker.unpark(),
-            IN_DRIVER => driver.unpark(),
+    /// Wakes the sleeper, or keeps it from its next sleep. `before` is called if it sleeps, before it is woken.
+    pub(crate) fn unpark(&self, driver: &dyn Unpark, before: impl FnOnce()) {
+        match self.state.swap(NOTIFIED, SeqCst) {
+            ON_THREAD => {
+                before();
+                self.unparker.unpark();
+            }
+            IN_DRIVER => {
+                before();
+                driver.unpark();
+            }
             _ => {}
         }
     }
@@ -223,7 +204,7 @@ mod loom_tests {
                 let shared = shared.clone();
                 thread::spawn(move || {
                     shared.0.store(1, SeqCst);
-                    shared.1.unpark(&*unpark);
+                    shared.1.unpark(&*unpark, || ());
                 })
             };
             sleep_until_work(&shared.0, &shared.1, &parker, &shared.2);
@@ -243,7 +224,7 @@ mod loom_tests {
                 let shared = shared.clone();
                 thread::spawn(move || {
                     shared.0.store(1, SeqCst);
-                    shared.1.unpark(&*unpark);
+                    shared.1.unpark(&*unpark, || ());
                 })
             };
             sleep_until_work(&shared.0, &shared.1, &parker, &shared.2);
@@ -271,7 +252,7 @@ mod loom_tests {
             });
             for (shared, _) in &sleepers {
                 shared.0.store(1, SeqCst);
-                shared.1.unpark(&*unpark);
+                shared.1.unpark(&*unpark, || ());
             }
             sleepers.into_iter().for_each(|(_, thread)| thread.join().unwrap());
         });
@@ -297,7 +278,7 @@ mod loom_tests {
                 thread::spawn(move || sleep_until_work(&shared.0, &shared.1, &parker, &shared.2))
             };
             shared.0.store(1, SeqCst);
-            shared.1.unpark(&*unpark);
+            shared.1.unpark(&*unpark, || ());
             shared.2.shutdown();
             polling.join().unwrap();
             sleeping.join().unwrap();

@@ -239,7 +239,8 @@ impl Shared {
     }
 
     fn unpark(&self, runtime: &Inner) {
-        self.wakeup.unpark(&*runtime.drivers.unpark);
+        // Nobody looks out for work here, where nobody else is up to bring any.
+        self.wakeup.unpark(&*runtime.drivers.unpark, || ());
     }
 
     /// Queues a task from a thread that does not have the core.

@@ -1,5 +1,5 @@
 //! What a worker does with the drivers: polls them in passing, queues the tasks that they wake, and calls the wakers that
-//! are not of tasks when it has given the drivers back. (Sleeping in them is in `worker.rs`, with the rest of its sleep.)
+//! are not of tasks when it has given the drivers back. (Sleeping in them is in `rest.rs`.)
 //!
 //! # Who polls
 //!

@@ -8,7 +8,7 @@
 //! task is waiting for. On a worker a blocking task harms only itself, and so it must be here.
 //!
 //! A guest is not woken for work and does not attend the drivers, for the same reason: it may be busy with its own
-//! future. Before it sleeps it looks out for its wake a little ([`Patience`]): what it waits for is often done in less
+//! future. Before it sleeps it looks out for its wake a little (`patience.rs`): what it waits for is often done in less
 //! time than it takes to fall asleep and be woken.
 //!
 //! A caller that finds no spare core, or whose runtime is shut down meanwhile, spawns like any foreign thread.
@@ -25,7 +25,6 @@ use crate::primitive::Parker;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
 use crate::scheduler::main_waker::MainWaker;
-use crate::scheduler::patience::Patience;
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -76,7 +75,6 @@ impl Guest {
     fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker();
         let _place = context::take_place(Place::Multi(NonNull::from(worker)));
-        let patience = Patience::new(worker.shared().single_cpu);
         while !worker.shared().is_closing() {
             if main.take() {
                 let polled = poll();
@@ -85,9 +83,7 @@ impl Guest {
                 }
             }
             worker.exchange_dead();
-            if !patience.look_out(|| main.is_woken(), || main.is_woken()) {
-                worker.park_guest(&patience);
-            }
+            worker.wait_as_guest(|| main.is_woken());
         }
         Poll::Pending
     }

@@ -24,6 +24,7 @@ mod idle;
 mod lanes;
 mod lifecycle;
 mod monitor;
+mod rest;
 mod shutdown;
 mod signal;
 mod slot;
@@ -62,6 +63,7 @@ use crate::context;
 use crate::driver::Driver;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
+use crate::patience::Patience;
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
 use crate::task::owner::{ListOf, Owner};
@@ -113,13 +115,16 @@ struct Core {
     victims: Stream,
     user_random: Stream,
     ids: IdBlock,
+    patience: Patience,
 }
 
 /// Both sides of a worker.
 fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, Core) {
     let (lanes, stealers) = Lanes::new(injector_interval);
     let (wakeup, parker) = Wakeup::new();
-    let core = Core { index, lanes, parker, victims: rng.split(), user_random: rng.split(), ids: IdBlock::default() };
+    let (victims, user_random) = (rng.split(), rng.split());
+    let core =
+        Core { index, lanes, parker, victims, user_random, ids: IdBlock::default(), patience: Patience::default() };
     (Slot::new(index, stealers, wakeup), core)
 }
 
@@ -213,8 +218,14 @@ impl Shared {
         &self.slots[..self.workers]
     }
 
+    /// The same in nanoseconds, now.
+    fn nanos_since_start(&self) -> u64 {
+        Clock::real().saturating_duration_since(self.started).as_nanos() as u64
+    }
+
     fn unpark(&self, runtime: &Inner, slot: usize) {
-        self.slot(slot).wakeup.unpark(&*runtime.drivers.unpark);
+        let slot = self.slot(slot);
+        slot.wakeup.unpark(&*runtime.drivers.unpark, || slot.wake_latency.note_call(self.nanos_since_start()));
     }
 
     /// Surplus work was made visible: wakes a worker for it, if need be. `is_taken` tells whether it has gone to

@@ -210,7 +210,7 @@ impl Shared {
         if !is_first {
             return;
         }
-        self.all_slots().for_each(|slot| slot.wakeup.unpark(&*runtime.drivers.unpark));
+        self.all_slots().for_each(|slot| slot.wakeup.unpark(&*runtime.drivers.unpark, || ()));
         self.spares.close();
         self.monitor.unpark();
         if let Some(cores) = cores {

@@ -14,11 +14,13 @@ use crate::metrics::WorkerCounters;
 use crate::scheduler::park::Wakeup;
 use crate::task::owner::{ListOf, Owner};
 use crate::task::{Header, Id, Site, TaskRef};
+use crate::wake_latency::WakeLatency;
 
 /// See the module.
 pub(super) struct Slot {
     pub(super) lanes: LaneStealers,
     pub(super) wakeup: Wakeup,
+    pub(super) wake_latency: WakeLatency,
     pub(super) counters: WorkerCounters,
     /// When the worker was last at its maintenance, or got up, in microseconds since the start.
     pub(super) last_seen: AtomicU64,
@@ -33,6 +35,7 @@ impl Slot {
         Self {
             lanes,
             wakeup,
+            wake_latency: WakeLatency::default(),
             counters: WorkerCounters::default(),
             last_seen: AtomicU64::new(0),
             line: AtomicU64::new(0),

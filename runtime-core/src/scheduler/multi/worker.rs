@@ -7,7 +7,7 @@
 //! 2. Take a task from the own lanes (`lanes.rs` says in which order; the injector has its turn there).
 //! 3. Else a batch from the injector; else search: steal half of some other worker's tasks, going round once from a
 //!    random start, and look at the injector again.
-//! 4. Else lie down (`idle/`), look at everything once more, and sleep: in the drivers, if nobody else does.
+//! 4. Else lie down, look at everything once more, and sleep (`rest.rs`): in the drivers, if nobody else does.
 //!
 //! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it
 //! polls the drivers, the batch of tasks that these wake. Those are queued together, with one notification: on the fair
@@ -30,8 +30,6 @@ use crate::metrics::WorkerCounters;
 use crate::rng::Stream;
 use crate::runtime::Inner;
 use crate::scheduler::pacing::Pacing;
-use crate::scheduler::park::Slept;
-use crate::scheduler::patience::Patience;
 use crate::task::home::Home;
 use crate::task::{self, Again, Birth, JoinHandle, Notified, Runner};
 
@@ -47,8 +45,7 @@ pub(crate) struct Worker {
     home: Home,
     pub(super) core: Core,
     pub(super) searching: Cell<bool>,
-    pacing: Pacing,
-    patience: Patience,
+    pub(super) pacing: Pacing,
     /// A caller of `block_on`, which runs no tasks (`guest.rs`).
     is_guest: bool,
     is_spare: bool,
@@ -74,7 +71,6 @@ impl Worker {
     pub(super) fn new(runtime: Arc<Inner>, core: Core) -> Self {
         let pacing = Pacing::new(runtime.event_interval);
         let shared = Multi::shared(&runtime);
-        let patience = Patience::new(shared.single_cpu);
         let slot = shared.slot(core.index);
         // SAFETY: whoever has the core owns the list, which lies in the runtime. A worker does not change threads.
         let home = unsafe { Home::new(NonNull::from(&slot.owner)) };
@@ -89,7 +85,6 @@ impl Worker {
             core,
             searching: Cell::new(false),
             pacing,
-            patience,
             is_guest,
             is_spare,
             lost_core: Cell::new(false),
@@ -295,7 +290,7 @@ impl Worker {
     }
 
     /// Whether this is a spare worker, and one too many. If so it is on its way out.
-    fn may_retire(&self) -> bool {
+    pub(super) fn may_retire(&self) -> bool {
         let retires = self.is_spare && !self.is_attendant() && self.shared().spares.balance.retire();
         debug_assert!(!self.retires.get(), "it retires once");
         self.retires.set(retires);
@@ -406,112 +401,5 @@ impl Worker {
     /// Frees the tasks of this worker's list that other threads have returned, and returns theirs.
     pub(super) fn exchange_dead(&self) {
         self.home.send_and_receive();
-    }
-
-    /// Has found no work: looks out for some a little, and lies down if none comes.
-    #[cold]
-    fn idle(&self) {
-        self.call_foreign_wakers();
-        if self.may_retire() {
-            return;
-        }
-        // Only a searcher does, because the others rely on somebody who searches. It glances at the injector only: what
-        // has come onto another worker's lane this very moment is mostly better left there.
-        let glance = || !self.shared().injector.is_empty();
-        if self.searching.get() && self.patience.look_out(glance, || self.has_work_come()) {
-            // That was no poll.
-            self.pacing.resume(Clock::real());
-            return;
-        }
-        if !self.leave_drivers() {
-            self.sleep();
-        }
-    }
-
-    /// A look at the queues and, if nobody waits in them, the drivers.
-    fn has_work_come(&self) -> bool {
-        let shared = self.shared();
-        if shared.has_surplus() || self.has_held() || shared.is_closing() {
-            return true;
-        }
-        if shared.driver.is_attended() {
-            return false;
-        }
-        self.poll_drivers();
-        !self.core.lanes.is_empty()
-    }
-
-    /// Goes to sleep, unless there is work after all.
-    fn sleep(&self) {
-        self.exchange_dead();
-        self.counters().parks.add(1);
-        self.slot().current.polls_nothing();
-        if self.runtime.hooks.has_park() {
-            self.stop_searching();
-            self.slot().current.calls_foreign();
-            self.runtime.hooks.on_park();
-            self.slot().current.polls_nothing();
-        }
-        // The hook may have spawned or woken something.
-        let slept = self.core.lanes.is_empty() && self.lie_down();
-        // Before anything that may block.
-        self.shared().monitor.wake_if_asleep();
-        self.call_foreign_wakers();
-        let mut now = Clock::real();
-        self.note_seen(now);
-        if self.runtime.hooks.has_unpark() {
-            self.stop_searching();
-            self.slot().current.calls_foreign();
-            self.runtime.hooks.on_unpark();
-            self.slot().current.polls_nothing();
-            now = Clock::real();
-        }
-        if slept {
-            self.pacing.restart(now);
-        }
-    }
-
-    /// Sleeps, unless there is work. Whether it has.
-    fn lie_down(&self) -> bool {
-        let shared = self.shared();
-        let index = self.core.index;
-        shared.idle.start_sleep(index, self.searching.replace(false));
-        if shared.has_surplus() || self.has_held() {
-            if !shared.idle.end_sleep(index) {
-                shared.idle.resume_search();
-            }
-            self.searching.set(true);
-            return false;
-        }
-        self.hand_on_held();
-        self.collecting.set(true);
-        self.slot().current.rest(true);
-        let mut slept = Slept::NotAtAll;
-        if !shared.is_closing() {
-            slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, None);
-            self.note_wake(&self.patience);
-        }
-        if slept == Slept::InDriver {
-            self.counters().driver_polls.add(1);
-        }
-        self.slot().current.rest(false);
-        self.collecting.set(false);
-        // Up first, and only then queue what the drivers woke: the worker to be notified of it must not be this one.
-        self.searching.set(shared.idle.end_sleep(index));
-        self.queue_batch();
-        slept != Slept::NotAtAll
-    }
-
-    /// Sleeps until the guest's future is woken, or it has tasks to free.
-    pub(super) fn park_guest(&self, patience: &Patience) {
-        self.slot().wakeup.park_thread(&self.core.parker);
-        self.note_wake(patience);
-    }
-
-    /// How long it took to get up. (In the drivers, with what these delivered before they returned.)
-    fn note_wake(&self, patience: &Patience) {
-        if let Some(took) = self.slot().wakeup.take_latency(Clock::real()) {
-            patience.note_wake(took);
-        }
     }
 }

@@ -198,6 +198,11 @@ impl Idle {
         true
     }
 
+    /// Whether nobody searches but the caller. (Only for economy: the answer may be out of date.)
+    pub(crate) fn is_only_searcher(&self) -> bool {
+        Counts(self.counts.load(Relaxed)).searching() == 1
+    }
+
     /// A searching worker found work. True if it was the last: then it must look whether there is more.
     #[must_use]
     pub(crate) fn stop_search(&self) -> bool {

@@ -1,0 +1,89 @@
+//! [`WakeLatency`]: how long it takes to wake a thread, as that thread has seen it of late.
+//!
+//! It decides how long it is worth looking out for work before going to sleep (`patience.rs`), and nothing else depends on it. So
+//! it is kept with relaxed operations only: a call that comes just now, or is seen late, makes for one figure less, or
+//! for one that is wrong.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// See the module. It belongs to the place where one thread at a time sleeps, and outlives that thread's stay.
+///
+/// A point in time is a number of nanoseconds since one that its users agree on.
+#[derive(Debug, Default)]
+pub(crate) struct WakeLatency {
+    /// When the sleeper was last called; zero if it has taken note of that.
+    called_at: AtomicU64,
+    /// In nanoseconds.
+    average: AtomicU64,
+}
+
+impl WakeLatency {
+    /// A thread that was not up by then had no processor. Looking out would take one from others.
+    const OVERLOAD: Duration = Duration::from_micros(200);
+
+    /// About, and nothing while threads want for processors.
+    pub(crate) fn average(&self) -> Duration {
+        Duration::from_nanos(self.average.load(Relaxed))
+    }
+
+    /// For whoever wakes the sleeper, before that.
+    pub(crate) fn note_call(&self, now: u64) {
+        self.called_at.store(now, Relaxed);
+    }
+
+    /// For the sleeper, when it is up.
+    pub(crate) fn note_up(&self, now: u64) {
+        let called_at = self.called_at.load(Relaxed);
+        if called_at == 0 {
+            return;
+        }
+        self.called_at.store(0, Relaxed);
+        let took = now.saturating_sub(called_at);
+        let took = if u128::from(took) < Self::OVERLOAD.as_nanos() { took } else { 0 };
+        self.average.store((3 * self.average.load(Relaxed) + took) / 4, Relaxed);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const MICRO: Duration = Duration::from_micros(1);
+    const NOW: u64 = 1_000_000_000;
+
+    fn woken(latency: &WakeLatency, took: Duration) {
+        latency.note_call(NOW);
+        latency.note_up(NOW + took.as_nanos() as u64);
+    }
+
+    #[test]
+    fn it_follows_what_wakes_take() {
+        let latency = WakeLatency::default();
+        assert_eq!(latency.average(), Duration::ZERO);
+        woken(&latency, 40 * MICRO);
+        assert_eq!(latency.average(), 10 * MICRO, "one alone says little");
+        (0..50).for_each(|_| woken(&latency, 40 * MICRO));
+        assert!((39 * MICRO..=40 * MICRO).contains(&latency.average()), "{latency:?}");
+        (0..50).for_each(|_| woken(&latency, 3 * MICRO / 2));
+        assert!((MICRO..2 * MICRO).contains(&latency.average()), "{latency:?}");
+    }
+
+    #[test]
+    fn whoever_gets_up_uncalled_says_nothing() {
+        let latency = WakeLatency::default();
+        (0..50).for_each(|_| woken(&latency, 40 * MICRO));
+        let before = latency.average();
+        latency.note_up(NOW);
+        assert_eq!(latency.average(), before);
+    }
+
+    #[test]
+    fn a_thread_without_a_processor_does_not_count_as_slow_to_wake() {
+        let latency = WakeLatency::default();
+        (0..50).for_each(|_| woken(&latency, 40 * MICRO));
+        (0..50).for_each(|_| woken(&latency, WakeLatency::OVERLOAD));
+        assert!(latency.average() < MICRO, "{latency:?}");
+    }
+}
