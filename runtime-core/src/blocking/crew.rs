@@ -16,12 +16,21 @@
 //! job and, if more are queued, summons the next before it begins. A queue that is not empty therefore always has a
 //! thread coming, unless all are busy and no more are allowed; then the next to finish takes from it. Should the one
 //! that was coming fail to start, one that has begun to wait meanwhile is summoned in its place.
+//!
+//! # Looking out
+//!
+//! A thread that finds the queue empty looks out for the next job a little (`patience.rs`) before it waits, if none is coming: for that
+//! time it is the one. So whoever submits a job then wakes nobody. It gives up under the lock, and only if the queue is still
+//! empty.
 
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use crate::clock::Clock;
 use crate::primitive::{Condvar, Mutex, MutexGuard};
+use crate::wake_latency::WakeLatency;
 
 /// See the module. `J` is a job.
 pub(super) struct Crew<J> {
@@ -32,6 +41,11 @@ pub(super) struct Crew<J> {
     empty: Condvar,
     limit: usize,
     keep_alive: Duration,
+    /// Whether a job is queued: a hint for the thread that looks out. Written under the lock.
+    has_job: AtomicBool,
+    /// Of the threads that are summoned. One at a time is, so they can share it.
+    wake_latency: WakeLatency,
+    started: Instant,
 }
 
 struct State<J> {
@@ -39,8 +53,10 @@ struct State<J> {
     threads: usize,
     idle: usize,
     summoned: usize,
-    /// Threads that are on their way: summoned, or starting.
+    /// Threads that are on their way: summoned, starting, or looking out.
     coming: usize,
+    /// One of these looks out.
+    is_looking: bool,
     /// Threads that somebody is about to start, or has started and not said so yet.
     starting: usize,
     started: u64,
@@ -55,11 +71,21 @@ impl<J> Crew<J> {
             idle: 0,
             summoned: 0,
             coming: 0,
+            is_looking: false,
             starting: 0,
             started: 0,
             closed: false,
         };
-        Self { state: Mutex::new(state), work: Condvar::new(), empty: Condvar::new(), limit, keep_alive }
+        Self {
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            empty: Condvar::new(),
+            limit,
+            keep_alive,
+            has_job: AtomicBool::new(false),
+            wake_latency: WakeLatency::default(),
+            started: Clock::real(),
+        }
     }
 
     /// Queues a job. `Ok` with the number of a thread that the caller must start, if one is needed; it is counted
@@ -70,6 +96,7 @@ impl<J> Crew<J> {
             return Err(job);
         }
         state.queue.push_back(job);
+        self.has_job.store(true, Relaxed);
         Ok(self.summon(&mut state))
     }
 
@@ -83,6 +110,7 @@ impl<J> Crew<J> {
             state.idle -= 1;
             state.summoned += 1;
             state.coming += 1;
+            self.wake_latency.note_call(self.nanos_since_start());
             self.work.notify_one();
             return None;
         }
@@ -122,23 +150,54 @@ impl<J> Crew<J> {
         VecDeque::new()
     }
 
-    /// What a thread does until it ends. `start` starts the thread of a number.
-    pub(super) fn work(&self, start: impl Fn(u64), run: impl Fn(J)) {
+    /// What a thread does until it ends. `start` starts the thread of a number; `look_out` looks for a job as long as that
+    /// seems to pay, given how long it takes to be woken.
+    pub(super) fn work(&self, start: impl Fn(u64), run: impl Fn(J), look_out: impl Fn(Duration, &dyn Fn() -> bool)) {
         let mut state = self.state.lock();
         loop {
-            // Here as one that was started or summoned.
+            // Here as one that was started or summoned, or has looked out.
             state.coming -= 1;
-            while let Some(job) = state.queue.pop_front() {
+            while let Some(job) = self.take(&mut state) {
                 if let Some(number) = self.summon(&mut state) {
                     MutexGuard::unlocked(&mut state, || start(number));
                 }
                 MutexGuard::unlocked(&mut state, || run(job));
+            }
+            if self.look_out(&mut state, &look_out) {
+                continue;
             }
             if state.closed || !self.wait_for_work(&mut state) {
                 break;
             }
         }
         self.uncount_thread(&mut state);
+    }
+
+    fn take(&self, state: &mut State<J>) -> Option<J> {
+        let job = state.queue.pop_front();
+        self.has_job.store(!state.queue.is_empty(), Relaxed);
+        job
+    }
+
+    /// True if there is a job, for which this thread is coming then.
+    fn look_out(&self, state: &mut MutexGuard<'_, State<J>>, look_out: impl Fn(Duration, &dyn Fn() -> bool)) -> bool {
+        if state.closed || state.coming > 0 {
+            return false;
+        }
+        state.coming += 1;
+        state.is_looking = true;
+        // Relaxed: what counts is what is seen under the lock.
+        MutexGuard::unlocked(state, || look_out(self.wake_latency.average(), &|| self.has_job.load(Relaxed)));
+        state.is_looking = false;
+        if state.queue.is_empty() {
+            state.coming -= 1;
+            return false;
+        }
+        true
+    }
+
+    fn nanos_since_start(&self) -> u64 {
+        Clock::real().saturating_duration_since(self.started).as_nanos() as u64
     }
 
     fn uncount_thread(&self, state: &mut State<J>) {
@@ -163,6 +222,7 @@ impl<J> Crew<J> {
             };
             if state.summoned > 0 {
                 state.summoned -= 1;
+                self.wake_latency.note_up(self.nanos_since_start());
                 return true;
             }
             if state.closed || timed_out {
@@ -200,6 +260,6 @@ impl<J> Crew<J> {
     /// Threads, idle threads, and queued jobs.
     pub(super) fn counts(&self) -> (usize, usize, usize) {
         let state = self.state.lock();
-        (state.threads, state.idle, state.queue.len())
+        (state.threads, state.idle + usize::from(state.is_looking), state.queue.len())
     }
 }

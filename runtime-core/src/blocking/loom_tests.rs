@@ -55,7 +55,9 @@ impl Model {
             return;
         }
         let model = self.clone();
-        thread::spawn(move || model.crew.work(|number| model.start(number), |job| model.run(job)));
+        thread::spawn(move || {
+            model.crew.work(|number| model.start(number), |job| model.run(job), |_, is_there| _ = is_there());
+        });
         *self.handles.lock().unwrap() += 1;
         self.crew.thread_started();
     }

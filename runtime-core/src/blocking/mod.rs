@@ -27,6 +27,7 @@ use parking_lot::Mutex;
 use self::crew::Crew;
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
+use crate::patience::Patience;
 use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::Place;
 use crate::task::{Birth, JoinHandle, Notified, Runner, request_cancel};
@@ -36,12 +37,14 @@ pub(crate) struct Pool {
     crew: Crew<Notified>,
     /// Handles of threads that have ended or are about to, and of those that run.
     handles: Mutex<Vec<thread::JoinHandle<()>>>,
+    /// Nobody can submit a job while a thread looks out for one.
+    single_cpu: bool,
 }
 
 impl Pool {
     pub(crate) fn new(config: &Config) -> Self {
         let crew = Crew::new(config.max_blocking_threads.max(1), config.thread_keep_alive);
-        Self { crew, handles: Mutex::default() }
+        Self { crew, handles: Mutex::default(), single_cpu: num_cpus::get() == 1 }
     }
 
     /// Runs a closure on the pool.
@@ -87,9 +90,20 @@ impl Pool {
             let _place = context::take_place(Place::Blocking(NonNull::from(&*for_thread)));
             for_thread.hooks.on_thread_start();
             let pool = &for_thread.blocking;
-            pool.crew.work(|number| pool.add_thread(&for_thread, number), |job| run(&for_thread, job));
+            let patience = Patience::default();
+            pool.crew.work(
+                |number| pool.add_thread(&for_thread, number),
+                |job| run(&for_thread, job),
+                |wake, is_there| pool.look_out(&patience, wake, is_there),
+            );
             for_thread.hooks.on_thread_stop();
         })
+    }
+
+    fn look_out(&self, patience: &Patience, wake: Duration, is_there: &dyn Fn() -> bool) {
+        if !self.single_cpu {
+            patience.look_out(wake, Clock::real, is_there, is_there);
+        }
     }
 
     /// A thread could not be started. With others at work the job waits for one of them; with none it would wait for
