@@ -10,9 +10,11 @@
 //! forty and more in a virtual machine whose host takes its time. There, two threads that bring each other work, and look out for
 //! less than that, fall asleep in turn for ever. So it is measured (`wake_latency.rs`).
 //!
-//! Whoever is to bring the work may be waiting for this very processor: the operating system likes to put a thread where the one is
-//! that woke it, and may leave both there though another processor is idle. So after a microsecond the thread yields between its
-//! looks. That costs a system call each time, but if it is alone there, it is looking in vain anyhow.
+//! Whoever is to bring the work may be waiting for this very processor: the operating system likes to put a thread where the one
+//! is that woke it, and may leave both there though another processor is idle. So a thread on which nobody relies yields between its
+//! looks, after the first few. (If somebody else has the processor then who keeps it, it is gone for milliseconds: that is noticed, and not
+//! tried again for long. A worker that searches, or a thread of the blocking pool that is about to come, must not do so at all,
+//! for nobody else is woken meanwhile.)
 //!
 //! Such a long look-out in vain costs a multiple of the processor time that a sleep does, so it has to succeed nearly always to
 //! be worth it. But after many that did succeed one in vain changes little: those two threads are taken off their processors now and
@@ -20,7 +22,6 @@
 
 use std::cell::Cell;
 use std::hint::spin_loop;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// A thread's inclination to look out for work. See the module.
@@ -30,6 +31,8 @@ pub(crate) struct Patience {
     confidence: Cell<u32>,
     /// How often the thread has gone to sleep at once since it lost confidence.
     skipped: Cell<u32>,
+    /// For so many look-outs more the processor is not yielded.
+    crowded: Cell<u32>,
 }
 
 impl Patience {
@@ -47,16 +50,21 @@ impl Patience {
     /// pause is longer. Beside that, to read the clock is little.
     const GLANCES: u32 = 8;
     const PAUSES: u32 = 3;
-    /// After so many looks the thread also lets others have the processor before each.
-    const UNYIELDING: u32 = 2;
+    /// After so many looks the thread also yields before each.
+    const UNYIELDING: u32 = 3;
+    /// If that took so long, somebody else has the processor and keeps it.
+    const CROWDED: Duration = Duration::from_micros(50);
+    /// Then it is tried again after so many look-outs.
+    const RETRY_YIELD: u32 = 256;
 
     /// Looks until one of the closures sees something. False if it is time to sleep, from which it takes `wake` to be up
     /// again. `glance` is called all the time and must be cheap and write nothing; `look` is called now and then, last of
-    /// all, and whenever `glance` saw something.
+    /// all, and whenever `glance` saw something. `yields` lets others have the processor, if this thread may.
     pub(crate) fn look_out(
         &self,
         wake: Duration,
         clock: impl Fn() -> Instant,
+        yields: Option<&dyn Fn()>,
         glance: impl Fn() -> bool,
         mut look: impl FnMut() -> bool,
     ) -> bool {
@@ -66,7 +74,9 @@ impl Patience {
         let length = (2 * wake).clamp(Self::SHORTEST, Self::LONGEST);
         let is_long = length > 2 * Self::SHORTEST;
         let (won, lost) = if is_long { (Self::LONG_SUCCESS, Self::LONG_FAILURE) } else { (Self::SHORT, Self::SHORT) };
+        let yields = yields.filter(|_| !self.is_crowded());
         let began = clock();
+        let mut before = began;
         for looks in 1.. {
             if look() {
                 self.confidence.set((self.confidence.get() + won).min(Self::FULL));
@@ -79,15 +89,26 @@ impl Patience {
                 }
                 is_there
             });
-            if !has_glanced_it && looks > Self::UNYIELDING {
-                thread::yield_now();
-            }
-            if clock().saturating_duration_since(began) >= length {
+            let yields = yields.filter(|_| !has_glanced_it && looks >= Self::UNYIELDING);
+            yields.inspect(|yields| yields());
+            let now = clock();
+            if yields.is_some() && now.saturating_duration_since(before) >= Self::CROWDED {
+                self.crowded.set(Self::RETRY_YIELD);
                 break;
             }
+            if now.saturating_duration_since(began) >= length {
+                break;
+            }
+            before = now;
         }
         self.confidence.set(self.confidence.get().saturating_sub(lost));
         look()
+    }
+
+    fn is_crowded(&self) -> bool {
+        let left = self.crowded.get();
+        self.crowded.set(left.saturating_sub(1));
+        left > 0
     }
 
     fn is_worth_it(&self) -> bool {
@@ -102,7 +123,7 @@ impl Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { confidence: Cell::new(Self::FULL), skipped: Cell::new(0) }
+        Self { confidence: Cell::new(Self::FULL), skipped: Cell::new(0), crowded: Cell::new(0) }
     }
 }
 
@@ -130,7 +151,33 @@ mod tests {
             now.set(now.get() + MICRO);
             now.get()
         };
-        patience.look_out(wake, clock, || false, look)
+        patience.look_out(wake, clock, None, || false, look)
+    }
+
+    /// How often it yields in a long look-out in vain, if that takes so long.
+    fn yields(patience: &Patience, takes: Duration) -> u32 {
+        let (now, count) = (Cell::new(Instant::now()), Cell::new(0));
+        let clock = || {
+            now.set(now.get() + MICRO);
+            now.get()
+        };
+        let yields = || {
+            now.set(now.get() + takes);
+            count.set(count.get() + 1);
+        };
+        patience.confidence.set(Patience::FULL);
+        assert!(!patience.look_out(40 * MICRO, clock, Some(&yields), || false, || false));
+        count.get()
+    }
+
+    #[test]
+    fn the_processor_is_yielded_unless_somebody_keeps_it() {
+        let patience = Patience::default();
+        assert_eq!(yields(&patience, Duration::ZERO), 80 - Patience::UNYIELDING + 1);
+        assert_eq!(yields(&patience, 3000 * MICRO), 1);
+        (0..Patience::RETRY_YIELD).for_each(|_| assert_eq!(yields(&patience, Duration::ZERO), 0));
+        assert_eq!(yields(&patience, 3000 * MICRO), 1, "another try");
+        assert_eq!(yields(&patience, Duration::ZERO), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// See the module. It belongs to the place where one thread at a time sleeps, and outlives that thread's stay.
+/// See the module. It belongs to a place where threads sleep of whom one at a time is called, and outlives their stay.
 ///
 /// A point in time is a number of nanoseconds since one that its users agree on.
 #[derive(Debug, Default)]

@@ -21,7 +21,7 @@
 //!
 //! A thread that finds the queue empty looks out for the next job a little (`patience.rs`) before it waits, if none is coming: for that
 //! time it is the one. So whoever submits a job then wakes nobody. It gives up under the lock, and only if the queue is still
-//! empty.
+//! empty. (Should it lose its processor meanwhile, a job waits until it has one again, as for a thread that was summoned.)
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -41,7 +41,7 @@ pub(super) struct Crew<J> {
     empty: Condvar,
     limit: usize,
     keep_alive: Duration,
-    /// Whether a job is queued: a hint for the thread that looks out. Written under the lock.
+    /// Whether a job is queued, or no more will be: a hint for the thread that looks out. Written under the lock.
     has_job: AtomicBool,
     /// Of the threads that are summoned. One at a time is, so they can share it.
     wake_latency: WakeLatency,
@@ -237,6 +237,7 @@ impl<J> Crew<J> {
     pub(super) fn close(&self) -> VecDeque<J> {
         let mut state = self.state.lock();
         state.closed = true;
+        self.has_job.store(true, Relaxed);
         self.work.notify_all();
         std::mem::take(&mut state.queue)
     }
@@ -260,6 +261,8 @@ impl<J> Crew<J> {
     /// Threads, idle threads, and queued jobs.
     pub(super) fn counts(&self) -> (usize, usize, usize) {
         let state = self.state.lock();
-        (state.threads, state.idle + usize::from(state.is_looking), state.queue.len())
+        // Who looks out is as idle as those that wait, until there is a job for it.
+        let looking = usize::from(state.is_looking && state.queue.is_empty());
+        (state.threads, state.idle + looking, state.queue.len())
     }
 }

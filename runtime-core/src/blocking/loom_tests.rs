@@ -22,7 +22,7 @@ struct Model {
     changed: Condvar,
     /// The thread of this number cannot be started.
     fails: u64,
-    /// A job ends when so many others have begun.
+    /// So many jobs, in the order of their numbers, end only together.
     together: usize,
     /// How many threads were started.
     handles: Mutex<usize>,
@@ -64,7 +64,8 @@ impl Model {
 
     fn run(&self, job: usize) {
         self.note(job);
-        self.wait_for(self.together);
+        let before = job / self.together * self.together;
+        self.wait_for(if self.together > 1 { before + self.together } else { 1 });
     }
 
     fn note(&self, job: usize) {
@@ -134,6 +135,21 @@ fn loom_a_thread_that_takes_a_job_summons_the_next() {
             model.assert_over(2);
         });
     }
+}
+
+/// The same for threads that have run out of work, of which one looks out and the other waits, or both wait.
+#[test]
+fn loom_a_thread_that_looked_out_summons_one_that_waits() {
+    check(2, || {
+        let model = Arc::new(Model { together: 2, ..Model::new(2, NEVER) });
+        for jobs in [2, 4] {
+            model.submit(jobs - 2);
+            model.submit(jobs - 1);
+            model.wait_for(jobs);
+        }
+        model.close();
+        model.assert_over(4);
+    });
 }
 
 /// Submission beside the end: a job is done, given back, or refused; threads that start, wait or work all go.

@@ -37,7 +37,7 @@ pub(crate) struct Pool {
     crew: Crew<Notified>,
     /// Handles of threads that have ended or are about to, and of those that run.
     handles: Mutex<Vec<thread::JoinHandle<()>>>,
-    /// Nobody can submit a job while a thread looks out for one.
+    /// There is one processor: nobody submits a job while a thread looks out for one.
     single_cpu: bool,
 }
 
@@ -102,7 +102,7 @@ impl Pool {
 
     fn look_out(&self, patience: &Patience, wake: Duration, is_there: &dyn Fn() -> bool) {
         if !self.single_cpu {
-            patience.look_out(wake, Clock::real, is_there, is_there);
+            patience.look_out(wake, Clock::real, None, is_there, is_there);
         }
     }
 

@@ -5,7 +5,7 @@
 //! from foreign threads goes through the *injector*.
 //!
 //! - A worker's life: `worker.rs` has its loop, `lanes.rs` the order in which the lanes are served, `steal.rs` how it comes
-//!   by others' tasks, `drivers.rs` what it does with the drivers, `idle/` the protocol of sleeping and waking,
+//!   by others' tasks, `drivers.rs` what it does with the drivers, `rest.rs` how it falls asleep, `idle/` the protocol of that,
 //!   `signal.rs` what all workers are told, `guest.rs` what `block_on` does on its caller's thread.
 //! - Workers that are blocked: `monitor/` looks after them, `spares.rs` stand in for them, `balance.rs` says how many,
 //!   `attendant.rs` which one keeps free, `aside.rs` what a worker does that says so itself.
@@ -213,14 +213,14 @@ impl Shared {
         now.saturating_duration_since(self.started).as_micros() as u64
     }
 
+    /// The present in nanoseconds since the start.
+    fn nanos_since_start(&self) -> u64 {
+        Clock::real().saturating_duration_since(self.started).as_nanos() as u64
+    }
+
     /// The workers' public sides, without the guests'.
     fn worker_slots(&self) -> &[CachePadded<Slot>] {
         &self.slots[..self.workers]
-    }
-
-    /// The same in nanoseconds, now.
-    fn nanos_since_start(&self) -> u64 {
-        Clock::real().saturating_duration_since(self.started).as_nanos() as u64
     }
 
     fn unpark(&self, runtime: &Inner, slot: usize) {

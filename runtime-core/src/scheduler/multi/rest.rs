@@ -3,6 +3,8 @@
 //!
 //! Before it sleeps it looks at everything once more, and what the drivers woke in its sleep it queues when it counts as up.
 
+use std::thread;
+
 use super::Worker;
 use crate::clock::Clock;
 use crate::scheduler::park::Slept;
@@ -19,7 +21,7 @@ impl Worker {
         // It glances at the injector only: what has come onto another worker's lane this very moment is mostly better left there.
         let glance = || !self.shared().injector.is_empty();
         let may_look_out = self.searching.get() && self.shared().idle.is_only_searcher();
-        if may_look_out && self.look_out(glance, || self.has_work_come()) {
+        if may_look_out && self.look_out(None, glance, || self.has_work_come()) {
             // That was no poll.
             self.pacing.resume(Clock::real());
             return;
@@ -90,6 +92,7 @@ impl Worker {
         let mut slept = Slept::NotAtAll;
         if !shared.is_closing() {
             slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, None);
+            // In the drivers this is after they have delivered what there was.
             self.slot().wake_latency.note_up(self.shared().nanos_since_start());
         }
         if slept == Slept::InDriver {
@@ -105,17 +108,17 @@ impl Worker {
 
     /// Looks out for the guest's wake, and sleeps if none comes, until its future is woken or it has tasks to free.
     pub(super) fn wait_as_guest(&self, is_woken: impl Fn() -> bool) {
-        if !self.look_out(&is_woken, &is_woken) {
+        if !self.look_out(Some(&thread::yield_now), &is_woken, &is_woken) {
             self.slot().wakeup.park_thread(&self.core.parker);
             self.slot().wake_latency.note_up(self.shared().nanos_since_start());
         }
     }
 
-    fn look_out(&self, glance: impl Fn() -> bool, mut look: impl FnMut() -> bool) -> bool {
-        // On a single processor nobody can bring anything while this thread looks.
+    fn look_out(&self, yields: Option<&dyn Fn()>, glance: impl Fn() -> bool, mut look: impl FnMut() -> bool) -> bool {
+        // On a single processor nobody brings anything while this thread looks.
         if self.shared().single_cpu {
             return look();
         }
-        self.core.patience.look_out(self.slot().wake_latency.average(), Clock::real, glance, look)
+        self.core.patience.look_out(self.slot().wake_latency.average(), Clock::real, yields, glance, look)
     }
 }
