@@ -10,15 +10,15 @@
 //! forty and more in a virtual machine whose host takes its time. There, two threads that bring each other work, and look out for
 //! less than that, fall asleep in turn for ever. So it is measured (`wake_latency.rs`).
 //!
-//! Whoever is to bring the work may be waiting for this very processor: the operating system likes to put a thread where the one
-//! is that woke it, and may leave both there though another processor is idle. So a thread on which nobody relies yields between its
-//! looks, after the first few. (If somebody else has the processor then who keeps it, it is gone for milliseconds: that is noticed, and not
-//! tried again for long. A worker that searches, or a thread of the blocking pool that is about to come, must not do so at all,
-//! for nobody else is woken meanwhile.)
-//!
 //! Such a long look-out in vain costs a multiple of the processor time that a sleep does, so it has to succeed nearly always to
 //! be worth it. But after many that did succeed one in vain changes little: those two threads are taken off their processors now and
 //! then, and should not go back to sleeping in turn each time.
+//!
+//! Whoever is to bring the work may be waiting for this very processor: the operating system likes to put a thread where the one
+//! is that woke it, and may leave both there though another processor is idle. So a thread on which nobody relies yields between
+//! its looks, after the first few. If somebody else has the processor then who keeps it, it is gone for milliseconds; that is
+//! noticed, and not tried again for long. A worker that searches must not do so at all, for nobody else is woken meanwhile. (A thread of
+//! the blocking pool may: if it does not come back, another is summoned.)
 
 use std::cell::Cell;
 use std::hint::spin_loop;

@@ -21,7 +21,7 @@
 //!
 //! A thread that finds the queue empty looks out for the next job a little (`patience.rs`) before it waits, if none is coming: for that
 //! time it is the one. So whoever submits a job then wakes nobody. It gives up under the lock, and only if the queue is still
-//! empty. (Should it lose its processor meanwhile, a job waits until it has one again, as for a thread that was summoned.)
+//! empty. Should it lose its processor meanwhile it is late, and is not relied on any more: another is summoned, or started, beside it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -41,6 +41,8 @@ pub(super) struct Crew<J> {
     empty: Condvar,
     limit: usize,
     keep_alive: Duration,
+    /// A thread that has looked out for so long is not relied on.
+    late_after: Duration,
     /// Whether a job is queued, or no more will be: a hint for the thread that looks out. Written under the lock.
     has_job: AtomicBool,
     /// Of the threads that are summoned. One at a time is, so they can share it.
@@ -55,8 +57,8 @@ struct State<J> {
     summoned: usize,
     /// Threads that are on their way: summoned, starting, or looking out.
     coming: usize,
-    /// One of these looks out.
-    is_looking: bool,
+    /// Since when one of these has looked out, if one does.
+    looking_since: Option<Instant>,
     /// Threads that somebody is about to start, or has started and not said so yet.
     starting: usize,
     started: u64,
@@ -64,14 +66,14 @@ struct State<J> {
 }
 
 impl<J> Crew<J> {
-    pub(super) fn new(limit: usize, keep_alive: Duration) -> Self {
+    pub(super) fn new(limit: usize, keep_alive: Duration, late_after: Duration) -> Self {
         let state = State {
             queue: VecDeque::new(),
             threads: 0,
             idle: 0,
             summoned: 0,
             coming: 0,
-            is_looking: false,
+            looking_since: None,
             starting: 0,
             started: 0,
             closed: false,
@@ -82,6 +84,7 @@ impl<J> Crew<J> {
             empty: Condvar::new(),
             limit,
             keep_alive,
+            late_after,
             has_job: AtomicBool::new(false),
             wake_latency: WakeLatency::default(),
             started: Clock::real(),
@@ -103,7 +106,7 @@ impl<J> Crew<J> {
     /// Sees to it that a thread is coming, if there is work for one. Returns the number of a thread that is to be
     /// started, and counted already.
     fn summon(&self, state: &mut State<J>) -> Option<u64> {
-        if state.queue.is_empty() || state.coming > 0 {
+        if state.queue.is_empty() || state.coming > usize::from(self.is_looker_late(state)) {
             return None;
         }
         if state.idle > 0 {
@@ -185,15 +188,19 @@ impl<J> Crew<J> {
             return false;
         }
         state.coming += 1;
-        state.is_looking = true;
+        state.looking_since = Some(Clock::real());
         // Relaxed: what counts is what is seen under the lock.
         MutexGuard::unlocked(state, || look_out(self.wake_latency.average(), &|| self.has_job.load(Relaxed)));
-        state.is_looking = false;
+        state.looking_since = None;
         if state.queue.is_empty() {
             state.coming -= 1;
             return false;
         }
         true
+    }
+
+    fn is_looker_late(&self, state: &State<J>) -> bool {
+        state.looking_since.is_some_and(|since| Clock::real().saturating_duration_since(since) >= self.late_after)
     }
 
     fn nanos_since_start(&self) -> u64 {
@@ -262,7 +269,42 @@ impl<J> Crew<J> {
     pub(super) fn counts(&self) -> (usize, usize, usize) {
         let state = self.state.lock();
         // Who looks out is as idle as those that wait, until there is a job for it.
-        let looking = usize::from(state.is_looking && state.queue.is_empty());
+        let looking = usize::from(state.looking_since.is_some() && state.queue.is_empty());
         (state.threads, state.idle + looking, state.queue.len())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
+        let crew = Crew::new(2, Duration::MAX, Duration::ZERO);
+        let gate = parking_lot::Mutex::new(());
+        let (done, jobs) = mpsc::channel();
+        thread::scope(|scope| {
+            let shut = gate.lock();
+            assert_eq!(crew.submit(0), Ok(Some(1)));
+            let (crew, gate) = (&crew, &gate);
+            scope.spawn(move || {
+                crew.work(|_| _ = crew.thread_failed(), |job| done.send(job).unwrap(), |_, _| drop(gate.lock()));
+            });
+            crew.thread_started();
+            assert_eq!(jobs.recv(), Ok(0));
+            while crew.counts() != (1, 1, 0) {
+                thread::yield_now();
+            }
+            assert_eq!(crew.submit(1), Ok(Some(2)), "another is to be started");
+            assert_eq!(crew.submit(2), Ok(None), "one is coming");
+            assert!(crew.thread_failed().is_empty(), "the first is still there");
+            drop(shut);
+            assert_eq!([jobs.recv(), jobs.recv()], [Ok(1), Ok(2)]);
+            assert!(crew.close().is_empty());
+        });
+        assert_eq!(crew.counts(), (0, 0, 0));
     }
 }

@@ -11,7 +11,7 @@ use loom::thread;
 
 use super::crew::Crew;
 
-/// The time is up as soon as a thread waits.
+/// The time is up as soon as a thread waits, or it is late as soon as it looks out.
 const AT_ONCE: Duration = Duration::ZERO;
 const NEVER: Duration = Duration::MAX;
 
@@ -29,8 +29,8 @@ struct Model {
 }
 
 impl Model {
-    fn new(limit: usize, keep_alive: Duration) -> Self {
-        let crew = Crew::new(limit, keep_alive);
+    fn new(limit: usize, keep_alive: Duration, late_after: Duration) -> Self {
+        let crew = Crew::new(limit, keep_alive, late_after);
         Self {
             crew,
             done: Mutex::new(Vec::new()),
@@ -104,9 +104,9 @@ fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
 /// Jobs come while the one thread that is allowed works, waits, or finds its time up and leaves: each is done.
 #[test]
 fn loom_no_job_relies_on_a_thread_that_is_leaving() {
-    for keep_alive in [AT_ONCE, NEVER] {
+    for (keep_alive, late_after) in [(AT_ONCE, AT_ONCE), (AT_ONCE, NEVER), (NEVER, AT_ONCE), (NEVER, NEVER)] {
         check(3, move || {
-            let model = Arc::new(Model::new(1, keep_alive));
+            let model = Arc::new(Model::new(1, keep_alive, late_after));
             let other = {
                 let model = model.clone();
                 thread::spawn(move || model.submit(0))
@@ -125,9 +125,9 @@ fn loom_no_job_relies_on_a_thread_that_is_leaving() {
 /// Two jobs that end only together: the thread that takes the first has another come for the second before it begins.
 #[test]
 fn loom_a_thread_that_takes_a_job_summons_the_next() {
-    for keep_alive in [AT_ONCE, NEVER] {
+    for (keep_alive, late_after) in [(AT_ONCE, AT_ONCE), (AT_ONCE, NEVER), (NEVER, AT_ONCE), (NEVER, NEVER)] {
         check(2, move || {
-            let model = Arc::new(Model { together: 2, ..Model::new(2, keep_alive) });
+            let model = Arc::new(Model { together: 2, ..Model::new(2, keep_alive, late_after) });
             model.submit(0);
             model.submit(1);
             model.wait_for(2);
@@ -141,7 +141,7 @@ fn loom_a_thread_that_takes_a_job_summons_the_next() {
 #[test]
 fn loom_a_thread_that_looked_out_summons_one_that_waits() {
     check(2, || {
-        let model = Arc::new(Model { together: 2, ..Model::new(2, NEVER) });
+        let model = Arc::new(Model { together: 2, ..Model::new(2, NEVER, NEVER) });
         for jobs in [2, 4] {
             model.submit(jobs - 2);
             model.submit(jobs - 1);
@@ -155,9 +155,9 @@ fn loom_a_thread_that_looked_out_summons_one_that_waits() {
 /// Submission beside the end: a job is done, given back, or refused; threads that start, wait or work all go.
 #[test]
 fn loom_at_the_end_every_job_is_accounted_for_and_every_thread_is_gone() {
-    for keep_alive in [AT_ONCE, NEVER] {
+    for (keep_alive, late_after) in [(AT_ONCE, AT_ONCE), (AT_ONCE, NEVER), (NEVER, AT_ONCE), (NEVER, NEVER)] {
         check(3, move || {
-            let model = Arc::new(Model::new(2, keep_alive));
+            let model = Arc::new(Model::new(2, keep_alive, late_after));
             let other = {
                 let model = model.clone();
                 thread::spawn(move || {
@@ -180,7 +180,7 @@ fn loom_at_the_end_every_job_is_accounted_for_and_every_thread_is_gone() {
 #[test]
 fn loom_a_thread_that_does_not_start_leaves_no_job_behind() {
     check(3, || {
-        let model = Arc::new(Model { fails: 2, ..Model::new(2, NEVER) });
+        let model = Arc::new(Model { fails: 2, ..Model::new(2, NEVER, NEVER) });
         model.submit(0);
         let other = {
             let model = model.clone();

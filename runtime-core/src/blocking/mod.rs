@@ -32,6 +32,9 @@ use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::Place;
 use crate::task::{Birth, JoinHandle, Notified, Runner, request_cancel};
 
+/// A look-out takes half of that at most, unless the thread has lost its processor.
+const LATE_AFTER: Duration = Duration::from_micros(200);
+
 /// See the module.
 pub(crate) struct Pool {
     crew: Crew<Notified>,
@@ -43,7 +46,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     pub(crate) fn new(config: &Config) -> Self {
-        let crew = Crew::new(config.max_blocking_threads.max(1), config.thread_keep_alive);
+        let crew = Crew::new(config.max_blocking_threads.max(1), config.thread_keep_alive, LATE_AFTER);
         Self { crew, handles: Mutex::default(), single_cpu: num_cpus::get() == 1 }
     }
 
@@ -102,7 +105,7 @@ impl Pool {
 
     fn look_out(&self, patience: &Patience, wake: Duration, is_there: &dyn Fn() -> bool) {
         if !self.single_cpu {
-            patience.look_out(wake, Clock::real, None, is_there, is_there);
+            patience.look_out(wake, Clock::real, Some(&thread::yield_now), is_there, is_there);
         }
     }
 
