@@ -55,10 +55,14 @@ use crate::shard_ref::ShardRef;
 /// ```
 #[track_caller]
 pub fn sleep(duration: Duration) -> Sleep {
+    Sleep::lasting(duration)
+}
+
+#[track_caller]
+fn starting_now(duration: Duration) -> (ShardRef, Instant) {
     // What comes out of the closure is small: a `Sleep` would be copied on its way.
     let (shard, now) = with_handle_here(|handle, station| (handle.shard(station), handle.now()));
-    let state = if duration.is_zero() { State::Fired } else { State::Ahead };
-    Sleep::new(shard, Instant::from_std(now).saturating_add(duration), state)
+    (shard, Instant::from_std(now).saturating_add(duration))
 }
 
 /// Waits until a point in time. Is ready at the first poll if that has passed.
@@ -141,6 +145,15 @@ impl Sleep {
     #[inline]
     pub(crate) fn new(shard: ShardRef, deadline: Instant, state: State) -> Self {
         Self { entry: Entry::new(shard, deadline.into_std(), state) }
+    }
+
+    /// What [`sleep`](sleep()) returns. Inlined, where that would be copied to its place.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn lasting(duration: Duration) -> Self {
+        let (shard, deadline) = starting_now(duration);
+        let state = if duration.is_zero() { State::Fired } else { State::Ahead };
+        Self::new(shard, deadline, state)
     }
 
     /// When this sleep ends.

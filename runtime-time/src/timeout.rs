@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 use runtime_core::coop;
 
 use crate::error::Elapsed;
-use crate::{Instant, Sleep, sleep, sleep_until};
+use crate::{Instant, Sleep, sleep_until};
 
 /// Requires a future to be ready within a duration from now.
 ///
@@ -44,7 +44,7 @@ use crate::{Instant, Sleep, sleep, sleep_until};
 /// ```
 #[track_caller]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
-    Timeout::new(future.into_future(), sleep(duration))
+    Timeout::new(future.into_future(), Sleep::lasting(duration))
 }
 
 /// Requires a future to be ready before a point in time. Otherwise as [`timeout`](timeout()).
