@@ -4,6 +4,8 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, fmt, fs, thread};
 
+use crate::wakes::to_wake_a_thread;
+
 /// The versions are those that the benchmarks were built with.
 const LOCK_FILE: &str = include_str!("../../../Cargo.lock");
 
@@ -28,7 +30,12 @@ impl fmt::Display for Machine {
         for (index, package) in PACKAGES.into_iter().enumerate() {
             write!(f, "{} {package} {}", if index == 0 { "" } else { "," }, version(package))?;
         }
-        writeln!(f, "\n- {}", today())
+        let [least, median, most] = to_wake_a_thread().map(|time| time.as_nanos() as f64 / 1000.0);
+        writeln!(
+            f,
+            "\n- to wake a thread: {least:.1} to {most:.1} us, depending on where the system puts it; median {median:.1}"
+        )?;
+        writeln!(f, "- {}", today())
     }
 }
 

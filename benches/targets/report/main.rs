@@ -22,6 +22,7 @@ mod plots;
 mod results;
 mod row;
 mod sections;
+mod wakes;
 
 use std::error::Error;
 use std::path::Path;
