@@ -7,8 +7,8 @@
 //! How long is a little? As long as it takes to be woken, by which no more than a constant factor is lost whenever the work comes
 //! (Karlin, Li, Manasse and Owicki, "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP
 //! 1991), and as long again, because whoever brings it may have to be woken first. That is some microseconds mostly, but
-//! forty and more in a virtual machine if the sleeper's processor has fallen asleep, too. There, two threads that bring each other work, and look out for
-//! less than that, fall asleep in turn for ever. So it is measured (`wake_latency.rs`).
+//! forty and more in a virtual machine if the sleeper's processor has fallen asleep, too. There, two threads that bring each
+//! other work, and look out for less than that, fall asleep in turn for ever. So it is measured (`wake_latency.rs`).
 //!
 //! Such a long look-out in vain costs a multiple of the processor time that a sleep does, so it has to succeed nearly always to
 //! be worth it. But after many that did succeed one in vain changes little: those two threads are taken off their processors now and
