@@ -18,7 +18,7 @@ pub(crate) trait Contestable {
     /// The rows.
     fn titles(&self) -> Vec<String>;
 
-    /// Runs it on each runtime in turn (rt, Tokio, smol, rt, ...), `most_runs` times at most.
+    /// Runs it on each runtime in turn, `most_runs` times at most, and begins with another one each time.
     fn among_runtimes(&self, workers: usize, most_runs: usize) -> Outcome;
 
     /// Runs it on rt alone, on runtimes with these numbers of workers in turn.
@@ -38,9 +38,9 @@ impl<M: Measure> Contestable for M {
 
         let mut outcome = Outcome::empty(Measure::titles(self).len(), sides);
         outcome.reference = reference.as_ref().map(|reference| (reference.name, Runs::default()));
-        for _ in 0..self.runs().min(most_runs) {
-            for (side, &prepared) in prepared.iter().enumerate() {
-                outcome.push(side, trio.visit(side, Run(self, prepared)));
+        for round in 0..self.runs().min(most_runs) {
+            for side in (0..sides).map(|place| (round + place) % sides) {
+                outcome.push(side, trio.visit(side, Run(self, prepared[side])));
             }
             if let (Some(Reference { run, .. }), Some((_, runs))) = (&reference, &mut outcome.reference) {
                 runs.push(run(()));

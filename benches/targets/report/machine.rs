@@ -31,10 +31,12 @@ impl fmt::Display for Machine {
             write!(f, "{} {package} {}", if index == 0 { "" } else { "," }, version(package))?;
         }
         let [least, median, most] = to_wake_a_thread().map(|time| time.as_nanos() as f64 / 1000.0);
-        writeln!(
+        writeln!(f)?;
+        write!(
             f,
-            "\n- to wake a thread: {least:.1} to {most:.1} us, depending on where the system puts it; median {median:.1}"
+            "- to wake a thread, when all was measured: {least:.1} to {most:.1} us, by where the system puts it; "
         )?;
+        writeln!(f, "half of the tries below {median:.1}")?;
         writeln!(f, "- {}", today())
     }
 }

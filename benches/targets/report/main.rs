@@ -1,13 +1,13 @@
 //! Every row, the runtimes side by side: `BENCHMARKS.md`, and its charts.
 //!
 //! ```text
-//! cargo bench --bench report                             everything; about ten minutes
+//! cargo bench --bench report                             everything; about twelve minutes
 //! cargo bench --bench report -- [part of a row's title]  these rows to standard output; no file is written
 //! cargo bench --bench report -- --beyond [part]          only the table of workers beyond the processors
 //! cargo bench --bench report -- --test                   every row once to standard output, to see that it works
 //! ```
 //!
-//! Each row starts its own three runtimes, warms them up, and runs them in turn (rt, Tokio, smol, rt, Tokio, smol ...).
+//! Each row starts its own three runtimes, warms them up, and runs them in turn, beginning with another one each time.
 //! The figure is the median of the runs. What the report is at goes to standard error.
 //!
 //! The rows are in `sections`; `contest` runs them; `results` and `row` hold what came of them; `markdown` and `plots`

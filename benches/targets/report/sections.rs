@@ -95,7 +95,7 @@ fn spawning() -> Section {
 fn foreign_threads() -> Section {
     let about = "Threads that are not part of the runtime each spawn 1,000 tasks and join them, all at once. \
                  Time on the clock, divided by the tasks of all threads.";
-    let section = Section::new("Foreign threads", "foreign-threads", Extent::Once, about);
+    let section = Section::new("Foreign threads", "foreign-threads", Extent::BeyondProcessors, about);
     FromThreads::ALL.into_iter().fold(section, |section, threads| section.timed(threads, None))
 }
 
@@ -112,8 +112,8 @@ fn yielding_and_messaging() -> Section {
 }
 
 fn timers() -> Section {
-    let about =
-        "Time on the clock; where it says CPU, processor time of the process. How late timers are is under Latency.";
+    let about = "Time on the clock; where it says CPU, processor time of the process. How late timers are is under Latency. \
+         A timer that does not outlive the poll which set it never reaches rt's wheel: that is the first row and the third.";
     Section::new("Timers", "timers", Extent::OtherWorkers, about)
         .timed(SetAndCancel, 0.4)
         .telling(0)
@@ -127,21 +127,31 @@ fn timers() -> Section {
 }
 
 fn blocking() -> Section {
-    Section::new("Blocking", "blocking", Extent::Once, "The pool for work that blocks, and work that blocks elsewhere.")
-        .timed(Blocking::SINGLE, None)
-        .timed(Blocking::BATCH, 0.5)
-        .telling(0)
-        .measure(StuckWorkers, [Some(Figure(20.0))])
+    Section::new(
+        "Blocking",
+        "blocking",
+        Extent::OtherWorkers,
+        "The pool for work that blocks, and work that blocks elsewhere.",
+    )
+    .timed(Blocking::SINGLE, None)
+    .timed(Blocking::BATCH, 0.5)
+    .telling(0)
+    .measure(StuckWorkers, [Some(Figure(20.0))])
 }
 
 fn sockets() -> Section {
-    Section::new("Sockets", "sockets", Extent::Once, "Loopback; clients and servers are tasks of the same runtime.")
-        .timed(Echo::ONE, 0.92)
-        .timed(Echo::MANY, 0.9)
-        .telling(0)
-        .timed(Echo::THOUSAND, None)
-        .timed(Echo::LARGE, None)
-        .timed(Connecting, None)
+    Section::new(
+        "Sockets",
+        "sockets",
+        Extent::OtherWorkers,
+        "Loopback; clients and servers are tasks of the same runtime.",
+    )
+    .timed(Echo::ONE, 0.92)
+    .timed(Echo::MANY, 0.9)
+    .telling(0)
+    .timed(Echo::THOUSAND, None)
+    .timed(Echo::LARGE, None)
+    .timed(Connecting, None)
 }
 
 fn latency() -> Section {
@@ -163,7 +173,7 @@ fn latency() -> Section {
 }
 
 fn memory_and_idle() -> Section {
-    let about = "Bytes asked of the allocator for each of 10,000 tasks. The idle runtime has been used, holds a \
+    let about = "Bytes asked of the allocator for each of 100,000 tasks. The idle runtime has been used, holds a \
                  connection, a timer of an hour and a parked task, and is alone in its process.";
     Section::new("Memory and idling", "memory", Extent::Once, about)
         .measure(CountedBytes, [Some(Figure(128.0)), Some(Figure(224.0))])

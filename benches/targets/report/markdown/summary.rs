@@ -2,30 +2,50 @@
 
 use std::fmt;
 
-use super::tables::Ratio;
+use super::tables::{Ratio, Title};
 use crate::results::Results;
 use crate::row::{Figure, LEVEL, Row, Standing, name_of};
 
 /// How many rows the summary names as the worst.
 const WORST: usize = 8;
 
-/// The summary of the main pass. The table stands between comments, so that it can be taken over elsewhere.
-pub(super) struct Summary<'a>(pub(super) &'a [Results]);
+/// The summary, above all of the main pass. The table stands between comments, so that it can be taken over elsewhere.
+pub(super) struct Summary<'a> {
+    pub(super) main: &'a [Results],
+    /// With other numbers of workers.
+    pub(super) further: &'a [(usize, Vec<Results>)],
+}
 
-impl fmt::Display for Summary<'_> {
+/// How many rows stand how.
+struct Count<'a>(&'a [&'a Row]);
+
+impl fmt::Display for Count<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows: Vec<&Row> = self.0.iter().flat_map(|section| &section.rows).collect();
-        let count = |standing| rows.iter().filter(|row| row.standing() == standing).count();
-        writeln!(f, "## Summary\n")?;
-        writeln!(
+        let count = |standing| self.0.iter().filter(|row| row.standing() == standing).count();
+        write!(
             f,
-            "Of {} rows, rt is better than the best peer in {}, level with it (within {:.0} %) in {}, and worse in {}.",
-            rows.len(),
+            "of {} rows, rt is better than the best peer in {}, level with it (within {:.0} %) in {}, and worse in {}.",
+            self.0.len(),
             count(Standing::Better),
             LEVEL * 100.0,
             count(Standing::Level),
             count(Standing::Worse),
-        )?;
+        )
+    }
+}
+
+fn rows_of(sections: &[Results]) -> Vec<&Row> {
+    sections.iter().flat_map(|section| &section.rows).collect()
+}
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = rows_of(self.main);
+        writeln!(f, "## Summary\n")?;
+        writeln!(f, "Here, {}", Count(&rows))?;
+        for (workers, results) in self.further {
+            writeln!(f, "With {workers} worker{}, {}", if *workers == 1 { "" } else { "s" }, Count(&rows_of(results)))?;
+        }
         let aims: Vec<bool> = rows.iter().filter_map(|row| row.meets_aim()).collect();
         let met = aims.iter().filter(|is_met| **is_met).count();
         writeln!(f, "Of {} aims, {met} are met.", aims.len())?;
@@ -45,7 +65,7 @@ impl fmt::Display for Summary<'_> {
         writeln!(f, "|---|--:|--:|--:|--:|")?;
         for row in rows.iter().filter(|row| row.telling) {
             let [rt, tokio, smol] = [0, 1, 2].map(|side| Figure(row.sides[side].median()));
-            writeln!(f, "| {} | {rt} | {tokio} | {smol} | {} |", row.title, Ratio(row))?;
+            writeln!(f, "| {} | {rt} | {tokio} | {smol} | {} |", Title(row), Ratio(row))?;
         }
         writeln!(f, "<!-- /summary -->")
     }
