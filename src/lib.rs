@@ -2,7 +2,7 @@
 //!
 //! rt runs futures: it spreads tasks over worker threads that steal from each other, waits for sockets through one
 //! shared poller, and for time in a hierarchical wheel. Names, signatures and semantics follow Tokio's where it has
-//! them, so a program moves over by changing `tokio::` to `rt::`.
+//! them, so what a program uses of it moves over by changing `tokio::` to `rt::`.
 //!
 //! # A first program
 //!
