@@ -1,7 +1,7 @@
 //! Cooperative budgets: why one busy task cannot keep its neighbours waiting.
 //!
 //! Each poll of a task starts with a budget (128 units unless the builder says otherwise). Every leaf future of the
-//! runtime (sockets, timers, join handles, locks, channels) spends one unit before it makes progress, through
+//! runtime (sockets, timers, join handles) spends one unit before it makes progress, through
 //! [`poll_proceed`]. When none is left the leaf wakes its task and reports `Pending`, although it could go on: the task
 //! goes to the end of the line and finds a full budget at its next turn. Outside a task there is no budget, and
 //! nothing is withheld.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::task::{Id, TaskRef, contain, discard};
 
-/// Something that happened to a task.
+/// Something that happened to a task. (Jobs of [`spawn_blocking`](crate::spawn_blocking) are none: they are never polled.)
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TaskEvent {

@@ -297,3 +297,18 @@ fn without_a_runtime_the_message_names_the_caller() {
     }));
     assert!(binding.contains(file!()), "{binding}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_socket_in_blocking_mode_is_refused_and_not_left_to_block_the_runtime() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    run(async {
+        let errors = [TcpListener::from_std(listener).unwrap_err(), TcpStream::from_std(stream).unwrap_err()];
+        for error in errors {
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
+            assert!(error.to_string().contains("set_nonblocking(true)"), "{error}");
+        }
+        Ok(())
+    });
+}

@@ -18,7 +18,7 @@ use crate::{Instant, Sleep, sleep_until};
 /// Requires a future to be ready within a duration from now.
 ///
 /// The future is always polled first, so one that is ready at once wins against a zero duration. Any duration will do,
-/// as with [`sleep`](sleep()).
+/// as with [`sleep`](crate::sleep()).
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ use crate::{Instant, Sleep, sleep_until};
 ///
 /// # Panics
 ///
-/// As [`sleep`](sleep()).
+/// As [`sleep`](crate::sleep()).
 ///
 /// # Cancel safety
 ///
@@ -55,7 +55,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 ///
 /// # Panics
 ///
-/// As [`sleep`](sleep()).
+/// As [`sleep`](crate::sleep()).
 ///
 /// # Example
 ///

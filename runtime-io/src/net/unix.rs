@@ -11,6 +11,17 @@ pub(super) fn prepare_listener(socket: &Socket) -> io::Result<()> {
     socket.os().set_reuse_address(true)
 }
 
+/// An error if operations on the socket would block the worker instead of saying that they would.
+pub(super) fn require_nonblocking(socket: impl AsFd) -> io::Result<()> {
+    if socket2::SockRef::from(&socket).nonblocking()? {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "the socket is in blocking mode: call `set_nonblocking(true)` first",
+    ))
+}
+
 macro_rules! is_a_descriptor {
     ($($socket:ty),*) => {$(
         impl AsFd for $socket {

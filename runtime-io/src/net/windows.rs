@@ -11,6 +11,11 @@ pub(super) fn prepare_listener(_: &Socket) -> io::Result<()> {
     Ok(())
 }
 
+/// Nothing: the system does not tell which mode a socket is in.
+pub(super) fn require_nonblocking(_: impl AsSocket) -> io::Result<()> {
+    Ok(())
+}
+
 macro_rules! is_a_socket {
     ($($socket:ty),*) => {$(
         impl AsSocket for $socket {

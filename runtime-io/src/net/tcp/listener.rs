@@ -10,6 +10,7 @@ use std::task::{Context, Poll, ready};
 use crate::interest::Interest;
 use crate::net::addr::{ToSocketAddrs, first_that_works};
 use crate::net::backend::Listener;
+use crate::net::platform;
 use crate::readiness::Direction;
 use crate::registration::{current_driver, current_driver_for};
 
@@ -122,7 +123,8 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// If it cannot be registered with the driver.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it is in blocking mode, where the system tells; and if it cannot be
+    /// registered with the driver.
     ///
     /// # Panics
     ///
@@ -143,7 +145,9 @@ impl TcpListener {
     /// ```
     #[track_caller]
     pub fn from_std(listener: std::net::TcpListener) -> io::Result<TcpListener> {
-        Listener::from_std(current_driver(), listener).map(Self::new)
+        let driver = current_driver();
+        platform::require_nonblocking(&listener)?;
+        Listener::from_std(driver, listener).map(Self::new)
     }
 
     /// Gives the listener back, out of the driver. It is still in non-blocking mode.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::interest::Interest;
 use crate::net::addr::{ToSocketAddrs, first_that_works};
 use crate::net::backend::Stream;
+use crate::net::platform;
 use crate::readiness::Direction;
 use crate::ready::Ready;
 use crate::registration::{current_driver, current_driver_for};
@@ -104,14 +105,17 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// If it cannot be registered with the driver.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it is in blocking mode, where the system tells; and if it cannot be
+    /// registered with the driver.
     ///
     /// # Panics
     ///
     /// Outside of a runtime with I/O enabled.
     #[track_caller]
     pub fn from_std(stream: std::net::TcpStream) -> io::Result<TcpStream> {
-        Stream::from_std(&current_driver(), stream).map(Self::new)
+        let driver = current_driver();
+        platform::require_nonblocking(&stream)?;
+        Stream::from_std(&driver, stream).map(Self::new)
     }
 
     /// Gives the stream back, out of the driver. It is still in non-blocking mode.
