@@ -18,7 +18,7 @@
 //! is that woke it, and may leave both there though another processor is idle. So a thread on which nobody relies yields between
 //! its looks, after the first few. If somebody else has the processor then who keeps it, it is gone for milliseconds; that is
 //! noticed, and not tried again for long. A worker that searches must not do so at all, for nobody else is woken meanwhile. (A thread of
-//! the blocking pool may: if it does not come back, another is summoned.)
+//! the blocking pool may: if it has been away for some time, the next job has another summoned.)
 
 use std::cell::Cell;
 use std::hint::spin_loop;

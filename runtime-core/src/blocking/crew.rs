@@ -12,7 +12,7 @@
 //! # One at a time
 //!
 //! Waking a thread for every job is a waste when jobs are short: the first few threads would do them all. So while a
-//! thread is `coming` (summoned, or starting, and not there yet), nobody summons another; the one that comes takes a
+//! thread is `coming` (summoned, or starting, and not there yet), nobody summons another (but see below); the one that comes takes a
 //! job and, if more are queued, summons the next before it begins. A queue that is not empty therefore always has a
 //! thread coming, unless all are busy and no more are allowed; then the next to finish takes from it. Should the one
 //! that was coming fail to start, one that has begun to wait meanwhile is summoned in its place.
@@ -21,7 +21,8 @@
 //!
 //! A thread that finds the queue empty looks out for the next job a little (`patience.rs`) before it waits, if none is coming: for that
 //! time it is the one. So whoever submits a job then wakes nobody. It gives up under the lock, and only if the queue is still
-//! empty. Should it lose its processor meanwhile it is late, and is not relied on any more: another is summoned, or started, beside it.
+//! empty. Should it lose its processor meanwhile it is late after a while, and not relied on by whoever submits a job then: another is
+//! summoned, or started, beside it. A job that came before that waits until it is back, or until the next job or a busy thread comes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -178,7 +179,7 @@ impl<J> Crew<J> {
 
     fn take(&self, state: &mut State<J>) -> Option<J> {
         let job = state.queue.pop_front();
-        self.has_job.store(!state.queue.is_empty(), Relaxed);
+        self.has_job.store(state.closed || !state.queue.is_empty(), Relaxed);
         job
     }
 
@@ -284,7 +285,7 @@ mod tests {
     #[test]
     fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
         // Should this test fail, the thread ends by itself.
-        let crew = Crew::new(2, Duration::from_secs(1), Duration::ZERO);
+        let crew = Crew::new(3, Duration::from_secs(1), Duration::ZERO);
         let gate = parking_lot::Mutex::new(());
         let (done, jobs) = mpsc::channel();
         thread::scope(|scope| {
