@@ -4,8 +4,8 @@
 //! A thread that wakes up, for whatever reason, gives its processor up again when it goes back to sleep, which counts
 //! as a voluntary context switch. The program is one test, so that it knows whose threads there are.
 //!
-//! Mutations that this is for: a monitor that samples for ever; a parker with a timeout; a driver that polls; a worker
-//! that searches while there is nothing to find.
+//! Mutations that this is for: a monitor that samples for ever, or sleeps on when a worker is back from `block_in_place`; a
+//! parker with a timeout; a driver that polls; a worker that searches while there is nothing to find.
 
 #![cfg(target_os = "linux")]
 
@@ -13,6 +13,8 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::RangeInclusive;
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -57,7 +59,7 @@ fn warm_up(runtime: &Runtime) {
 }
 
 /// Waits until nothing has happened for twice the monitor's quiet time, then for a second that must be just like that.
-fn assert_idle(what: &str, threads: usize) {
+fn assert_idle(what: &str, threads: RangeInclusive<usize>) {
     let mut before = accounts();
     loop {
         thread::sleep(Duration::from_millis(250));
@@ -68,9 +70,31 @@ fn assert_idle(what: &str, threads: usize) {
             break;
         }
     }
-    assert_eq!(before.len(), threads, "{what}: {before:?}");
+    assert!(threads.contains(&before.len()), "{what}: {} threads: {before:?}", before.len());
     thread::sleep(Duration::from_secs(1));
     assert_eq!(accounts(), before, "{what}: somebody was up in the last second (switches, CPU ticks)");
+}
+
+/// Checks while so many workers are in `block_in_place`, and that each, when it is back, is watched again: it blocks, over a
+/// task that nobody but it knows of.
+fn rest_beside_blocking(runtime: &Runtime, workers: usize, check: impl FnOnce()) {
+    let blockers: Vec<_> = (0..workers)
+        .map(|_| {
+            let (release, released) = mpsc::channel::<()>();
+            let blocker = runtime.spawn(async move {
+                rt::task::block_in_place(|| released.recv()).unwrap();
+                let (send, receive) = mpsc::channel();
+                rt::spawn(async move { send.send(()).unwrap() });
+                receive.recv().unwrap();
+            });
+            (release, blocker)
+        })
+        .collect();
+    check();
+    for (release, blocker) in blockers {
+        release.send(()).unwrap();
+        runtime.block_on(blocker).unwrap();
+    }
 }
 
 #[test]
@@ -96,7 +120,8 @@ fn i8_an_idle_runtime_makes_no_system_calls() {
     warm_up(&crowd);
     let without_drivers = Builder::new_multi_thread().worker_threads(2).build().unwrap();
     without_drivers.spawn(async {});
-    assert_idle("idle runtimes", 3 * 5 + 3 + workers + 1);
+    let threads = 3 * 5 + 3 + workers + 1;
+    assert_idle("idle runtimes", threads..=threads);
 
     // With a thread in `block_on` that waits, and another beyond the guests' slots.
     let end = Signal::new();
@@ -105,9 +130,16 @@ fn i8_an_idle_runtime_makes_no_system_calls() {
             scope.spawn(|| used.block_on(end.wait()));
         }
         eventually(|| end.waiters() == 6);
-        assert_idle("with callers of block_on", 3 * 5 + 3 + workers + 1);
+        assert_idle("with callers of block_on", threads..=threads);
         end.set();
     });
+
+    // With a worker in `block_in_place`, and with all of them: then spares stand in, which stay until the end.
+    let aside =
+        Builder::new_multi_thread().worker_threads(4).thread_keep_alive(Duration::MAX).enable_all().build().unwrap();
+    let threads = threads + 5;
+    rest_beside_blocking(&aside, 1, || assert_idle("with a worker aside", threads..=threads + 1));
+    rest_beside_blocking(&aside, 4, || assert_idle("with all workers aside", threads + 1..=threads + 4));
 
     // It still works after all that rest.
     warm_up(&fresh);

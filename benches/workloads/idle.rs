@@ -1,4 +1,4 @@
-//! What a runtime uses while nothing happens.
+//! What a runtime uses while nothing happens, or next to nothing.
 
 use std::thread;
 use std::time::Duration;
@@ -13,15 +13,27 @@ const WATCHED: Duration = Duration::from_secs(1);
 /// hour, one for ever. The process must have no other threads that do anything, but the caller's, which sleeps, and is
 /// not counted: so each runtime is watched in a process of its own.
 ///
-/// Every wake-up costs some battery, and keeps a machine of a thousand idle processes busy. The best is none.
-#[derive(Clone, Debug)]
-pub struct Idle;
+/// Every wake-up costs some battery, and keeps a machine of a thousand idle processes busy. The best is none. So many programs
+/// have a timer that ticks, for a heartbeat or a look at something, that the same is asked with one.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// How often a task's timer ticks.
+    pub tick: Option<Duration>,
+}
 
 impl Idle {
+    /// Nothing ticks.
+    pub const STILL: Self = Self { tick: None };
+    /// Ten times a second.
+    pub const TENTHS: Self = Self { tick: Some(Duration::from_millis(100)) };
+    /// A hundred times a second.
+    pub const HUNDREDTHS: Self = Self { tick: Some(Duration::from_millis(10)) };
+
     /// Starts a runtime, lets it settle, and watches it.
     pub fn watch<R: Runtime>(&self, workers: usize) -> Usage {
         let runtime = R::start(workers);
         let handle = runtime.handle();
+        let tick = self.tick;
         let ends = on_worker(&runtime, async move {
             let listener = R::Handle::listen().await?;
             let mut client = R::Handle::connect(listener.address()?).await?;
@@ -32,6 +44,13 @@ impl Idle {
             });
             handle.spawn_detached(async { R::Handle::sleep(Duration::from_secs(3600)).await });
             handle.spawn_detached(std::future::pending());
+            if let Some(tick) = tick {
+                handle.spawn_detached(async move {
+                    loop {
+                        R::Handle::sleep(tick).await;
+                    }
+                });
+            }
             std::io::Result::Ok((listener, server))
         })
         .expect("loopback works");

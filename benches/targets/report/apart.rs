@@ -2,6 +2,7 @@
 
 use std::env;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use rt_benches::runtimes::{Rt, Smol, Tokio};
 use rt_benches::workloads::{BytesPerTask, Idle};
@@ -31,11 +32,15 @@ impl Measure for CountedBytes {
 }
 
 /// [`Idle`], in a process that has one runtime and nothing else.
-pub(crate) struct IdleApart;
+pub(crate) struct IdleApart(pub(crate) Idle);
 
 impl Measure for IdleApart {
     fn titles(&self) -> Vec<String> {
-        vec!["idle runtime: CPU in a second, us".into(), "idle runtime: context switches in a second, number".into()]
+        let what = match self.0.tick {
+            None => "idle runtime".into(),
+            Some(tick) => format!("a timer every {} ms and nothing else", tick.as_millis()),
+        };
+        vec![format!("{what}: CPU in a second, us"), format!("{what}: context switches in a second, number")]
     }
 
     fn runs(&self) -> usize {
@@ -51,6 +56,7 @@ impl Measure for IdleApart {
         let program = env::current_exe().expect("this program has a path");
         let output = Command::new(program)
             .args([WATCH, R::NAME, &runtime.workers().to_string()])
+            .args(self.0.tick.map(|tick| tick.as_millis().to_string()))
             .stderr(Stdio::inherit())
             .output()
             .expect("cannot start a process");
@@ -62,17 +68,17 @@ impl Measure for IdleApart {
 
 /// Does what [`IdleApart`] has started this process for, if it has.
 pub(crate) fn watch_if_told(arguments: &[String]) -> bool {
-    let [first, name, workers] = arguments else {
-        return false;
+    let (name, workers, tick) = match arguments {
+        [first, name, workers, tick @ ..] if first == WATCH => (name, workers, tick.first()),
+        _ => return false,
     };
-    if first != WATCH {
-        return false;
-    }
     let workers = workers.parse().expect("a number of workers");
+    let tick = tick.map(|tick| Duration::from_millis(tick.parse().expect("a number of milliseconds")));
+    let idle = Idle { tick };
     let used = match name.as_str() {
-        Rt::NAME => Idle.watch::<Rt>(workers),
-        Tokio::NAME => Idle.watch::<Tokio>(workers),
-        Smol::NAME => Idle.watch::<Smol>(workers),
+        Rt::NAME => idle.watch::<Rt>(workers),
+        Tokio::NAME => idle.watch::<Tokio>(workers),
+        Smol::NAME => idle.watch::<Smol>(workers),
         _ => panic!("there is no runtime {name:?}"),
     };
     println!("{} {}", used.cpu.as_micros(), used.switches);

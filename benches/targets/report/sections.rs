@@ -1,9 +1,9 @@
 //! Which rows there are, in which order, and what they aim at.
 
 use rt_benches::workloads::{
-    Blocking, Chain, Connecting, Detached, Echo, EchoLatency, Fired, ForkJoin, FromOutside, FromThreads, InBlockOn,
-    Join, ManySenders, ManyTimers, MillionTimers, PingPong, Reset, SetAndCancel, Sleepers, StuckWorkers, ThereAndBack,
-    Timeout, TimerBesideHogs, WakeLatency, Yielding,
+    Blocking, Chain, Connecting, Detached, Echo, EchoLatency, Fired, ForkJoin, FromOutside, FromThreads, Idle,
+    InBlockOn, Join, ManySenders, ManyTimers, MillionTimers, PingPong, Reset, SetAndCancel, Sleepers, StuckWorkers,
+    ThereAndBack, Timeout, TimerBesideHogs, WakeLatency, Yielding,
 };
 use rt_benches::{Measure, PerOperation, Workload};
 
@@ -178,5 +178,7 @@ fn memory_and_idle() -> Section {
     Section::new("Memory and idling", "memory", Extent::Once, about)
         .measure(CountedBytes, [Some(Figure(128.0)), Some(Figure(224.0))])
         .telling(0)
-        .measure(IdleApart, [None, None])
+        .measure(IdleApart(Idle::STILL), [None, None])
+        .measure(IdleApart(Idle::TENTHS), [None, None])
+        .measure(IdleApart(Idle::HUNDREDTHS), [None, None])
 }

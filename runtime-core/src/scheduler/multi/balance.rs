@@ -108,6 +108,13 @@ impl Balance {
         Counts(self.0.load(SeqCst)).aside()
     }
 
+    /// How many sleep, of so many workers and the spares, if nobody is up: those that are aside do not, and all spares do that
+    /// run. `None` if there are more of these than are aside: the monitor is to have them retire.
+    pub(super) fn at_rest(&self, workers: usize) -> Option<usize> {
+        let counts = Counts(self.0.load(SeqCst));
+        (counts.running() <= counts.aside()).then(|| (workers + counts.running()).saturating_sub(counts.aside()))
+    }
+
     /// Whether fewer run than are needed.
     pub(super) fn is_short(&self) -> bool {
         let counts = Counts(self.0.load(SeqCst));
@@ -146,6 +153,20 @@ mod tests {
         balance.step_back();
         assert!(balance.retire());
         assert!(!balance.retire(), "there is none left");
+    }
+
+    #[test]
+    fn at_rest_all_sleep_that_are_not_aside_and_no_spare_is_too_many() {
+        let balance = Balance::new();
+        assert_eq!(balance.at_rest(2), Some(2));
+        let _ = balance.step_aside();
+        assert_eq!(balance.at_rest(2), Some(1));
+        assert!(balance.start(8));
+        assert_eq!(balance.at_rest(2), Some(2));
+        balance.step_back();
+        assert_eq!(balance.at_rest(2), None);
+        let _ = balance.set_stuck(1);
+        assert_eq!(balance.at_rest(2), None, "that it is needed may be an old story");
     }
 
     #[test]

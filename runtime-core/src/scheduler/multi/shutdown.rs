@@ -107,6 +107,8 @@ fn work(runtime: &Arc<Inner>, core: Core) {
     let current = &worker.slot().current;
     current.set_thread(ThreadId::current());
     current.rest(false);
+    // It counts as one that runs already, and has not slept yet.
+    shared.monitor.wake_if_asleep();
     {
         let _place = context::take_place(Place::Multi((&worker).into()));
         // User code is fenced everywhere. Should a panic come out of the scheduler itself, its state is worth nothing,
@@ -139,6 +141,7 @@ impl Shared {
         current.set_thread(ThreadId::current());
         current.rest(false);
         self.spares.set_coming(false);
+        self.monitor.wake_if_asleep();
     }
 
     /// A thread puts its core down. The last one at shutdown performs the finale.

@@ -6,6 +6,15 @@
 //! The monitor does: set `asleep`; fence (SeqCst); look whether all is quiet still, and sleep. A worker that gets up does:
 //! change the idle word; fence (SeqCst); look at `asleep`, and wake the monitor if it is set. One of the fences is first
 //! in their common order: if the monitor's, the worker sees `asleep`; if the worker's, the monitor sees that it is up.
+//!
+//! Getting up is also to come back from `block_in_place`, which takes one off those aside (`../balance.rs`), and to begin as a
+//! spare, which was counted as one that runs before its thread got a core. Both do the same after that change.
+//!
+//! All is quiet if as many sleep (the idle word) as there are workers and spares, less those aside (the balance). The two words
+//! are read at two moments, but a thread that is up is not overlooked by that. If it does not wake the monitor it got up before
+//! the fence, so neither word tells of it as away, and one sleeper is missing from the sum. Only another thread could make up for
+//! it, one that was asleep at the one moment and aside, or no running spare, at the other. That one has got up, or begun, in
+//! between, and wakes the monitor.
 
 use crate::primitive::atomic::AtomicBool;
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
@@ -57,6 +66,8 @@ mod loom_tests {
     use loom::thread;
 
     use super::*;
+    use crate::scheduler::multi::balance::Balance;
+    use crate::scheduler::multi::idle::Idle;
 
     /// A worker gets up while the monitor lies down. A monitor that sleeps on although a worker is up is a deadlock.
     #[test]
@@ -75,6 +86,93 @@ mod loom_tests {
             let (doze, is_up) = &*shared;
             doze.sleep_while(&parker, || !is_up.load(Relaxed));
             worker.join().unwrap();
+        });
+    }
+
+    /// What the monitor looks at, and its sleep.
+    struct Model {
+        doze: Doze,
+        idle: Idle,
+        balance: Balance,
+    }
+
+    impl Model {
+        const WORKERS: usize = 2;
+
+        /// The one worker sleeps, and the other is aside.
+        fn new() -> (Arc<Self>, Parker) {
+            let (doze, parker) = Doze::new();
+            let model = Self { doze, idle: Idle::new(Self::WORKERS), balance: Balance::new() };
+            model.idle.start_sleep(0, false);
+            assert!(model.balance.step_aside());
+            (Arc::new(model), parker)
+        }
+
+        /// As the monitor does.
+        fn sleep(&self, parker: &Parker) {
+            self.doze.sleep_while(parker, || self.balance.at_rest(Self::WORKERS) == Some(self.idle.sleepers()));
+        }
+    }
+
+    /// A worker comes back from `block_in_place` while another lies down or sleeps.
+    #[test]
+    fn loom_the_monitor_does_not_sleep_while_a_worker_is_back_that_was_aside() {
+        loom::model(|| {
+            let (model, parker) = Model::new();
+            let worker = {
+                let model = model.clone();
+                thread::spawn(move || {
+                    model.balance.step_back();
+                    model.doze.wake();
+                })
+            };
+            model.sleep(&parker);
+            worker.join().unwrap();
+        });
+    }
+
+    /// One worker gets up and stays so, while the other comes back and lies down: one sleeps, as was to be expected while the
+    /// other was aside.
+    #[test]
+    fn loom_the_monitor_is_not_deceived_by_workers_that_take_turns() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(2);
+        builder.check(|| {
+            let (model, parker) = Model::new();
+            let one = {
+                let model = model.clone();
+                thread::spawn(move || {
+                    let _ = model.idle.end_sleep(0);
+                    model.doze.wake();
+                })
+            };
+            let other = {
+                let model = model.clone();
+                thread::spawn(move || {
+                    model.balance.step_back();
+                    model.doze.wake();
+                    model.idle.start_sleep(1, false);
+                })
+            };
+            model.sleep(&parker);
+            [one, other].into_iter().for_each(|worker| worker.join().unwrap());
+        });
+    }
+
+    /// A spare begins in the place of the one that is aside.
+    #[test]
+    fn loom_the_monitor_does_not_sleep_while_a_spare_is_up() {
+        loom::model(|| {
+            let (model, parker) = Model::new();
+            let spare = {
+                let model = model.clone();
+                thread::spawn(move || {
+                    assert!(model.balance.start(1));
+                    model.doze.wake();
+                })
+            };
+            model.sleep(&parker);
+            spare.join().unwrap();
         });
     }
 }

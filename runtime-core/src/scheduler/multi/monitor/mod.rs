@@ -8,7 +8,7 @@
 //!
 //! # How it watches
 //!
-//! It samples, every millisecond at first and every [`LONGEST`] at most, what each worker has counted and the length of
+//! It samples, every millisecond to every ten (`pace.rs`), what each worker has counted and the length of
 //! its lanes. All that is kept by the workers anyway, or stored as they go; they never wait for the monitor, and do
 //! not answer it. `watch.rs` makes of the samples who is stuck, and `policy.rs` what to do; spare workers are watched
 //! as the others are. A poll that was blocked while something waited is an *event*: it is counted, and reported once for
@@ -25,13 +25,14 @@
 //!
 //! # When it sleeps
 //!
-//! When all workers have slept for [`QUIET`], none of them over a task and one of them in the drivers, and no spare is
-//! left, the monitor sleeps too, without a timeout, until a worker gets up (`doze.rs`): an idle runtime makes no system
-//! calls. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
+//! When all workers have slept for a while or are aside, none of them over a task and one of them in the drivers, and no spare
+//! is left but for those that are aside, the monitor sleeps too, without a timeout, until a worker gets up (`doze.rs`): an idle
+//! runtime makes no system calls. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
 
 mod attendant;
 mod crowd;
 mod doze;
+mod pace;
 mod policy;
 mod report;
 mod watch;
@@ -49,6 +50,7 @@ use self::attendant::{Patrol, Places};
 use self::crowd::Crowd;
 pub(super) use self::crowd::reserve;
 use self::doze::Doze;
+use self::pace::{Mood, Pace};
 use self::policy::{Help, Situation};
 use self::report::Reporter;
 use self::watch::{Event, Passed, Progress, Seen, Watch};
@@ -59,11 +61,6 @@ use crate::metrics::Counter;
 use crate::primitive::Parker;
 use crate::runtime::{Config, Inner};
 
-/// The time between two samples, at first and at most.
-const SHORTEST: Duration = Duration::from_millis(1);
-const LONGEST: Duration = Duration::from_millis(3);
-/// How long all workers must have slept before the monitor does.
-const QUIET: Duration = Duration::from_millis(100);
 /// For how long it is known that nobody moved, a while ago.
 const TROUBLE: Duration = Duration::from_secs(1);
 /// A poll that is blocked for so long is reported before it ends.
@@ -91,7 +88,7 @@ impl Monitor {
         Self {
             doze,
             parker: Mutex::new(Some(parker)),
-            threshold: config.blocked_threshold.max(SHORTEST),
+            threshold: config.blocked_threshold.max(pace::ALERT),
             rescues: config.rescue_blocked,
             reserve,
             hook: config.on_blocked.clone(),
@@ -115,12 +112,13 @@ impl Monitor {
         self.blocked.load(Relaxed)
     }
 
-    /// Whether nothing can go wrong unseen: all workers sleep, none over work, and one of them in the drivers.
+    /// Whether nothing can go wrong unseen: all workers sleep or are aside, none over work, and one of them is in the drivers.
     fn all_quiet(shared: &Shared) -> bool {
-        shared.spares.balance.running() == 0
-            && shared.idle.all_asleep()
+        // The balance first: see `doze.rs`.
+        shared.spares.balance.at_rest(shared.workers).is_some_and(|sleepers| shared.idle.sleepers() == sleepers)
             && shared.driver.is_attended()
             && shared.victims().all(|slot| slot.lanes.len() == 0)
+            && shared.attendance.attendant().is_none()
             && shared.attendance.held() == 0
     }
 }
@@ -141,29 +139,27 @@ fn watch_over(runtime: &Arc<Inner>) {
     let monitor = &shared.monitor;
     let parker = monitor.parker.lock().take().expect("a runtime has one monitor");
     let mut rounds = Rounds::new(runtime, shared);
-    let mut interval = SHORTEST;
-    let mut quiet = Duration::ZERO;
+    let mut pace = Pace::new();
     let mut last = Clock::real();
     while !shared.is_closing() {
-        parker.park_timeout(interval);
-        if Monitor::all_quiet(shared) {
-            quiet += interval;
-            if quiet >= QUIET {
-                monitor.doze.sleep_while(&parker, || Monitor::all_quiet(shared) && !shared.is_closing());
-                quiet = Duration::ZERO;
-                interval = SHORTEST;
-                let now = Clock::real();
-                rounds.crowd.has_dozed(now.saturating_duration_since(std::mem::replace(&mut last, now)));
-                continue;
-            }
-        } else {
-            quiet = Duration::ZERO;
-        }
+        parker.park_timeout(pace.interval());
+        let is_quiet = Monitor::all_quiet(shared);
+        let parks = is_quiet.then(|| shared.victims().map(|slot| slot.counters.parks.get()).sum());
         let now = Clock::real();
         let real = now.saturating_duration_since(std::mem::replace(&mut last, now));
-        let passed = Passed { real, counted: real.min(interval * 2) };
-        let is_calm = rounds.go(passed);
-        interval = if is_calm { (interval * 2).min(LONGEST) } else { SHORTEST };
+        let passed = Passed { real, counted: real.min(pace.interval() * 2) };
+        if pace.may_sleep(parks, passed.counted) {
+            monitor.doze.sleep_while(&parker, || Monitor::all_quiet(shared) && !shared.is_closing());
+            let now = Clock::real();
+            let slept = now.saturating_duration_since(std::mem::replace(&mut last, now));
+            rounds.has_dozed(slept);
+            // To know what somebody does who is still at it at the next look.
+            rounds.go(Passed { real: Duration::ZERO, counted: Duration::ZERO });
+            pace.restart(slept);
+            continue;
+        }
+        let mood = rounds.go(passed);
+        pace.go_on(if is_quiet && mood == Mood::Calm { Mood::Still } else { mood });
     }
     rounds.end();
 }
@@ -208,8 +204,14 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Looks at everybody once, and helps. Returns whether the next look can wait.
-    fn go(&mut self, passed: Passed) -> bool {
+    /// The monitor has slept for so long.
+    fn has_dozed(&mut self, time: Duration) {
+        self.crowd.has_dozed(time);
+        self.trouble = self.trouble.saturating_sub(time);
+    }
+
+    /// Looks at everybody once, and helps.
+    fn go(&mut self, passed: Passed) -> Mood {
         let shared = self.shared;
         let mut progress = self.look(passed);
         self.crowd.look(self.runtime, shared, &self.watches, &progress, passed.real);
@@ -234,9 +236,7 @@ impl<'a> Rounds<'a> {
         if shared.monitor.rescues {
             self.start(help);
         }
-        // One that has not moved may soon be stuck; but with those that are, and that nobody waits for, it can last.
-        let is_still = progress.contains(&Progress::Slow) || situation.stuck > 0;
-        surplus == 0 && (!is_still || situation.stuck > 0 && help == Help::default() && self.trouble.is_zero())
+        if surplus > 0 { Mood::Alert } else { situation.mood(help) }
     }
 
     fn look(&mut self, passed: Passed) -> Vec<Progress> {
@@ -289,7 +289,7 @@ impl<'a> Rounds<'a> {
         }
         let is_attended = shared.attendance.attendant().is_some();
         let in_trouble = !self.trouble.is_zero();
-        let patience = if in_trouble { SHORTEST } else { shared.monitor.threshold };
+        let patience = if in_trouble { pace::ALERT } else { shared.monitor.threshold };
         let mut situation = Situation {
             coming: shared.spares.coming(),
             aside: shared.spares.balance.aside(),

@@ -17,6 +17,8 @@
 //!   [`COMPUTING`] spares for each worker. Of a thread of which the operating system tells nothing it is assumed that it
 //!   sleeps, but not of more than [`UNKNOWN`].
 
+use super::pace::Mood;
+
 /// So many spares for each worker may be in use beyond those whose place is that of a sleeping thread.
 const COMPUTING: usize = 2;
 /// And so many in the place of threads of which nothing is known.
@@ -94,6 +96,21 @@ impl Situation {
         self.queued + usize::from(self.drivers_wait)
     }
 
+    /// How soon to look again, after such help.
+    pub(super) fn mood(&self, help: Help) -> Mood {
+        if help != Help::default() {
+            return Mood::Alert;
+        }
+        match (self.stuck, self.slow) {
+            (0, 0) => Mood::Calm,
+            (0, _) => Mood::Alert,
+            _ if self.in_trouble => Mood::Alert,
+            // That can last.
+            (_, 0) if self.moving == 0 && self.waits() == 0 => Mood::Still,
+            _ => Mood::Calm,
+        }
+    }
+
     pub(super) fn help(&self) -> Help {
         let is_stuck = self.stuck > 0 || self.in_trouble && self.slow > 0;
         if !is_stuck && self.aside <= self.spares {
@@ -164,6 +181,21 @@ mod tests {
         assert_eq!(situation.help(), NONE);
         let help = Situation { drivers_wait: true, ..situation }.help();
         assert_eq!(help, Help { wake: true, ..start(1) }, "timers and sockets count");
+    }
+
+    #[test]
+    fn the_next_look_is_soon_if_it_may_find_somebody_stuck() {
+        let nobody = Situation { stuck: 0, stuck_asleep: 0, asleep: 0, queued: 0, ..BLOCKED };
+        let mood = |situation: Situation| situation.mood(situation.help());
+        assert_eq!(mood(nobody), Mood::Calm);
+        assert_eq!(mood(Situation { slow: 1, ..nobody }), Mood::Alert);
+        let stuck = Situation { stuck: 2, ..nobody };
+        assert_eq!(mood(stuck), Mood::Still, "nobody waits for them");
+        assert_eq!(mood(Situation { moving: 1, ..stuck }), Mood::Calm, "that one may get stuck, too");
+        assert_eq!(mood(Situation { slow: 1, ..stuck }), Mood::Calm);
+        assert_eq!(mood(Situation { in_trouble: true, ..stuck }), Mood::Alert);
+        assert_eq!(mood(BLOCKED), Mood::Alert, "spares are on their way");
+        assert_eq!(mood(Situation { spares: 100, ..BLOCKED }), Mood::Calm, "there may be no more");
     }
 
     #[test]
