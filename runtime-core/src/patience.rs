@@ -57,6 +57,12 @@ impl Patience {
     /// Then it is tried again after so many look-outs.
     const RETRY_YIELD: u32 = 256;
 
+    /// For how long it is worth waiting for work, or letting work wait, rather than sleep, or wake a sleeper, who takes `wake`
+    /// to be up.
+    pub(crate) fn length(wake: Duration) -> Duration {
+        (2 * wake).clamp(Self::SHORTEST, Self::LONGEST)
+    }
+
     /// Looks until one of the closures sees something. False if it is time to sleep, from which it takes `wake` to be up
     /// again. `glance` is called all the time and must be cheap and write nothing; `look` is called now and then, last of
     /// all, and whenever `glance` saw something. `yields` lets others have the processor, if this thread may.
@@ -71,7 +77,7 @@ impl Patience {
         if !self.is_worth_it() {
             return look();
         }
-        let length = (2 * wake).clamp(Self::SHORTEST, Self::LONGEST);
+        let length = Self::length(wake);
         let is_long = length > 2 * Self::SHORTEST;
         let (won, lost) = if is_long { (Self::LONG_SUCCESS, Self::LONG_FAILURE) } else { (Self::SHORT, Self::SHORT) };
         let yields = yields.filter(|_| !self.is_crowded());

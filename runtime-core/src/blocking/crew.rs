@@ -17,18 +17,30 @@
 //! thread coming, unless all are busy and no more are allowed; then the next to finish takes from it. Should the one
 //! that was coming fail to start, one that has begun to wait meanwhile is summoned in its place.
 //!
+//! # Short jobs
+//!
+//! Nor is anybody summoned while the threads at work will soon have begun all that is queued, going by how long jobs take
+//! (`backlog.rs`). That may be wrong, so it is done only while some other thread is *on the watch*: it waits like those that
+//! are idle, and can be summoned, but looks after the queue each `watch`. If jobs wait, and none has been begun since it last
+//! looked, it comes, and notes that jobs take long. It goes off the watch, under the lock, only when the queue is empty and no
+//! job has been begun for a `watch`, and when it comes itself. So a queue that is not empty has a thread coming, or one on the
+//! watch, unless all are busy and no more are allowed. A thread that runs out of work goes on the watch if nobody is, and
+//! another thread is up.
+//!
 //! # Looking out
 //!
 //! A thread that finds the queue empty looks out for the next job a little (`patience.rs`) before it waits, if none is coming: for that
 //! time it is the one. So whoever submits a job then wakes nobody. It gives up under the lock, and only if the queue is still
 //! empty. Should it lose its processor meanwhile it is late after a while, and not relied on by whoever submits a job then: another is
-//! summoned, or started, beside it. A job that came before that waits until it is back, or until the next job or a busy thread comes.
+//! summoned, or started, beside it. A job that came before that waits until it is back, or until the next job, a busy thread or the
+//! watch comes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use super::backlog::Backlog;
 use crate::clock::Clock;
 use crate::primitive::{Condvar, Mutex, MutexGuard};
 use crate::wake_latency::WakeLatency;
@@ -40,15 +52,27 @@ pub(super) struct Crew<J> {
     work: Condvar,
     /// The last thread ended.
     empty: Condvar,
-    limit: usize,
-    keep_alive: Duration,
-    /// A thread that has looked out for so long is not relied on.
-    late_after: Duration,
+    limits: Limits,
     /// Whether a job is queued, or no more will be: a hint for the thread that looks out. Written under the lock.
     has_job: AtomicBool,
     /// Of the threads that are summoned. One at a time is, so they can share it.
     wake_latency: WakeLatency,
     started: Instant,
+}
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// So many threads at most.
+    pub(super) threads: usize,
+    /// A thread that had no work for so long ends.
+    pub(super) keep_alive: Duration,
+    /// A thread that has looked out for so long is not relied on.
+    pub(super) late_after: Duration,
+    /// Nobody is summoned, which takes so long, for jobs that will be begun within the time that this returns, ...
+    pub(super) soon: fn(Duration) -> Duration,
+    /// ... but somebody looks whether they are, this often.
+    pub(super) watch: Duration,
 }
 
 struct State<J> {
@@ -60,6 +84,9 @@ struct State<J> {
     coming: usize,
     /// Since when one of these has looked out, if one does.
     looking_since: Option<Instant>,
+    /// A thread that waits is on the watch. It counts as idle.
+    is_watched: bool,
+    backlog: Backlog,
     /// Threads that somebody is about to start, or has started and not said so yet.
     starting: usize,
     started: u64,
@@ -67,7 +94,7 @@ struct State<J> {
 }
 
 impl<J> Crew<J> {
-    pub(super) fn new(limit: usize, keep_alive: Duration, late_after: Duration) -> Self {
+    pub(super) fn new(limits: Limits) -> Self {
         let state = State {
             queue: VecDeque::new(),
             threads: 0,
@@ -75,6 +102,8 @@ impl<J> Crew<J> {
             summoned: 0,
             coming: 0,
             looking_since: None,
+            is_watched: false,
+            backlog: Backlog::default(),
             starting: 0,
             started: 0,
             closed: false,
@@ -83,9 +112,7 @@ impl<J> Crew<J> {
             state: Mutex::new(state),
             work: Condvar::new(),
             empty: Condvar::new(),
-            limit,
-            keep_alive,
-            late_after,
+            limits,
             has_job: AtomicBool::new(false),
             wake_latency: WakeLatency::default(),
             started: Clock::real(),
@@ -110,6 +137,11 @@ impl<J> Crew<J> {
         if state.queue.is_empty() || state.coming > usize::from(self.is_looker_late(state)) {
             return None;
         }
+        let at_work = state.threads - state.idle - state.coming;
+        let soon = (self.limits.soon)(self.wake_latency.average());
+        if state.is_watched && state.backlog.is_soon_begun(state.queue.len(), at_work, soon) {
+            return None;
+        }
         if state.idle > 0 {
             state.idle -= 1;
             state.summoned += 1;
@@ -118,7 +150,7 @@ impl<J> Crew<J> {
             self.work.notify_one();
             return None;
         }
-        if state.threads == self.limit {
+        if state.threads == self.limits.threads {
             return None;
         }
         state.threads += 1;
@@ -161,11 +193,21 @@ impl<J> Crew<J> {
         loop {
             // Here as one that was started or summoned, or has looked out.
             state.coming -= 1;
+            // When the job before ended: what it takes to get the next counts, too.
+            let mut before = None;
             while let Some(job) = self.take(&mut state) {
-                if let Some(number) = self.summon(&mut state) {
-                    MutexGuard::unlocked(&mut state, || start(number));
-                }
-                MutexGuard::unlocked(&mut state, || run(job));
+                let to_start = self.summon(&mut state);
+                let (began, ended) = MutexGuard::unlocked(&mut state, || {
+                    if let Some(number) = to_start {
+                        start(number);
+                        before = None;
+                    }
+                    let began = before.unwrap_or_else(Clock::real);
+                    run(job);
+                    (began, Clock::real())
+                });
+                state.backlog.note(ended.saturating_duration_since(began));
+                before = Some(ended);
             }
             if self.look_out(&mut state, &look_out) {
                 continue;
@@ -179,6 +221,7 @@ impl<J> Crew<J> {
 
     fn take(&self, state: &mut State<J>) -> Option<J> {
         let job = state.queue.pop_front();
+        job.as_ref().inspect(|_| state.backlog.note_begun());
         self.has_job.store(state.closed || !state.queue.is_empty(), Relaxed);
         job
     }
@@ -201,7 +244,9 @@ impl<J> Crew<J> {
     }
 
     fn is_looker_late(&self, state: &State<J>) -> bool {
-        state.looking_since.is_some_and(|since| Clock::real().saturating_duration_since(since) >= self.late_after)
+        state
+            .looking_since
+            .is_some_and(|since| Clock::real().saturating_duration_since(since) >= self.limits.late_after)
     }
 
     fn nanos_since_start(&self) -> u64 {
@@ -219,8 +264,12 @@ impl<J> Crew<J> {
     /// Waits. False if the thread shall end.
     fn wait_for_work(&self, state: &mut MutexGuard<'_, State<J>>) -> bool {
         state.idle += 1;
-        let deadline = Clock::real().checked_add(self.keep_alive);
-        loop {
+        let is_another_up = state.threads > state.idle;
+        // `Some` while on the watch: how many jobs had been begun at the last look.
+        let mut watch = (is_another_up && !state.is_watched).then(|| state.backlog.begun());
+        state.is_watched |= watch.is_some();
+        let mut deadline = self.deadline(watch);
+        let is_to_come = loop {
             let timed_out = match deadline {
                 Some(deadline) => self.work.wait_until(state, deadline).timed_out(),
                 None => {
@@ -231,13 +280,37 @@ impl<J> Crew<J> {
             if state.summoned > 0 {
                 state.summoned -= 1;
                 self.wake_latency.note_up(self.nanos_since_start());
-                return true;
+                break true;
             }
-            if state.closed || timed_out {
+            if state.closed {
                 state.idle -= 1;
-                return false;
+                break false;
             }
-        }
+            if !timed_out {
+                continue;
+            }
+            let Some(begun) = watch else {
+                state.idle -= 1;
+                break false;
+            };
+            let is_moving = state.backlog.begun() != begun;
+            if !is_moving && !state.queue.is_empty() {
+                state.idle -= 1;
+                state.coming += 1;
+                state.backlog.note_stuck(self.limits.watch);
+                break true;
+            }
+            watch = is_moving.then(|| state.backlog.begun());
+            state.is_watched = is_moving;
+            deadline = self.deadline(watch);
+        };
+        state.is_watched &= watch.is_none();
+        is_to_come
+    }
+
+    /// Until when a thread waits.
+    fn deadline(&self, watch: Option<u64>) -> Option<Instant> {
+        Clock::real().checked_add(if watch.is_some() { self.limits.watch } else { self.limits.keep_alive })
     }
 
     /// Takes no more jobs, and returns those that wait. Jobs that run go on.
@@ -282,10 +355,18 @@ mod tests {
 
     use super::*;
 
+    const LIMITS: Limits = Limits {
+        threads: 2,
+        keep_alive: Duration::from_secs(1),
+        late_after: Duration::MAX,
+        soon: |_| Duration::ZERO,
+        watch: Duration::from_millis(1),
+    };
+
     #[test]
     fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
         // Should this test fail, the thread ends by itself.
-        let crew = Crew::new(3, Duration::from_secs(1), Duration::ZERO);
+        let crew = Crew::new(Limits { threads: 3, late_after: Duration::ZERO, ..LIMITS });
         let gate = parking_lot::Mutex::new(());
         let (done, jobs) = mpsc::channel();
         thread::scope(|scope| {
@@ -308,5 +389,58 @@ mod tests {
             assert!(crew.close().is_empty());
         });
         assert_eq!(crew.counts(), (0, 0, 0));
+    }
+
+    /// Two threads: one with a job that ends with the gate, the other without work. More jobs follow; `check` sees what becomes
+    /// of them before the gate is opened.
+    fn behind_a_long_job(watch: Duration, check: impl FnOnce(&Crew<u32>, &mpsc::Receiver<u32>)) {
+        let crew = Crew::new(Limits { soon: |_| Duration::MAX, watch, ..LIMITS });
+        let gate = parking_lot::Mutex::new(());
+        let (done, jobs) = mpsc::channel();
+        let run = |job| {
+            if job == 0 {
+                drop(gate.lock());
+            }
+            done.send(job).unwrap();
+        };
+        thread::scope(|scope| {
+            let shut = gate.lock();
+            for job in [0, 1] {
+                assert_eq!(crew.submit(job), Ok(Some(u64::from(job) + 1)));
+                let (crew, run) = (&crew, run);
+                scope.spawn(move || crew.work(|_| unreachable!("there may be two"), run, |_, _| ()));
+                crew.thread_started();
+                while crew.counts().2 > 0 {
+                    thread::yield_now();
+                }
+            }
+            assert_eq!(jobs.recv(), Ok(1));
+            while !crew.state.lock().is_watched {
+                thread::yield_now();
+            }
+            assert_eq!([2, 3].map(|job| crew.submit(job)), [Ok(None); 2]);
+            check(&crew, &jobs);
+            drop(shut);
+            while crew.counts().2 > 0 {
+                thread::yield_now();
+            }
+            assert!(crew.close().is_empty());
+        });
+    }
+
+    #[test]
+    fn nobody_is_woken_for_what_will_soon_be_begun() {
+        behind_a_long_job(Duration::from_secs(60), |crew, _| assert_eq!(crew.counts(), (2, 1, 2)));
+    }
+
+    #[test]
+    fn the_watch_comes_for_what_was_not_begun_after_all() {
+        behind_a_long_job(Duration::from_millis(10), |crew, jobs| {
+            // Else the watch was over before they were submitted, and the thread was summoned.
+            let is_left_to_the_watch = crew.counts() == (2, 1, 2);
+            assert_eq!([jobs.recv(), jobs.recv()], [Ok(2), Ok(3)]);
+            let seems_short = crew.state.lock().backlog.is_soon_begun(1, 1, Duration::from_millis(1));
+            assert!(!is_left_to_the_watch || !seems_short, "nothing was learnt");
+        });
     }
 }

@@ -9,11 +9,33 @@ use std::time::Duration;
 use loom::sync::{Condvar, Mutex};
 use loom::thread;
 
-use super::crew::Crew;
+use super::crew::{Crew, Limits};
 
 /// The time is up as soon as a thread waits, or it is late as soon as it looks out.
 const AT_ONCE: Duration = Duration::ZERO;
 const NEVER: Duration = Duration::MAX;
+
+/// What a model is made with. A watch is over at once, and jobs never seem to be begun soon, or always.
+#[derive(Clone, Copy)]
+struct Times {
+    keep_alive: Duration,
+    late_after: Duration,
+    soon: fn(Duration) -> Duration,
+}
+
+/// Threads that wait for ever, and rely on the watch whenever there is one.
+const PATIENT: Times = Times { keep_alive: NEVER, late_after: NEVER, soon: |_| Duration::MAX };
+
+/// All of these.
+fn all_times() -> impl Iterator<Item = Times> {
+    let times = [AT_ONCE, NEVER];
+    let soons: [fn(Duration) -> Duration; 2] = [|_| Duration::ZERO, |_| Duration::MAX];
+    times.into_iter().flat_map(move |keep_alive| {
+        times
+            .into_iter()
+            .flat_map(move |late_after| soons.into_iter().map(move |soon| Times { keep_alive, late_after, soon }))
+    })
+}
 
 /// What becomes of the jobs.
 struct Model {
@@ -29,10 +51,11 @@ struct Model {
 }
 
 impl Model {
-    fn new(limit: usize, keep_alive: Duration, late_after: Duration) -> Self {
-        let crew = Crew::new(limit, keep_alive, late_after);
+    fn new(threads: usize, times: Times) -> Self {
+        let Times { keep_alive, late_after, soon } = times;
+        let limits = Limits { threads, keep_alive, late_after, soon, watch: AT_ONCE };
         Self {
-            crew,
+            crew: Crew::new(limits),
             done: Mutex::new(Vec::new()),
             changed: Condvar::new(),
             fails: 0,
@@ -104,9 +127,9 @@ fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
 /// Jobs come while the one thread that is allowed works, waits, or finds its time up and leaves: each is done.
 #[test]
 fn loom_no_job_relies_on_a_thread_that_is_leaving() {
-    for (keep_alive, late_after) in [(AT_ONCE, AT_ONCE), (AT_ONCE, NEVER), (NEVER, AT_ONCE), (NEVER, NEVER)] {
+    for times in all_times() {
         check(3, move || {
-            let model = Arc::new(Model::new(1, keep_alive, late_after));
+            let model = Arc::new(Model::new(1, times));
             let other = {
                 let model = model.clone();
                 thread::spawn(move || model.submit(0))
@@ -125,9 +148,9 @@ fn loom_no_job_relies_on_a_thread_that_is_leaving() {
 /// Two jobs that end only together: the thread that takes the first has another come for the second before it begins.
 #[test]
 fn loom_a_thread_that_takes_a_job_summons_the_next() {
-    for (keep_alive, late_after) in [(AT_ONCE, AT_ONCE), (AT_ONCE, NEVER), (NEVER, AT_ONCE), (NEVER, NEVER)] {
+    for times in all_times() {
         check(2, move || {
-            let model = Arc::new(Model { together: 2, ..Model::new(2, keep_alive, late_after) });
+            let model = Arc::new(Model { together: 2, ..Model::new(2, times) });
             model.submit(0);
             model.submit(1);
             model.wait_for(2);
@@ -141,7 +164,7 @@ fn loom_a_thread_that_takes_a_job_summons_the_next() {
 #[test]
 fn loom_a_thread_that_looked_out_summons_one_that_waits() {
     check(2, || {
-        let model = Arc::new(Model { together: 2, ..Model::new(2, NEVER, NEVER) });
+        let model = Arc::new(Model { together: 2, ..Model::new(2, PATIENT) });
         for jobs in [2, 4] {
             model.submit(jobs - 2);
             model.submit(jobs - 1);
@@ -155,9 +178,9 @@ fn loom_a_thread_that_looked_out_summons_one_that_waits() {
 /// Submission beside the end: a job is done, given back, or refused; threads that start, wait or work all go.
 #[test]
 fn loom_at_the_end_every_job_is_accounted_for_and_every_thread_is_gone() {
-    for (keep_alive, late_after) in [(AT_ONCE, AT_ONCE), (AT_ONCE, NEVER), (NEVER, AT_ONCE), (NEVER, NEVER)] {
+    for times in all_times() {
         check(3, move || {
-            let model = Arc::new(Model::new(2, keep_alive, late_after));
+            let model = Arc::new(Model::new(2, times));
             let other = {
                 let model = model.clone();
                 thread::spawn(move || {
@@ -180,7 +203,7 @@ fn loom_at_the_end_every_job_is_accounted_for_and_every_thread_is_gone() {
 #[test]
 fn loom_a_thread_that_does_not_start_leaves_no_job_behind() {
     check(3, || {
-        let model = Arc::new(Model { fails: 2, ..Model::new(2, NEVER, NEVER) });
+        let model = Arc::new(Model { fails: 2, ..Model::new(2, PATIENT) });
         model.submit(0);
         let other = {
             let model = model.clone();

@@ -10,6 +10,7 @@
 //! While a job exists real time passes for somebody, so a paused clock must not advance by itself: from before the job
 //! is queued until after whoever waits for it was told.
 
+mod backlog;
 mod crew;
 mod task;
 
@@ -24,7 +25,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use self::crew::Crew;
+use self::crew::{Crew, Limits};
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::patience::Patience;
@@ -34,6 +35,8 @@ use crate::task::{Birth, JoinHandle, Notified, Runner, request_cancel};
 
 /// A look-out takes half of that at most, unless the thread has lost its processor.
 const LATE_AFTER: Duration = Duration::from_micros(200);
+/// For so long, or twice as long, a job may have to wait that is queued behind the first long one after many short ones.
+const WATCH: Duration = Duration::from_millis(1);
 
 /// See the module.
 pub(crate) struct Pool {
@@ -46,7 +49,13 @@ pub(crate) struct Pool {
 
 impl Pool {
     pub(crate) fn new(config: &Config) -> Self {
-        let crew = Crew::new(config.max_blocking_threads.max(1), config.thread_keep_alive, LATE_AFTER);
+        let crew = Crew::new(Limits {
+            threads: config.max_blocking_threads.max(1),
+            keep_alive: config.thread_keep_alive,
+            late_after: LATE_AFTER,
+            soon: Patience::length,
+            watch: WATCH,
+        });
         Self { crew, handles: Mutex::default(), single_cpu: num_cpus::get() == 1 }
     }
 
