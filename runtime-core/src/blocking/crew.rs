@@ -19,13 +19,14 @@
 //!
 //! # Short jobs
 //!
-//! Nor is anybody summoned while the threads at work will soon have begun all that is queued, going by how long jobs take
+//! Nor is anybody summoned while a thread at work will soon have begun all that is queued, going by how long jobs take
 //! (`backlog.rs`). That may be wrong, so it is done only while some other thread is *on the watch*: it waits like those that
 //! are idle, and can be summoned, but looks after the queue each `watch`. If jobs wait, and none has been begun since it last
-//! looked, it comes, and notes that jobs take long. It goes off the watch, under the lock, only when the queue is empty and no
-//! job has been begun for a `watch`, and when it comes itself. So a queue that is not empty has a thread coming, or one on the
-//! watch, unless all are busy and no more are allowed. A thread that runs out of work goes on the watch if nobody is, and
-//! another thread is up.
+//! looked, it comes, and notes that jobs take long. It goes off the watch, under the lock, only when nobody has relied on it for
+//! a `watch`, and when it comes itself. Who takes a job and leaves others queued either summons a thread or relies on the watch
+//! anew. So a queue that is not empty has a thread coming, or one on the watch, unless all are busy and no more are allowed. A
+//! thread that runs out of work goes on the watch if nobody is, and another thread is up. While it is relied on it wakes up for
+//! every look, and does not end.
 //!
 //! # Looking out
 //!
@@ -86,6 +87,8 @@ struct State<J> {
     looking_since: Option<Instant>,
     /// A thread that waits is on the watch. It counts as idle.
     is_watched: bool,
+    /// Since its last look somebody was not summoned because of that.
+    is_relied_on: bool,
     backlog: Backlog,
     /// Threads that somebody is about to start, or has started and not said so yet.
     starting: usize,
@@ -103,6 +106,7 @@ impl<J> Crew<J> {
             coming: 0,
             looking_since: None,
             is_watched: false,
+            is_relied_on: false,
             backlog: Backlog::default(),
             starting: 0,
             started: 0,
@@ -137,9 +141,9 @@ impl<J> Crew<J> {
         if state.queue.is_empty() || state.coming > usize::from(self.is_looker_late(state)) {
             return None;
         }
-        let at_work = state.threads - state.idle - state.coming;
         let soon = (self.limits.soon)(self.wake_latency.average());
-        if state.is_watched && state.backlog.is_soon_begun(state.queue.len(), at_work, soon) {
+        if state.is_watched && state.backlog.is_soon_begun(state.queue.len(), soon, Clock::real) {
+            state.is_relied_on = true;
             return None;
         }
         if state.idle > 0 {
@@ -193,21 +197,21 @@ impl<J> Crew<J> {
         loop {
             // Here as one that was started or summoned, or has looked out.
             state.coming -= 1;
-            // When the job before ended: what it takes to get the next counts, too.
-            let mut before = None;
+            // What it takes to get the next job counts as that one's time, too.
+            let mut now = Clock::real();
             while let Some(job) = self.take(&mut state) {
+                let number = state.backlog.note_begun(now);
                 let to_start = self.summon(&mut state);
                 let (began, ended) = MutexGuard::unlocked(&mut state, || {
                     if let Some(number) = to_start {
                         start(number);
-                        before = None;
+                        now = Clock::real();
                     }
-                    let began = before.unwrap_or_else(Clock::real);
                     run(job);
-                    (began, Clock::real())
+                    (now, Clock::real())
                 });
-                state.backlog.note(ended.saturating_duration_since(began));
-                before = Some(ended);
+                state.backlog.note_ended(number, ended.saturating_duration_since(began));
+                now = ended;
             }
             if self.look_out(&mut state, &look_out) {
                 continue;
@@ -221,7 +225,6 @@ impl<J> Crew<J> {
 
     fn take(&self, state: &mut State<J>) -> Option<J> {
         let job = state.queue.pop_front();
-        job.as_ref().inspect(|_| state.backlog.note_begun());
         self.has_job.store(state.closed || !state.queue.is_empty(), Relaxed);
         job
     }
@@ -293,15 +296,14 @@ impl<J> Crew<J> {
                 state.idle -= 1;
                 break false;
             };
-            let is_moving = state.backlog.begun() != begun;
-            if !is_moving && !state.queue.is_empty() {
+            if !state.queue.is_empty() && state.backlog.begun() == begun {
                 state.idle -= 1;
                 state.coming += 1;
                 state.backlog.note_stuck(self.limits.watch);
                 break true;
             }
-            watch = is_moving.then(|| state.backlog.begun());
-            state.is_watched = is_moving;
+            state.is_watched = std::mem::take(&mut state.is_relied_on);
+            watch = state.is_watched.then(|| state.backlog.begun());
             deadline = self.deadline(watch);
         };
         state.is_watched &= watch.is_none();
@@ -357,7 +359,7 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         threads: 2,
-        keep_alive: Duration::from_secs(1),
+        keep_alive: Duration::from_secs(60),
         late_after: Duration::MAX,
         soon: |_| Duration::ZERO,
         watch: Duration::from_millis(1),
@@ -391,22 +393,21 @@ mod tests {
         assert_eq!(crew.counts(), (0, 0, 0));
     }
 
-    /// Two threads: one with a job that ends with the gate, the other without work. More jobs follow; `check` sees what becomes
-    /// of them before the gate is opened.
-    fn behind_a_long_job(watch: Duration, check: impl FnOnce(&Crew<u32>, &mpsc::Receiver<u32>)) {
+    /// Two threads with a job each, until a gate opens. That of `first_to_end` does, and its thread has no work then. `check`
+    /// sees what becomes of further jobs before the other opens.
+    fn behind_a_long_job(first_to_end: usize, watch: Duration, check: impl FnOnce(&Crew<usize>, &dyn Fn() -> usize)) {
         let crew = Crew::new(Limits { soon: |_| Duration::MAX, watch, ..LIMITS });
-        let gate = parking_lot::Mutex::new(());
+        let gates = [(); 2].map(parking_lot::Mutex::new);
         let (done, jobs) = mpsc::channel();
-        let run = |job| {
-            if job == 0 {
-                drop(gate.lock());
-            }
+        let next_done = || jobs.recv_timeout(Duration::from_secs(30)).expect("no job ends");
+        let run = |job: usize| {
+            gates.get(job).inspect(|gate| drop(gate.lock()));
             done.send(job).unwrap();
         };
         thread::scope(|scope| {
-            let shut = gate.lock();
+            let mut shut = gates.each_ref().map(|gate| Some(gate.lock()));
             for job in [0, 1] {
-                assert_eq!(crew.submit(job), Ok(Some(u64::from(job) + 1)));
+                assert_eq!(crew.submit(job), Ok(Some(job as u64 + 1)));
                 let (crew, run) = (&crew, run);
                 scope.spawn(move || crew.work(|_| unreachable!("there may be two"), run, |_, _| ()));
                 crew.thread_started();
@@ -414,12 +415,12 @@ mod tests {
                     thread::yield_now();
                 }
             }
-            assert_eq!(jobs.recv(), Ok(1));
-            while !crew.state.lock().is_watched {
+            shut[first_to_end] = None;
+            assert_eq!(next_done(), first_to_end);
+            while crew.counts() != (2, 1, 0) {
                 thread::yield_now();
             }
-            assert_eq!([2, 3].map(|job| crew.submit(job)), [Ok(None); 2]);
-            check(&crew, &jobs);
+            check(&crew, &next_done);
             drop(shut);
             while crew.counts().2 > 0 {
                 thread::yield_now();
@@ -430,16 +431,32 @@ mod tests {
 
     #[test]
     fn nobody_is_woken_for_what_will_soon_be_begun() {
-        behind_a_long_job(Duration::from_secs(60), |crew, _| assert_eq!(crew.counts(), (2, 1, 2)));
+        behind_a_long_job(0, Duration::from_secs(60), |crew, _| {
+            assert_eq!([2, 3].map(|job| crew.submit(job)), [Ok(None); 2]);
+            assert_eq!(crew.counts(), (2, 1, 2));
+        });
+    }
+
+    #[test]
+    fn a_thread_whose_job_does_not_end_is_not_relied_on() {
+        behind_a_long_job(1, Duration::from_secs(60), |crew, next_done| {
+            assert_eq!(crew.submit(2), Ok(None));
+            assert_ne!(crew.counts(), (2, 1, 1), "nobody was summoned");
+            assert_eq!(next_done(), 2);
+        });
     }
 
     #[test]
     fn the_watch_comes_for_what_was_not_begun_after_all() {
-        behind_a_long_job(Duration::from_millis(10), |crew, jobs| {
+        behind_a_long_job(0, Duration::from_millis(10), |crew, next_done| {
+            assert_eq!([2, 3].map(|job| crew.submit(job)), [Ok(None); 2]);
             // Else the watch was over before they were submitted, and the thread was summoned.
             let is_left_to_the_watch = crew.counts() == (2, 1, 2);
-            assert_eq!([jobs.recv(), jobs.recv()], [Ok(2), Ok(3)]);
-            let seems_short = crew.state.lock().backlog.is_soon_begun(1, 1, Duration::from_millis(1));
+            assert_eq!([next_done(), next_done()], [2, 3]);
+            let mut state = crew.state.lock();
+            let now = Instant::now();
+            state.backlog.note_begun(now);
+            let seems_short = state.backlog.is_soon_begun(1, Duration::from_millis(1), || now);
             assert!(!is_left_to_the_watch || !seems_short, "nothing was learnt");
         });
     }

@@ -35,7 +35,8 @@ use crate::task::{Birth, JoinHandle, Notified, Runner, request_cancel};
 
 /// A look-out takes half of that at most, unless the thread has lost its processor.
 const LATE_AFTER: Duration = Duration::from_micros(200);
-/// For so long, or twice as long, a job may have to wait that is queued behind the first long one after many short ones.
+/// For so long, or twice as long, a job may have to wait that is submitted just after the first long one, after many short ones, was
+/// begun.
 const WATCH: Duration = Duration::from_millis(1);
 
 /// See the module.
