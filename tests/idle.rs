@@ -58,7 +58,7 @@ fn warm_up(runtime: &Runtime) {
     });
 }
 
-/// Waits until nothing has happened for twice the monitor's quiet time, then for a second that must be just like that.
+/// Waits until nothing has happened for a good while longer than the monitor looks on, then for a second that must be just like that.
 fn assert_idle(what: &str, threads: RangeInclusive<usize>) {
     let mut before = accounts();
     loop {

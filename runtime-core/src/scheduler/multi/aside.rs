@@ -97,11 +97,13 @@ impl<P> Drop for Back<'_, P> {
         if !self.worker.is_guest() {
             shared.spares.balance.step_back();
             shared.change_reserve(1);
-            // Which may have slept while all others did.
-            shared.monitor.wake_if_asleep();
         }
         if shared.lifecycle.step_back() {
             self.worker.slot().current.step_aside(false);
+            if !self.worker.is_guest() {
+                // It may have slept while all others did.
+                shared.monitor.wake_if_asleep();
+            }
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.place) };
         } else {

@@ -108,8 +108,8 @@ impl Balance {
         Counts(self.0.load(SeqCst)).aside()
     }
 
-    /// How many sleep, of so many workers and the spares, if nobody is up: those that are aside do not, and all spares do that
-    /// run. `None` if there are more of these than are aside: the monitor is to have them retire.
+    /// How many sleep, of so many workers and the spares, if nobody is up: all that are not aside. `None` if more spares run
+    /// than are aside: the monitor is to have them retire.
     pub(super) fn at_rest(&self, workers: usize) -> Option<usize> {
         let counts = Counts(self.0.load(SeqCst));
         (counts.running() <= counts.aside()).then(|| (workers + counts.running()).saturating_sub(counts.aside()))

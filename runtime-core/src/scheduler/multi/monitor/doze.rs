@@ -7,8 +7,9 @@
 //! change the idle word; fence (SeqCst); look at `asleep`, and wake the monitor if it is set. One of the fences is first
 //! in their common order: if the monitor's, the worker sees `asleep`; if the worker's, the monitor sees that it is up.
 //!
-//! Getting up is also to come back from `block_in_place`, which takes one off those aside (`../balance.rs`), and to begin as a
-//! spare, which was counted as one that runs before its thread got a core. Both do the same after that change.
+//! Getting up is also to come back from `block_in_place`, which takes one off those aside (`../balance.rs`). It does the same
+//! after that change. And it is to begin as a spare: that is counted as running by who starts it, and gets a core later, when it
+//! does the rest. What the starter did happens before what its thread does, so the fence stands after the count there, too.
 //!
 //! All is quiet if as many sleep (the idle word) as there are workers and spares, less those aside (the balance). The two words
 //! are read at two moments, but a thread that is up is not overlooked by that. If it does not wake the monitor it got up before
@@ -99,10 +100,10 @@ mod loom_tests {
     impl Model {
         const WORKERS: usize = 2;
 
-        /// The one worker sleeps, and the other is aside.
+        /// The one worker sleeps, and the other is aside. There may be a spare.
         fn new() -> (Arc<Self>, Parker) {
             let (doze, parker) = Doze::new();
-            let model = Self { doze, idle: Idle::new(Self::WORKERS), balance: Balance::new() };
+            let model = Self { doze, idle: Idle::new(Self::WORKERS + 1), balance: Balance::new() };
             model.idle.start_sleep(0, false);
             assert!(model.balance.step_aside());
             (Arc::new(model), parker)
@@ -114,7 +115,7 @@ mod loom_tests {
         }
     }
 
-    /// A worker comes back from `block_in_place` while another lies down or sleeps.
+    /// A worker comes back from `block_in_place` while the other sleeps.
     #[test]
     fn loom_the_monitor_does_not_sleep_while_a_worker_is_back_that_was_aside() {
         loom::model(|| {
@@ -173,6 +174,34 @@ mod loom_tests {
             };
             model.sleep(&parker);
             spare.join().unwrap();
+        });
+    }
+
+    /// One worker gets up and stays so, while a spare is started for the other, finds nothing to do, and lies down: one sleeps, as
+    /// was to be expected while there was no spare.
+    #[test]
+    fn loom_the_monitor_is_not_deceived_by_a_spare_that_begins() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(2);
+        builder.check(|| {
+            let (model, parker) = Model::new();
+            let one = {
+                let model = model.clone();
+                thread::spawn(move || {
+                    let _ = model.idle.end_sleep(0);
+                    model.doze.wake();
+                })
+            };
+            let spare = {
+                let model = model.clone();
+                thread::spawn(move || {
+                    assert!(model.balance.start(1));
+                    model.doze.wake();
+                    model.idle.start_sleep(Model::WORKERS, false);
+                })
+            };
+            model.sleep(&parker);
+            [one, spare].into_iter().for_each(|worker| worker.join().unwrap());
         });
     }
 }

@@ -25,8 +25,8 @@
 //!
 //! # When it sleeps
 //!
-//! When all workers have slept for a while or are aside, none of them over a task and one of them in the drivers, and no spare
-//! is left but for those that are aside, the monitor sleeps too, without a timeout, until a worker gets up (`doze.rs`): an idle
+//! When all workers have slept for a while or are aside, none of them over a task and one of them in the drivers, and no more
+//! spares are left than workers are aside, the monitor sleeps too, without a timeout, until a worker gets up (`doze.rs`): an idle
 //! runtime makes no system calls. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
 
 mod attendant;
@@ -114,7 +114,7 @@ impl Monitor {
 
     /// Whether nothing can go wrong unseen: all workers sleep or are aside, none over work, and one of them is in the drivers.
     fn all_quiet(shared: &Shared) -> bool {
-        // The balance first: see `doze.rs`.
+        // The two words are read one after the other: see `doze.rs`.
         shared.spares.balance.at_rest(shared.workers).is_some_and(|sleepers| shared.idle.sleepers() == sleepers)
             && shared.driver.is_attended()
             && shared.victims().all(|slot| slot.lanes.len() == 0)
@@ -147,19 +147,19 @@ fn watch_over(runtime: &Arc<Inner>) {
         let parks = is_quiet.then(|| shared.victims().map(|slot| slot.counters.parks.get()).sum());
         let now = Clock::real();
         let real = now.saturating_duration_since(std::mem::replace(&mut last, now));
-        let passed = Passed { real, counted: real.min(pace.interval() * 2) };
+        let passed = Passed { real, counted: real.min(pace.expected()) };
+        let mood = rounds.go(passed);
         if pace.may_sleep(parks, passed.counted) {
             monitor.doze.sleep_while(&parker, || Monitor::all_quiet(shared) && !shared.is_closing());
             let now = Clock::real();
             let slept = now.saturating_duration_since(std::mem::replace(&mut last, now));
             rounds.has_dozed(slept);
             // To know what somebody does who is still at it at the next look.
-            rounds.go(Passed { real: Duration::ZERO, counted: Duration::ZERO });
-            pace.restart(slept);
-            continue;
+            let mood = rounds.go(Passed { real: Duration::ZERO, counted: Duration::ZERO });
+            pace.restart(slept, rounds.at_rest(mood));
+        } else {
+            pace.go_on(if is_quiet { rounds.at_rest(mood) } else { mood });
         }
-        let mood = rounds.go(passed);
-        pace.go_on(if is_quiet && mood == Mood::Calm { Mood::Still } else { mood });
     }
     rounds.end();
 }
@@ -208,6 +208,11 @@ impl<'a> Rounds<'a> {
     fn has_dozed(&mut self, time: Duration) {
         self.crowd.has_dozed(time);
         self.trouble = self.trouble.saturating_sub(time);
+    }
+
+    /// The same mood when nobody is up, or somebody has just got up.
+    fn at_rest(&self, mood: Mood) -> Mood {
+        if mood == Mood::Calm && self.trouble.is_zero() { Mood::Still } else { mood }
     }
 
     /// Looks at everybody once, and helps.

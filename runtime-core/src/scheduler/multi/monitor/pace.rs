@@ -10,9 +10,9 @@
 //!
 //! A monitor that sleeps (`doze.rs`) makes no looks at all. But whoever gets up first has to wake it, and pays for that. So it
 //! keeps looking until that has cost about as much as a sleep and what follows it: for [`QUIET`], in which nobody has got up
-//! even for a moment. If the last sleep was as long as that, the next will be, too: then it makes one look when it is woken, one
-//! [`STILL`] later, and sleeps again if all do. So a timer that ticks more often than that costs a look every [`STILL`], and
-//! one that ticks more seldom two looks each time.
+//! even for a moment. If that and the sleep were as long together, the next rest will be, too: then it makes one look when it is
+//! woken, one [`STILL`] later, and sleeps again if all do. So a timer that ticks every 20 ms or more often costs a look every
+//! [`STILL`], one that ticks every 31 ms or more seldom two looks each time; and between these it is somewhat more than either.
 
 use std::time::Duration;
 
@@ -62,19 +62,29 @@ impl Pace {
         self.quiet >= QUIET || is_brief && parks.is_some()
     }
 
+    /// The time until the next look, if the system lets the monitor have it some time later. What more passes is not anybody's
+    /// fault.
+    pub(super) fn expected(&self) -> Duration {
+        self.interval + self.interval.min(CALM)
+    }
+
     /// After a look.
     pub(super) fn go_on(&mut self, mood: Mood) {
-        let longest = match mood {
-            Mood::Alert => ALERT,
-            Mood::Calm => CALM,
-            Mood::Still => STILL,
-        };
-        self.interval = (self.interval * 2).min(longest);
+        self.interval = (self.interval * 2).min(Self::longest(mood));
     }
 
     /// After a sleep of so long, and the look that follows it.
-    pub(super) fn restart(&mut self, slept: Duration) {
-        *self = Self { interval: STILL, is_brief: slept >= QUIET, ..Self::new() };
+    pub(super) fn restart(&mut self, slept: Duration, mood: Mood) {
+        let is_brief = slept + self.quiet >= QUIET;
+        *self = Self { interval: Self::longest(mood), is_brief, ..Self::new() };
+    }
+
+    fn longest(mood: Mood) -> Duration {
+        match mood {
+            Mood::Alert => ALERT,
+            Mood::Calm => CALM,
+            Mood::Still => STILL,
+        }
     }
 }
 
@@ -117,7 +127,7 @@ mod tests {
                 now = (now / period + 1) * period;
                 wakes += 1;
                 looks += 1;
-                pace.restart(ms(now - asleep));
+                pace.restart(ms(now - asleep), Still);
             } else {
                 pace.go_on(Still);
             }
@@ -134,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_ticks_seldom_costs_two_looks_each_time() {
-        for period in [60, 100, 1_000] {
+        for period in [31, 40, 60, 100, 1_000] {
             let (looks, wakes) = looks_and_wakes(period, 100 * period);
             assert!(wakes.abs_diff(100) <= 1, "{wakes} wakes");
             assert!(looks <= 2 * wakes + 5, "{looks} looks");
@@ -151,12 +161,14 @@ mod tests {
         assert!(!pace.may_sleep(None, ms(15)), "somebody is");
         assert!(!pace.may_sleep(Some(6), ms(100)));
         assert!(pace.may_sleep(Some(6), QUIET));
-        pace.restart(ms(1));
-        assert!(!pace.may_sleep(Some(6), QUIET), "somebody got up");
-        pace.restart(QUIET);
-        assert!(!pace.may_sleep(None, ms(1)), "and is still up");
-        assert!(!pace.may_sleep(Some(6), ms(1)), "somebody was up for long");
-        pace.restart(QUIET);
+        pace.restart(ms(1), Still);
+        assert!(!pace.may_sleep(None, ms(1)), "somebody is still up");
+        assert!(!pace.may_sleep(Some(6), ms(1)), "and was, for long");
+        pace.restart(QUIET, Still);
         assert!(pace.may_sleep(Some(6), ms(1)));
+        pace.restart(ms(1), Still);
+        assert!(!pace.may_sleep(Some(6), QUIET), "it slept for a moment only");
+        pace.restart(QUIET, Alert);
+        assert_eq!(pace.interval(), ALERT);
     }
 }

@@ -98,13 +98,11 @@ impl Situation {
 
     /// How soon to look again, after such help.
     pub(super) fn mood(&self, help: Help) -> Mood {
-        if help != Help::default() {
-            return Mood::Alert;
-        }
         match (self.stuck, self.slow) {
+            // Help for those who are aside may be refused for as long as they are.
             (0, 0) => Mood::Calm,
             (0, _) => Mood::Alert,
-            _ if self.in_trouble => Mood::Alert,
+            _ if self.in_trouble || help != Help::default() => Mood::Alert,
             // That can last.
             (_, 0) if self.moving == 0 && self.waits() == 0 => Mood::Still,
             _ => Mood::Calm,
