@@ -1,20 +1,26 @@
-//! The memory of a task: one cell for header, stage and trailer.
+//! The memory of a task: one cell for header and stage, and a name behind it if the task has one.
 //!
-//! - [`Header`]: the same for every task, within one cache line: what spawning, waking and queueing touch.
-//! - the stage: the future, later its output. Touched only under `RUNNING`, and by the join handle after `COMPLETE`.
-//! - [`Trailer`]: the join waker and what is only for people to read.
+//! - [`Header`]: the same for every task, and what spawning, waking, queueing and joining touch.
+//! - the stage: the future, later what came of it. Touched only under `RUNNING`, and by the join handle after `COMPLETE`.
+//!   What it holds is said in the header ([`Held`]), which is as much the stage's as the stage itself.
+//!
+//! A task whose future and output are a word each at most is one line of the cache, header and all. That is why the stage
+//! is a union, and why all else is as narrow as it may be: whoever spawns a task, runs it and joins it writes to it in turn,
+//! and on several threads each line goes from processor to processor each time.
 //!
 //! A [`NonNull<Header>`] stands for a task of any type; the vtable in the header knows the type.
 
+use std::any::Any;
+use std::cell::Cell;
 use std::future::Future;
-use std::mem;
+use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 use super::birthplace::{Birthplace, Site};
-use super::error::JoinError;
+use super::error::{Cause, JoinError};
 use super::owner::Owner;
 use super::raw::{Birth, Vtable};
 use super::state::State;
@@ -26,26 +32,57 @@ use crate::primitive::UnsafeCell;
 pub(crate) struct Header {
     /// First, because it is read in dead cells too ([`Owner::cancel_all`]).
     pub(crate) state: State,
+    /// Where in its block the cell lies. Of the task's memory, not of the task: `cells/` writes it before there is one,
+    /// and births and deaths leave it alone.
+    pub(super) place: MaybeUninit<u16>,
+    /// Whether there is a name behind the stage.
+    is_named: bool,
+    held: Cell<Held>,
     pub(crate) vtable: &'static Vtable,
     /// The list that the task is on, which also knows the runtime. Set before the task is shared and never changed.
     /// `None` for tasks without a list (the blocking pool's).
     pub(crate) owner: Option<NonNull<Owner>>,
     pub(crate) id: Id,
     birthplace: Birthplace,
+    /// Whose it is, `JOIN_WAKER` in the state word says. Empty by the time the task is freed, because dropping a waker
+    /// runs other people's code.
+    pub(super) join_waker: UnsafeCell<Option<Waker>>,
+}
+
+/// What the stage holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    Future,
+    /// The future's.
+    Output,
+    Error,
+    /// It was dropped, or taken by the join handle.
+    Nothing,
+}
+
+/// The future, or what came of it. Which of them, [`Held`] says.
+#[repr(C)]
+union Stage<F: Future> {
+    future: ManuallyDrop<F>,
+    output: ManuallyDrop<F::Output>,
+    error: ManuallyDrop<JoinError>,
+}
+
+/// One task. See the module.
+#[repr(C)]
+pub(crate) struct TaskCell<F: Future> {
+    pub(crate) header: Header,
+    stage: UnsafeCell<Stage<F>>,
+}
+
+/// One that has a name.
+#[repr(C)]
+pub(super) struct NamedCell<F: Future> {
+    cell: TaskCell<F>,
+    name: &'static str,
 }
 
 impl Header {
-    #[inline]
-    pub(crate) fn new(birth: Birth, vtable: &'static Vtable) -> Self {
-        Self {
-            state: State::new(),
-            vtable,
-            owner: birth.owner,
-            id: birth.id,
-            birthplace: Birthplace::new(birth.location, birth.name.is_some()),
-        }
-    }
-
     /// Where the task was spawned.
     pub(crate) fn location(&self) -> &'static Location<'static> {
         self.site().location()
@@ -61,56 +98,66 @@ impl Header {
     pub(super) fn birthplace(&self) -> &Birthplace {
         &self.birthplace
     }
-}
 
-/// What most operations never touch.
-///
-/// In this order, because a line of the cache that only a birth writes has often gone elsewhere meanwhile: whoever takes the
-/// output looks for a waker, and so has the last line at hand. (A name at the end cost two fifths of a spawn from a foreign thread,
-/// if the cell lay so that it had that line for itself.)
-#[repr(C)]
-pub(crate) struct Trailer {
-    /// What the user called the task.
-    pub(crate) name: Option<&'static str>,
-    /// Whose it is, `JOIN_WAKER` in the state word says. Empty by the time the task is freed, because dropping a waker
-    /// runs other people's code.
-    pub(crate) join_waker: UnsafeCell<Option<Waker>>,
-}
-
-/// The future, or what came of it.
-pub(crate) enum Stage<F: Future> {
-    Future(F),
-    Output(Result<F::Output, JoinError>),
-    /// Dropped, or taken by the join handle.
-    Gone,
-}
-
-/// One task. See the module.
-#[repr(C)]
-pub(crate) struct TaskCell<F: Future> {
-    pub(crate) header: Header,
-    stage: UnsafeCell<Stage<F>>,
-    pub(crate) trailer: Trailer,
+    /// Whether it lies in a [`NamedCell`].
+    #[inline]
+    pub(super) fn is_named(&self) -> bool {
+        self.is_named
+    }
 }
 
 impl<F: Future> TaskCell<F> {
-    /// Where the trailer lies, for code that does not know `F`.
-    pub(crate) const TRAILER_OFFSET: usize = mem::offset_of!(Self, trailer);
+    /// Where in a [`NamedCell`] the name lies, for code that does not know `F`.
+    pub(crate) const NAME_OFFSET: usize = mem::offset_of!(NamedCell<F>, name);
 
+    /// Writes a new task.
+    ///
+    /// # Safety
+    ///
+    /// The memory is the caller's, and as large and as aligned as a `TaskCell<F>`, or a `NamedCell<F>` if there is a name.
     #[inline]
-    pub(crate) fn new(header: Header, future: F, name: Option<&'static str>) -> Self {
-        Self {
-            header,
-            stage: UnsafeCell::new(Stage::Future(future)),
-            trailer: Trailer { name, join_waker: UnsafeCell::new(None) },
+    pub(super) unsafe fn write(cell: NonNull<Self>, future: F, birth: Birth, vtable: &'static Vtable) {
+        let cell = cell.as_ptr();
+        let birthplace = Birthplace::new(birth.location, birth.name.is_some());
+        // SAFETY: the caller's promise. Every field is written but `place`, which needs no value.
+        unsafe {
+            let header = &raw mut (*cell).header;
+            (&raw mut (*header).state).write(State::new());
+            (&raw mut (*header).is_named).write(birth.name.is_some());
+            (&raw mut (*header).held).write(Cell::new(Held::Future));
+            (&raw mut (*header).vtable).write(vtable);
+            (&raw mut (*header).owner).write(birth.owner);
+            (&raw mut (*header).id).write(birth.id);
+            (&raw mut (*header).birthplace).write(birthplace);
+            (&raw mut (*header).join_waker).write(UnsafeCell::new(None));
+            (&raw mut (*cell).stage).write(UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }));
+            if let Some(name) = birth.name {
+                (&raw mut (*cell.cast::<NamedCell<F>>()).name).write(name);
+            }
+        }
+    }
+
+    /// Drops what is left in it. Its memory is the caller's from then on.
+    ///
+    /// # Safety
+    ///
+    /// Nobody has a reference to the task any more.
+    #[inline]
+    pub(super) unsafe fn drop_in_place(cell: NonNull<Self>) {
+        // SAFETY: the caller's promise. A task is complete by then, and what came of it was taken or dropped by whoever
+        // gave the last reference up or before, as was the join waker.
+        unsafe {
+            debug_assert_eq!(cell.as_ref().header.held.get(), Held::Nothing);
+            cell.as_ref().assert_unshared();
+            cell.drop_in_place();
         }
     }
 
     /// Tells a model that the task is freed here: all that others did to it must have happened before. Nothing else.
     #[inline(always)]
-    pub(crate) fn assert_unshared(&self) {
+    fn assert_unshared(&self) {
         self.stage.with_mut(|_| ());
-        self.trailer.join_waker.with_mut(|_| ());
+        self.header.join_waker.with_mut(|_| ());
     }
 
     /// Polls the future.
@@ -121,43 +168,75 @@ impl<F: Future> TaskCell<F> {
     #[inline]
     pub(crate) unsafe fn poll(&self, cx: &mut Context<'_>) -> Poll<F::Output> {
         self.stage.with_mut(|stage| {
-            // SAFETY: RUNNING gives this thread the stage.
-            match unsafe { &mut *stage } {
-                // SAFETY: the future lies in an allocation that does not move, and leaves the stage only by being
-                // dropped in place (`set_stage`).
-                Stage::Future(future) => unsafe { Pin::new_unchecked(future) }.poll(cx),
-                _ => unreachable!("a task is polled only while it has its future"),
-            }
+            assert!(self.header.held.get() == Held::Future, "a task is polled only while it has its future");
+            // SAFETY: RUNNING gives this thread the stage, and it holds the future. That lies in an allocation that does not
+            // move, and leaves the stage only by being dropped in place (`clear`).
+            unsafe { Pin::new_unchecked(&mut *(*stage).future) }.poll(cx)
         })
     }
 
-    /// Replaces what the stage holds; the old content is dropped in place, and a panic of its drop is returned.
+    /// Drops in place what the stage holds; a panic of that is returned.
     ///
     /// # Safety
     ///
     /// The stage is the caller's: under `RUNNING`, or as the join handle after `COMPLETE`.
-    pub(crate) unsafe fn set_stage(&self, next: Stage<F>) -> Result<(), Box<dyn std::any::Any + Send>> {
+    #[inline]
+    pub(crate) unsafe fn clear(&self) -> Result<(), Box<dyn Any + Send>> {
+        // Whether the drop returns or unwinds, what it dropped is dead, and is not looked at again.
+        let held = self.header.held.replace(Held::Nothing);
         self.stage.with_mut(|stage| {
-            // SAFETY: the stage is the caller's, and holds a live value.
-            let dropped = contain(|| unsafe { std::ptr::drop_in_place(stage) });
-            // SAFETY: whether the drop returned or unwound, what it dropped is dead, and is not looked at.
-            unsafe { stage.write(next) };
-            dropped
+            // SAFETY: the stage is the caller's, and has held this until now.
+            contain(|| unsafe {
+                match held {
+                    Held::Future => ManuallyDrop::drop(&mut (*stage).future),
+                    Held::Output => ManuallyDrop::drop(&mut (*stage).output),
+                    Held::Error => ManuallyDrop::drop(&mut (*stage).error),
+                    Held::Nothing => {}
+                }
+            })
         })
     }
 
-    /// Moves the output out, if it is there.
+    /// Puts in the stage what came of the future.
     ///
     /// # Safety
     ///
-    /// The stage is the caller's, as in [`set_stage`](Self::set_stage), and it does not hold the future.
-    pub(crate) unsafe fn take_output(&self) -> Option<Result<F::Output, JoinError>> {
+    /// The stage is the caller's, as in [`clear`](Self::clear), and it was cleared.
+    #[inline]
+    pub(crate) unsafe fn store(&self, outcome: Result<F::Output, Cause>) {
+        debug_assert_eq!(self.header.held.get(), Held::Nothing);
         self.stage.with_mut(|stage| {
-            // SAFETY: the stage is the caller's.
-            match mem::replace(unsafe { &mut *stage }, Stage::Gone) {
-                Stage::Output(output) => Some(output),
-                Stage::Gone => None,
-                Stage::Future(_) => unreachable!("the output is taken only from a complete task"),
+            // SAFETY: the stage is the caller's, and nothing is in it that would have to be dropped.
+            let stage = unsafe { &mut *stage };
+            self.header.held.set(match outcome {
+                Ok(output) => {
+                    stage.output = ManuallyDrop::new(output);
+                    Held::Output
+                }
+                Err(cause) => {
+                    stage.error = ManuallyDrop::new(JoinError::new(self.header.id, cause));
+                    Held::Error
+                }
+            });
+        });
+    }
+
+    /// Moves out what came of the future, if it is there.
+    ///
+    /// # Safety
+    ///
+    /// The stage is the caller's, as in [`clear`](Self::clear), and it does not hold the future.
+    pub(crate) unsafe fn take_output(&self) -> Option<Result<F::Output, JoinError>> {
+        let held = self.header.held.replace(Held::Nothing);
+        self.stage.with_mut(|stage| {
+            // SAFETY: the stage is the caller's, has held this until now, and from now on holds nothing.
+            unsafe {
+                match held {
+                    Held::Output => Some(Ok(ManuallyDrop::take(&mut (*stage).output))),
+                    Held::Error => Some(Err(ManuallyDrop::take(&mut (*stage).error))),
+                    Held::Nothing => None,
+                    Held::Future => unreachable!("the output is taken only from a complete task"),
+                }
             }
         })
     }
@@ -165,16 +244,15 @@ impl<F: Future> TaskCell<F> {
 
 #[cfg(all(test, target_pointer_width = "64", not(loom)))]
 mod tests {
+    use std::future::Ready;
+
     use super::*;
 
     #[test]
-    fn the_header_fits_a_cache_line() {
-        assert_eq!(mem::size_of::<Header>(), 40);
-    }
-
-    #[test]
-    fn a_small_task_takes_two_cache_lines() {
-        // A word is the block's that the cell is cut from (`cells/`).
-        assert!(mem::size_of::<TaskCell<std::future::Ready<()>>>() <= 128 - 8);
+    fn the_header_leaves_a_word_of_its_line_to_the_stage() {
+        assert_eq!(mem::size_of::<Header>(), 56);
+        assert_eq!(mem::size_of::<TaskCell<Ready<()>>>(), 64);
+        assert_eq!(mem::size_of::<TaskCell<Ready<u32>>>(), 64, "an output of a word, too");
+        assert_eq!(mem::size_of::<NamedCell<Ready<()>>>(), 80);
     }
 }

@@ -7,29 +7,32 @@ use std::io;
 use super::Id;
 
 /// The error of a [`JoinHandle`](super::JoinHandle): the task was cancelled, or it panicked.
-pub struct JoinError {
+///
+/// It is no larger than a pointer.
+// As a field of its own, the payload would make `Poll<Result<(), JoinError>>` four words, which each join passes on in memory.
+pub struct JoinError(Box<Inner>);
+
+struct Inner {
     id: Id,
     cause: Cause,
 }
 
-enum Cause {
+/// What a task came to that gave no output.
+pub(super) enum Cause {
     Cancelled,
     Panic(Box<dyn Any + Send + 'static>),
 }
 
 impl JoinError {
-    pub(crate) fn cancelled(id: Id) -> Self {
-        Self { id, cause: Cause::Cancelled }
-    }
-
-    pub(crate) fn panic(id: Id, payload: Box<dyn Any + Send + 'static>) -> Self {
-        Self { id, cause: Cause::Panic(payload) }
+    #[cold]
+    pub(super) fn new(id: Id, cause: Cause) -> Self {
+        Self(Box::new(Inner { id, cause }))
     }
 
     /// Whether the task was cancelled: aborted, refused because the runtime was shutting down, or dropped by its
     /// shutdown.
     pub fn is_cancelled(&self) -> bool {
-        matches!(self.cause, Cause::Cancelled)
+        matches!(self.0.cause, Cause::Cancelled)
     }
 
     /// Whether the task panicked, in a poll or while its future was dropped.
@@ -44,7 +47,7 @@ impl JoinError {
     /// # });
     /// ```
     pub fn is_panic(&self) -> bool {
-        matches!(self.cause, Cause::Panic(_))
+        matches!(self.0.cause, Cause::Panic(_))
     }
 
     /// The payload of the panic, for [`std::panic::resume_unwind`] or a look at the message.
@@ -62,40 +65,41 @@ impl JoinError {
 
     /// The payload of the panic, or the error itself if the task did not panic.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
-        match self.cause {
+        let Inner { id, cause } = *self.0;
+        match cause {
             Cause::Panic(payload) => Ok(payload),
-            Cause::Cancelled => Err(self),
+            Cause::Cancelled => Err(Self::new(id, cause)),
         }
     }
 
     /// The task's identifier.
     pub fn id(&self) -> Id {
-        self.id
+        self.0.id
     }
 
     /// What the panic said, if it said it in words.
     fn panic_message(&self) -> Option<&str> {
-        let Cause::Panic(payload) = &self.cause else { return None };
+        let Cause::Panic(payload) = &self.0.cause else { return None };
         payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str))
     }
 }
 
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.cause, self.panic_message()) {
-            (Cause::Cancelled, _) => write!(f, "task {} was cancelled", self.id),
-            (Cause::Panic(_), Some(message)) => write!(f, "task {} panicked: {message}", self.id),
-            (Cause::Panic(_), None) => write!(f, "task {} panicked", self.id),
+        match (&self.0.cause, self.panic_message()) {
+            (Cause::Cancelled, _) => write!(f, "task {} was cancelled", self.0.id),
+            (Cause::Panic(_), Some(message)) => write!(f, "task {} panicked: {message}", self.0.id),
+            (Cause::Panic(_), None) => write!(f, "task {} panicked", self.0.id),
         }
     }
 }
 
 impl fmt::Debug for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.cause, self.panic_message()) {
-            (Cause::Cancelled, _) => write!(f, "JoinError::Cancelled({})", self.id),
-            (Cause::Panic(_), Some(message)) => write!(f, "JoinError::Panic({}, {message:?})", self.id),
-            (Cause::Panic(_), None) => write!(f, "JoinError::Panic({}, ..)", self.id),
+        match (&self.0.cause, self.panic_message()) {
+            (Cause::Cancelled, _) => write!(f, "JoinError::Cancelled({})", self.0.id),
+            (Cause::Panic(_), Some(message)) => write!(f, "JoinError::Panic({}, {message:?})", self.0.id),
+            (Cause::Panic(_), None) => write!(f, "JoinError::Panic({}, ..)", self.0.id),
         }
     }
 }

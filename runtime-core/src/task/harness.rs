@@ -10,8 +10,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-use super::cell::{Header, Stage, TaskCell};
-use super::error::JoinError;
+use super::cell::{Header, TaskCell};
+use super::error::{Cause, JoinError};
 use super::owner::Owner;
 use super::raw::{Notified, TaskRef};
 use super::runner::Runner;
@@ -20,9 +20,9 @@ use super::{contain, discard, waker};
 use crate::events::TaskEventKind;
 
 /// References that a task gives back when it completes in a worker's hands: the queue's and the owner list's.
-const QUEUE_AND_OWNER: usize = 2;
+const QUEUE_AND_OWNER: u32 = 2;
 /// And when it completes in the hands of shutdown, which came through the owner list.
-const OWNER: usize = 1;
+const OWNER: u32 = 1;
 
 /// Polls or cancels a task taken from a queue.
 ///
@@ -64,9 +64,8 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
         // SAFETY: still RUNNING.
         Ok(Poll::Ready(output)) => unsafe { store_and_complete::<F>(header, Ok(output), QUEUE_AND_OWNER, runner) },
         Err(payload) => {
-            let error = JoinError::panic(cell.header.id, payload);
             // SAFETY: still RUNNING.
-            unsafe { store_and_complete::<F>(header, Err(error), QUEUE_AND_OWNER, runner) };
+            unsafe { store_and_complete::<F>(header, Err(Cause::Panic(payload)), QUEUE_AND_OWNER, runner) };
         }
     }
     None
@@ -88,28 +87,27 @@ pub(super) unsafe fn cancel_claimed<F: Future + 'static>(header: NonNull<Header>
 ///
 /// The task is of this type, and the caller set RUNNING and has these references.
 #[cold]
-unsafe fn cancel<F: Future + 'static>(header: NonNull<Header>, refs: usize, runner: &Runner<'_>) {
+unsafe fn cancel<F: Future + 'static>(header: NonNull<Header>, refs: u32, runner: &Runner<'_>) {
     // SAFETY: the caller's references keep the task.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
-    let id = cell.header.id;
     // SAFETY: RUNNING.
-    let error = match unsafe { cell.set_stage(Stage::Gone) } {
-        Ok(()) => JoinError::cancelled(id),
-        Err(payload) => JoinError::panic(id, payload),
+    let cause = match unsafe { cell.clear() } {
+        Ok(()) => Cause::Cancelled,
+        Err(payload) => Cause::Panic(payload),
     };
     // SAFETY: RUNNING.
-    unsafe { store_and_complete::<F>(header, Err(error), refs, runner) };
+    unsafe { store_and_complete::<F>(header, Err(cause), refs, runner) };
 }
 
-/// Drops the future, stores the output if anybody wants it, completes the task and gives `refs` references back.
+/// Drops the future, stores what came of it if anybody wants that, completes the task and gives `refs` references back.
 ///
 /// # Safety
 ///
 /// The task is of this type, and the caller set RUNNING and has these references.
 unsafe fn store_and_complete<F: Future + 'static>(
     header: NonNull<Header>,
-    output: Result<F::Output, JoinError>,
-    refs: usize,
+    outcome: Result<F::Output, Cause>,
+    refs: u32,
     runner: &Runner<'_>,
 ) {
     // SAFETY: the caller's references keep the task.
@@ -118,14 +116,14 @@ unsafe fn store_and_complete<F: Future + 'static>(
     let task = ManuallyDrop::new(unsafe { TaskRef::from_raw(header) });
     let state = &cell.header.state;
     // SAFETY: RUNNING. A panic of the future's drop after its last poll has nowhere to go: the output is what counts.
-    discard(unsafe { cell.set_stage(Stage::Gone) });
+    discard(unsafe { cell.clear() });
     runner.end_last_poll();
     let mut stored = state.has_join_interest();
     if stored {
-        // SAFETY: RUNNING; the stage is Gone, nothing is dropped.
-        discard(unsafe { cell.set_stage(Stage::Output(output)) });
+        // SAFETY: RUNNING, and just cleared.
+        unsafe { cell.store(outcome) };
     } else {
-        discard(contain(|| drop(output)));
+        discard(contain(|| drop(outcome)));
     }
     runner.tell(&task, TaskEventKind::Completed);
     runner.count_completion();
@@ -133,7 +131,7 @@ unsafe fn store_and_complete<F: Future + 'static>(
         match state.complete(refs, stored) {
             Complete::DropOutput => {
                 // SAFETY: still RUNNING, and the handle that could have taken the output is gone.
-                discard(unsafe { cell.set_stage(Stage::Gone) });
+                discard(unsafe { cell.clear() });
                 stored = false;
             }
             Complete::Released { last } => {
@@ -203,5 +201,5 @@ pub(super) unsafe fn drop_output<F: Future + 'static>(header: NonNull<Header>) {
     // SAFETY: as the caller promises.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     // SAFETY: after COMPLETE the stage is the join handle's.
-    discard(unsafe { cell.set_stage(Stage::Gone) });
+    discard(unsafe { cell.clear() });
 }

@@ -13,8 +13,9 @@
 //! | place of birth      | until the last reference went | anybody, to read                            |
 //! | the same word, as a link | after that               | the thread that dropped it, then the owner  |
 //! | state word, to read | after the task was freed, until its memory is used again | shutdown's walk  |
-//! | stage               | under RUNNING                 | the thread that set it                      |
-//! | stage               | after COMPLETE                | the join handle                             |
+//! | stage, and what it holds | under RUNNING            | the thread that set it                      |
+//! | the same            | after COMPLETE                | the join handle                             |
+//! | place in the block  | before there is a task and after | the list's blocks; tasks leave it alone  |
 //! | join waker          | before COMPLETE, JOIN_WAKER clear | the join handle                         |
 //! | join waker          | after COMPLETE, JOIN_WAKER set    | the thread that completed the task      |
 //!

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-use super::cell::{Header, TaskCell, Trailer};
+use super::cell::{Header, NamedCell, TaskCell};
 use super::cells;
 use super::harness;
 use super::owner::Owner;
@@ -33,10 +33,12 @@ pub(crate) struct Vtable {
     pub(crate) release: unsafe fn(NonNull<Header>),
     /// Drops what the cell holds. Its memory is the caller's from then on.
     drop_cell: unsafe fn(NonNull<Header>),
-    /// What the memory was asked for as.
+    /// What the memory is asked for as,
     layout: Layout,
-    /// From the header to the trailer, in bytes.
-    trailer_offset: usize,
+    /// and for a task with a name.
+    named_layout: Layout,
+    /// From the header to the name, in bytes.
+    name_offset: usize,
 }
 
 /// The vtable of one type of task: a future, on a scheduler.
@@ -52,8 +54,17 @@ impl<F: Future + 'static, S: Schedule> VtableOf<F, S> {
         release: release::<S>,
         drop_cell: drop_cell::<F>,
         layout: Layout::new::<TaskCell<F>>(),
-        trailer_offset: TaskCell::<F>::TRAILER_OFFSET,
+        named_layout: Layout::new::<NamedCell<F>>(),
+        name_offset: TaskCell::<F>::NAME_OFFSET,
     };
+}
+
+impl Vtable {
+    /// What the memory of a task is asked for as.
+    #[inline]
+    fn layout(&self, is_named: bool) -> Layout {
+        if is_named { self.named_layout } else { self.layout }
+    }
 }
 
 unsafe fn schedule<S: Schedule>(header: NonNull<Header>) {
@@ -67,12 +78,8 @@ unsafe fn release<S: Schedule>(header: NonNull<Header>) {
 }
 
 unsafe fn drop_cell<F: Future>(header: NonNull<Header>) {
-    let cell = header.cast::<TaskCell<F>>();
     // SAFETY: nobody has a reference any more; `new` wrote it as this type.
-    unsafe {
-        cell.as_ref().assert_unshared();
-        cell.drop_in_place();
-    }
+    unsafe { TaskCell::drop_in_place(header.cast::<TaskCell<F>>()) };
 }
 
 /// Drops a task that nobody has a reference to; its memory, asked for as this layout, is the caller's.
@@ -85,8 +92,9 @@ pub(super) unsafe fn bury(task: NonNull<Header>) -> (NonNull<u8>, Layout) {
     // SAFETY: the caller's promise. The vtable outlives the task.
     unsafe {
         let vtable = task.as_ref().vtable;
+        let layout = vtable.layout(task.as_ref().is_named());
         (vtable.drop_cell)(task);
-        (task.cast(), vtable.layout)
+        (task.cast(), layout)
     }
 }
 
@@ -133,9 +141,9 @@ pub(super) fn new<F: Future + 'static, S: Schedule>(
     allocate: impl FnOnce(Layout) -> NonNull<u8>,
 ) -> NonNull<Header> {
     let vtable = VtableOf::<F, S>::VTABLE;
-    let cell = allocate(vtable.layout).cast::<TaskCell<F>>();
+    let cell = allocate(vtable.layout(birth.name.is_some())).cast::<TaskCell<F>>();
     // SAFETY: the memory is as large and as aligned as the cell's type asks, and nobody else's.
-    unsafe { cell.write(TaskCell::new(Header::new(birth, vtable), future, birth.name)) };
+    unsafe { TaskCell::write(cell, future, birth, vtable) };
     cell.cast()
 }
 
@@ -168,11 +176,13 @@ impl TaskRef {
         unsafe { self.0.as_ref() }
     }
 
+    /// What the user called the task.
     #[inline]
-    pub(crate) fn trailer(&self) -> &Trailer {
+    pub(crate) fn name(&self) -> Option<&'static str> {
+        let header = self.header();
         // SAFETY: the reference keeps the cell, the pointer is to the whole of it, and the vtable's offset is that of
-        // this very type of cell.
-        unsafe { self.0.byte_add(self.header().vtable.trailer_offset).cast::<Trailer>().as_ref() }
+        // this very type of cell, if it is one with a name.
+        header.is_named().then(|| unsafe { self.0.byte_add(header.vtable.name_offset).cast().read() })
     }
 
     /// Asks for cancellation.
@@ -191,7 +201,7 @@ impl TaskRef {
     /// The slot is the caller's by the rules of `JOIN_WAKER`.
     pub(crate) unsafe fn take_join_waker(&self) -> Option<Waker> {
         // SAFETY: the slot is the caller's.
-        self.trailer().join_waker.with_mut(|slot| unsafe { (*slot).take() })
+        self.header().join_waker.with_mut(|slot| unsafe { (*slot).take() })
     }
 
     /// Fills the join waker's slot; the old content is dropped. That is another poller's waker, so this one does not
@@ -202,7 +212,7 @@ impl TaskRef {
     /// The slot is the caller's by the rules of `JOIN_WAKER`.
     pub(crate) unsafe fn put_join_waker(&self, waker: Waker) {
         // SAFETY: the slot is the caller's.
-        let old = self.trailer().join_waker.with_mut(|slot| unsafe { (*slot).replace(waker) });
+        let old = self.header().join_waker.with_mut(|slot| unsafe { (*slot).replace(waker) });
         discard(contain(|| drop(old)));
     }
 }

@@ -13,11 +13,12 @@
 //! - `CANCELLED`: whoever has or gets the task shall drop the future instead of polling it. Never cleared.
 //! - `JOIN_INTEREST`: a `JoinHandle` exists. Set at birth, cleared only by the handle's drop, and only before
 //!   `COMPLETE`; afterwards it means nothing.
-//! - `JOIN_WAKER`: the waker in the trailer is the runtime's: it is set, stays as it is, and the thread that completes
+//! - `JOIN_WAKER`: the join waker in the header is the runtime's: it is set, stays as it is, and the thread that completes
 //!   the task takes it and wakes it. While the bit is clear (and before `COMPLETE`) the waker belongs to the join
 //!   handle. Set and cleared only by the join handle, and only before `COMPLETE`.
 //!
-//! Above them, the count of references. One each for the owner list (until completion), the queue entry, the join
+//! Above them, the count of references, of which there may be 2^25: the word has 32 bits on every machine, so that a small task
+//! fits a line of the cache (`cell.rs`). One each for the owner list (until completion), the queue entry, the join
 //! handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the owner list holds
 //! on until completion, a future never meets that moment.
 //!
@@ -50,24 +51,26 @@
 #[cfg(all(any(test, fuzzing), not(loom)))]
 pub(crate) mod model;
 
-use crate::primitive::atomic::AtomicUsize;
+use std::io::{self, Write as _};
+
+use crate::primitive::atomic::AtomicU32;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
-const RUNNING: usize = 1;
-const SCHEDULED: usize = 1 << 1;
-const COMPLETE: usize = 1 << 2;
-const CANCELLED: usize = 1 << 3;
-const JOIN_INTEREST: usize = 1 << 4;
-const JOIN_WAKER: usize = 1 << 5;
+const RUNNING: u32 = 1;
+const SCHEDULED: u32 = 1 << 1;
+const COMPLETE: u32 = 1 << 2;
+const CANCELLED: u32 = 1 << 3;
+const JOIN_INTEREST: u32 = 1 << 4;
+const JOIN_WAKER: u32 = 1 << 5;
 const REF_SHIFT: u32 = 6;
-const REF: usize = 1 << REF_SHIFT;
+const REF: u32 = 1 << REF_SHIFT;
 
 /// A new task stands in a queue; the owner list, the queue and the join handle hold it.
-const INITIAL: usize = SCHEDULED | JOIN_INTEREST | (3 * REF);
+const INITIAL: u32 = SCHEDULED | JOIN_INTEREST | (3 * REF);
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct State(AtomicUsize);
+pub(crate) struct State(AtomicU32);
 
 /// What the thread that took a task from a queue has to do.
 #[must_use]
@@ -130,12 +133,12 @@ pub(crate) struct AlreadyComplete;
 
 impl State {
     pub(crate) fn new() -> Self {
-        Self(AtomicUsize::new(INITIAL))
+        Self(AtomicU32::new(INITIAL))
     }
 
     /// Applies `f` until it sticks. `None` leaves the word alone.
     #[inline]
-    fn update<R>(&self, mut f: impl FnMut(usize) -> (R, Option<usize>)) -> R {
+    fn update<R>(&self, mut f: impl FnMut(u32) -> (R, Option<u32>)) -> R {
         let mut current = self.0.load(Acquire);
         loop {
             let (result, next) = f(current);
@@ -179,7 +182,7 @@ impl State {
 
     /// RUNNING to COMPLETE, giving back `refs` references in the same step where that is possible.
     #[inline]
-    pub(crate) fn complete(&self, refs: usize, output_stored: bool) -> Complete {
+    pub(crate) fn complete(&self, refs: u32, output_stored: bool) -> Complete {
         self.update(|current| {
             debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
             let done = current ^ (RUNNING | COMPLETE);
@@ -311,16 +314,15 @@ impl State {
     #[inline]
     pub(crate) fn ref_inc(&self) {
         let before = self.0.fetch_add(REF, Relaxed);
-        if before > isize::MAX as usize {
-            // A program that forgets that many wakers cannot be saved; wrapping round would free a living task.
-            std::process::abort();
+        if before > u32::MAX / 2 {
+            too_many_references();
         }
     }
 
     /// References fewer. True if these were the last.
     #[inline]
     #[must_use]
-    pub(crate) fn ref_dec(&self, by: usize) -> bool {
+    pub(crate) fn ref_dec(&self, by: u32) -> bool {
         // Who has all the references there are is alone with the task: nobody can make another, and the count need not
         // be written any more.
         if self.0.load(Acquire) >> REF_SHIFT == by {
@@ -332,11 +334,18 @@ impl State {
     }
 }
 
+/// A program that forgets that many wakers cannot be saved: wrapping round would free a living task.
+#[cold]
+fn too_many_references() -> ! {
+    let _ = writeln!(io::stderr(), "rt: a task has more than 2^25 wakers and handles, and can count no more");
+    std::process::abort();
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
-    fn refs(state: &State) -> usize {
+    fn refs(state: &State) -> u32 {
         state.0.load(Relaxed) >> REF_SHIFT
     }
 

@@ -113,7 +113,7 @@ impl Current {
         self.task.store(header.id.0, Relaxed);
         self.site.store(header.site().as_ptr(), Relaxed);
         if header.site().is_named() {
-            self.name.store(task.trailer().name);
+            self.name.store(task.name());
         }
     }
 

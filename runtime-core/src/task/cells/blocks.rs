@@ -7,9 +7,10 @@
 //!
 //! [`Blocks`] belong to a list of tasks ([`Owner`](crate::task::owner::Owner)) and lie beneath the stacks of dead cells that it keeps
 //! ([`Cells`](super::Cells)), by which most tasks are served; only when these are empty, or full, a block is touched.
-//! The cells of a block have one size. The last word of each says which block it is in. A block to which all its cells
-//! came back goes back to the allocator; so a task that stays may keep the memory of some hundreds of its size, which new
-//! tasks of its list get first. (Dead cells on the stacks do not: [`Cells::settle`](super::Cells::settle).)
+//! The cells of a block have one size, and lie behind its head, which has a line for itself. In the header of each is
+//! how far it is from there ([`PLACE`]), whether a task lies in it or not. A block to which all its cells came back goes
+//! back to the allocator; so a task that stays may keep the memory of some hundreds of its size, which new tasks of its
+//! list get first. (Dead cells on the stacks do not: [`Cells::settle`](super::Cells::settle).)
 //!
 //! Shutdown finds the tasks of the list here ([`Blocks::cells`]), so that no task needs to know its neighbours.
 //!
@@ -22,8 +23,10 @@
 //! acquired what the owner did before; and the count's own AcqRel has the last see what the others have done.
 
 use std::alloc::Layout;
+use std::mem;
 use std::ptr::{self, NonNull};
 
+use super::super::cell::Header;
 use super::size::{LINE, SIZES, Size};
 use super::stack::Stack;
 use crate::primitive::atomic::AtomicU32;
@@ -33,14 +36,18 @@ use crate::primitive::atomic::Ordering::{AcqRel, Relaxed};
 /// what blocks have to spare is little beside what is in use.
 const SMALLEST: usize = 4 * 1024 / LINE;
 const LARGEST: usize = 32 * 1024 / LINE;
+/// Of which the first is the head's.
+const HEAD: u16 = 1;
+/// Where in a cell it is said how many lines it lies behind its block's head.
+const PLACE: usize = mem::offset_of!(Header, place);
+type Place = u16;
+
 /// Blocks of which less than one line in so many is in use are sparse, if there are more than so many.
 const SPARSE: usize = 4;
 
-/// Which block a cell is in.
-type Place = NonNull<Block>;
-
-const _: () =
-    assert!(size_of::<Place>() == size_of::<usize>() && SMALLEST >= SIZES && LARGEST + SIZES <= u16::MAX as usize);
+const _: () = assert!(SMALLEST > SIZES && LARGEST <= Place::MAX as usize);
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Block>() <= HEAD as usize * LINE);
 
 /// How many cells of a block are out.
 #[derive(Debug)]
@@ -70,15 +77,13 @@ impl InUse {
     }
 }
 
-/// Some memory, and what of it is out. Its fields are as narrow as they may be: small tasks have 256 cells to share this
-/// among, in the largest of blocks.
+/// The head of some memory: what of it is out.
 struct Block {
-    memory: NonNull<u8>,
     /// Its place among all blocks.
     index: u32,
     /// Of its cells.
     size: Size,
-    /// How large it is.
+    /// How large it is, with the head.
     lines: u16,
     /// Where the cells lie that have never been out, in lines from the beginning.
     fresh: u16,
@@ -96,21 +101,24 @@ impl Block {
     }
 
     fn new(size: Size, lines: u16, index: u32) -> NonNull<Self> {
-        let memory = super::allocate(Self::layout(lines));
+        let block = super::allocate(Self::layout(lines)).cast::<Self>();
         let in_use = InUse(AtomicU32::new(0));
         let null = ptr::null_mut();
-        let block = Self { memory, size, index, lines, fresh: 0, in_use, free: Stack::EMPTY, prev: null, next: null };
-        NonNull::from(Box::leak(Box::new(block)))
+        let head = Self { size, index, lines, fresh: HEAD, in_use, free: Stack::EMPTY, prev: null, next: null };
+        // SAFETY: the memory begins with a line for the head.
+        unsafe { block.write(head) };
+        block
     }
 
     /// # Safety
     ///
     /// No cell of it is in use, and nobody else knows of it.
     unsafe fn delete(this: NonNull<Self>) {
-        // SAFETY: the caller's promise; both were made by `new`.
+        // SAFETY: the caller's promise; `new` made it.
         unsafe {
-            let block = Box::from_raw(this.as_ptr());
-            super::free(block.memory, Self::layout(block.lines));
+            let layout = Self::layout(this.as_ref().lines);
+            this.drop_in_place();
+            super::free(this.cast(), layout);
         }
     }
 
@@ -118,10 +126,26 @@ impl Block {
         !self.free.is_empty() || self.fresh + self.size.lines() <= self.lines
     }
 
+    /// The cell so many lines behind the head.
+    ///
+    /// # Safety
+    ///
+    /// The block is as large.
+    unsafe fn cell(this: NonNull<Self>, line: u16) -> NonNull<u8> {
+        // SAFETY: the caller's promise.
+        unsafe { this.cast::<u8>().add(line as usize * LINE) }
+    }
+
     /// The cells that have ever been out.
-    fn cells(&self) -> impl Iterator<Item = NonNull<u8>> {
+    ///
+    /// # Safety
+    ///
+    /// The block is there as long as the iterator.
+    unsafe fn cells(this: NonNull<Self>) -> impl Iterator<Item = NonNull<u8>> {
+        // SAFETY: the caller's promise.
+        let (fresh, size) = unsafe { (this.as_ref().fresh, this.as_ref().size) };
         // SAFETY: so much of the memory has been cut.
-        (0..self.fresh).step_by(self.size.lines() as usize).map(|line| unsafe { self.memory.add(line as usize * LINE) })
+        (HEAD..fresh).step_by(size.lines() as usize).map(move |line| unsafe { Self::cell(this, line) })
     }
 
     /// # Safety
@@ -137,8 +161,8 @@ impl Block {
             }
             let fresh = block.fresh;
             block.fresh = fresh + block.size.lines();
-            let cell = block.memory.add(fresh as usize * LINE);
-            cell.add(block.size.place()).cast::<Place>().write(this);
+            let cell = Self::cell(this, fresh);
+            cell.add(PLACE).cast::<Place>().write(fresh);
             cell
         }
     }
@@ -147,10 +171,13 @@ impl Block {
     ///
     /// # Safety
     ///
-    /// The cell is of this size, and from a block.
-    unsafe fn of(cell: NonNull<u8>, size: Size) -> NonNull<Self> {
-        // SAFETY: written when the cell was first taken, and behind what its user may write to.
-        unsafe { cell.add(size.place()).cast::<Place>().read() }
+    /// The cell is from a block.
+    unsafe fn of(cell: NonNull<u8>) -> NonNull<Self> {
+        // SAFETY: written when the cell was first taken, and its users leave it alone; so far behind its block's head it lies.
+        unsafe {
+            let lines = cell.add(PLACE).cast::<Place>().read();
+            cell.sub(lines as usize * LINE).cast()
+        }
     }
 }
 
@@ -191,7 +218,8 @@ impl Blocks {
 
     #[cold]
     fn grow(&mut self, size: Size) -> NonNull<Block> {
-        let lines = self.lines[size.index()].clamp(SMALLEST, LARGEST);
+        let most = self.lines[size.index()].clamp(SMALLEST, LARGEST) - HEAD as usize;
+        let lines = HEAD as usize + most - most % size.lines() as usize;
         let block = Block::new(size, lines as u16, self.all.len() as u32);
         self.all.push(block);
         self.lines[size.index()] += lines;
@@ -210,7 +238,7 @@ impl Blocks {
         self.out -= size.lines() as usize;
         // SAFETY: the caller's promise. A block is on the list while it has room, and only then.
         unsafe {
-            let mut block = Block::of(cell, size);
+            let mut block = Block::of(cell);
             let had_room = block.as_ref().has_room();
             if block.as_ref().in_use.give_back() {
                 if had_room {
@@ -252,7 +280,7 @@ impl Blocks {
     /// Every cell that is out, and also some that were: their first word is as it was left.
     pub(super) fn cells(&self) -> impl Iterator<Item = NonNull<u8>> {
         // SAFETY: the blocks are this thread's.
-        self.all.iter().flat_map(|block| unsafe { block.as_ref() }.cells())
+        self.all.iter().flat_map(|block| unsafe { Block::cells(*block) })
     }
 
     /// How many cells are out.
@@ -305,11 +333,11 @@ impl Blocks {
 ///
 /// # Safety
 ///
-/// It is the caller's, of this size, and from a block; and the caller has found the list closed.
-pub(super) unsafe fn free_orphan(cell: NonNull<u8>, size: Size) {
+/// It is the caller's, and from a block; and the caller has found the list closed.
+pub(super) unsafe fn free_orphan(cell: NonNull<u8>) {
     // SAFETY: the caller's promise; the last to count itself off is alone with the block.
     unsafe {
-        let block = Block::of(cell, size);
+        let block = Block::of(cell);
         if block.as_ref().in_use.count_off() {
             Block::delete(block);
         }

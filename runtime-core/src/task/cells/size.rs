@@ -1,7 +1,6 @@
 //! [`Size`]: the sizes that cells have.
 
 use std::alloc::Layout;
-use std::mem;
 
 /// A line of the cache: the step from one size to the next, and the alignment of cells.
 pub(super) const LINE: usize = 64;
@@ -18,7 +17,7 @@ impl Size {
     /// The cells that something of this layout fits into, if there are such.
     #[inline]
     pub(super) const fn of(layout: Layout) -> Option<Self> {
-        let lines = (layout.size() + mem::size_of::<usize>()).div_ceil(LINE);
+        let lines = layout.size().div_ceil(LINE);
         if lines <= SIZES && layout.align() <= LINE { Some(Self(lines as u8)) } else { None }
     }
 
@@ -44,12 +43,6 @@ impl Size {
     pub(super) const fn index(self) -> usize {
         self.0 as usize - 1
     }
-
-    /// Where a cell's last word is, which a task has no part in: `blocks.rs` says what is there.
-    #[inline]
-    pub(super) const fn place(self) -> usize {
-        self.bytes() - mem::size_of::<usize>()
-    }
 }
 
 #[cfg(test)]
@@ -57,11 +50,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_whole_lines_with_room_for_a_word() {
+    fn sizes_are_whole_lines() {
         let of = |bytes, align| Size::of(Layout::from_size_align(bytes, align).unwrap());
-        assert_eq!([1, 56, 57, 120, 121].map(|bytes| of(bytes, 8).unwrap().bytes()), [64, 64, 128, 128, 192]);
-        assert!(of(1016, 64).is_some());
-        assert!(of(1017, 8).is_none());
+        assert_eq!([1, 64, 65, 128, 129].map(|bytes| of(bytes, 8).unwrap().bytes()), [64, 64, 128, 128, 192]);
+        assert!(of(1024, 64).is_some());
+        assert!(of(1025, 8).is_none());
         assert!(of(8, 128).is_none());
     }
 }

@@ -158,8 +158,8 @@ struct Task {
     join: Join,
     /// The runtime has the joiner's waker.
     join_waker: bool,
-    wakers: usize,
-    abort_handles: usize,
+    wakers: u32,
+    abort_handles: u32,
     cancelled: bool,
     complete: bool,
     runtime_closed: bool,
@@ -190,11 +190,8 @@ impl Task {
         task
     }
 
-    fn refs(&self) -> usize {
-        [self.run_has_ref, self.owner_has_ref, self.queued, self.join != Join::Gone]
-            .map(usize::from)
-            .iter()
-            .sum::<usize>()
+    fn refs(&self) -> u32 {
+        [self.run_has_ref, self.owner_has_ref, self.queued, self.join != Join::Gone].map(u32::from).iter().sum::<u32>()
             + self.wakers
             + self.abort_handles
     }
@@ -364,7 +361,7 @@ impl Task {
     }
 
     fn complete(&mut self) {
-        let refs = 1 + usize::from(self.run_has_ref);
+        let refs = 1 + u32::from(self.run_has_ref);
         let Run::Stored(stored) = self.run else { unreachable!("asked for in `apply`") };
         let complete = self.state.complete(refs, stored);
         if self.join_waker {
@@ -383,10 +380,10 @@ impl Task {
     }
 
     /// Gives the references of whoever ran the task back, with that of the owner list. Returns how many these are.
-    fn end_of_run(&mut self) -> usize {
+    fn end_of_run(&mut self) -> u32 {
         self.run = Run::Nobody;
         self.owner_has_ref = false;
-        1 + usize::from(std::mem::take(&mut self.run_has_ref))
+        1 + u32::from(std::mem::take(&mut self.run_has_ref))
     }
 
     /// Of what a wake finds, what it leaves behind, and what it has to do then.

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use proptest::prelude::*;
 
 use super::super::size::{LINE, Size};
-use super::{Blocks, free_orphan};
+use super::{Blocks, PLACE, Place, free_orphan};
 
 impl Blocks {
     /// How many bytes all blocks take.
@@ -18,15 +18,22 @@ fn size(bytes: usize) -> Size {
     Size::of(Layout::from_size_align(bytes, 8).unwrap()).unwrap()
 }
 
+/// Where what a task may write to begins again.
+const BEHIND_PLACE: usize = PLACE + size_of::<Place>();
+
 /// Fills what a task may write to.
 fn fill(cell: NonNull<u8>, size: Size, with: u8) {
     // SAFETY: the cell is the test's.
-    unsafe { cell.write_bytes(with, size.place()) };
+    unsafe {
+        cell.write_bytes(with, PLACE);
+        cell.add(BEHIND_PLACE).write_bytes(with, size.bytes() - BEHIND_PLACE);
+    }
 }
 
 fn is_full_of(cell: NonNull<u8>, size: Size, with: u8) -> bool {
     // SAFETY: the cell is the test's, and was filled.
-    unsafe { std::slice::from_raw_parts(cell.as_ptr(), size.place()) }.iter().all(|byte| *byte == with)
+    let bytes = unsafe { std::slice::from_raw_parts(cell.as_ptr(), size.bytes()) };
+    bytes[..PLACE].iter().chain(&bytes[BEHIND_PLACE..]).all(|byte| *byte == with)
 }
 
 proptest! {
@@ -36,7 +43,7 @@ proptest! {
     fn cells_are_apart_and_blocks_go_with_their_last(
         steps in prop::collection::vec((any::<bool>(), 0..3_usize, any::<prop::sample::Index>()), 1..2000)
     ) {
-        let sizes = [56, 120, 1000].map(size);
+        let sizes = [64, 128, 1000].map(size);
         let mut blocks = Blocks::new();
         let mut live: Vec<(NonNull<u8>, Size, u8)> = Vec::new();
         for (number, (is_birth, which, victim)) in steps.into_iter().enumerate() {
@@ -56,6 +63,7 @@ proptest! {
         let used: usize = live.iter().map(|(_, size, _)| size.bytes()).sum();
         prop_assert!(live.is_empty() == (blocks.held() == 0));
         prop_assert!(blocks.held() >= used);
+        prop_assert_eq!(blocks.cells().filter(|cell| live.iter().any(|(other, ..)| other == cell)).count(), live.len());
         for (cell, size, mark) in live {
             prop_assert!(is_full_of(cell, size, mark));
             // SAFETY: as above.
@@ -69,7 +77,7 @@ proptest! {
 #[test]
 fn many_small_tasks_take_little_more_than_their_lines() {
     const TASKS: usize = 100_000;
-    let size = size(120);
+    let size = size(64);
     let mut blocks = Blocks::new();
     let cells: Vec<_> = (0..TASKS).map(|_| blocks.allocate(size)).collect();
     assert!(blocks.held() <= TASKS * size.bytes() + TASKS / 2, "{}", blocks.held());
@@ -124,7 +132,7 @@ fn orphans_end_on_threads_of_their_own() {
                 for (number, Orphan(cell)) in chunk.into_iter().enumerate() {
                     fill(cell, size, number as u8);
                     // SAFETY: allocated as this size, and the blocks were left.
-                    unsafe { free_orphan(cell, size) };
+                    unsafe { free_orphan(cell) };
                 }
             });
         }
