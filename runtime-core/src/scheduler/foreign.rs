@@ -30,12 +30,42 @@ pub(crate) struct Foreign {
 struct Gate {
     ids: IdBlock,
     closed: bool,
+    births: Births,
+}
+
+/// How many tasks were spawned here that speak against seeing to a nudge.
+///
+/// Who spawns frees the dead of the list first, all at once, and so gets their cells in the order in which they died. That
+/// is mostly the one in which they lie in memory, which a processor fetches ahead. Were a part of them freed in between,
+/// that part would come last; and after some thousands of such shuffles nothing would lie in order any more.
+#[derive(Debug, Default)]
+struct Births {
+    /// So many of all were told off against nudges, or are too old to speak.
+    spent: u64,
+}
+
+impl Births {
+    /// Against each nudge, half as many as there are deaths to a nudge: a spawner that comes in bursts is not found wanting for
+    /// where a nudge falls.
+    const A_NUDGE: u64 = 128;
+    /// The most that count at a time. So when nobody spawns any more, some 4,000 tasks die before they are seen to.
+    const MOST: u64 = 2048;
+
+    /// At a nudge: whether there were so many births that those who spawn will see to the dead themselves.
+    fn are_many(&mut self, births: u64) -> bool {
+        self.spent = self.spent.max(births.saturating_sub(Self::MOST));
+        let are_many = births - self.spent >= Self::A_NUDGE;
+        if are_many {
+            self.spent += Self::A_NUDGE;
+        }
+        are_many
+    }
 }
 
 impl Foreign {
     pub(crate) fn new(index: usize) -> Self {
         Self {
-            gate: Mutex::new(Gate { ids: IdBlock::default(), closed: false }),
+            gate: Mutex::new(Gate { ids: IdBlock::default(), closed: false, births: Births::default() }),
             owner: Owner::new(ListOf::Foreign(index)),
             gated: WorkerCounters::default(),
             shared: WorkerCounters::default(),
@@ -84,11 +114,12 @@ impl Foreign {
         self.shared.injector_schedules.add_shared(1);
     }
 
-    /// Many dead tasks have come home: frees them, unless somebody is at the gate. Then the next spawn does, or the
-    /// next nudge.
+    /// Many dead tasks have come home: frees them, unless somebody is at the gate, or comes often. Then the next spawn
+    /// does, or the next nudge.
     pub(crate) fn nudge(&self) {
-        if let Some(gate) = self.gate.try_lock()
+        if let Some(mut gate) = self.gate.try_lock()
             && !gate.closed
+            && !gate.births.are_many(self.gated.spawns.get())
         {
             // SAFETY: with the gate in hand the list is this thread's.
             unsafe { self.owner.drain_returned() };
@@ -121,4 +152,34 @@ where
     let (task, handle) = task::new_task::<F, S>(future, birth);
     task::refuse(task);
     handle
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// A nudge comes with every 256th death.
+    const DEATHS: u64 = 256;
+
+    #[test]
+    fn who_spawns_in_bursts_sees_to_the_dead_himself() {
+        for burst in [256, 1000, 2000] {
+            let mut births = Births::default();
+            for bursts in 1..=100 {
+                // All of a burst die, and then the next one comes.
+                for _ in 0..burst / DEATHS {
+                    assert!(births.are_many(bursts * burst), "{bursts} bursts of {burst}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn when_nobody_spawns_any_more_the_dead_are_seen_to() {
+        let mut births = Births::default();
+        let nudges = (0..).take_while(|_| births.are_many(1_000_000)).count() as u64;
+        assert!(nudges * DEATHS <= 4096, "{nudges}");
+        assert!(!births.are_many(1_000_000 + Births::A_NUDGE - 1));
+        assert!(births.are_many(1_000_000 + Births::A_NUDGE));
+    }
 }
