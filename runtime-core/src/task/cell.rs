@@ -99,6 +99,12 @@ impl Header {
         &self.birthplace
     }
 
+    /// Whether the stage is empty. For whom it belongs to.
+    #[inline]
+    pub(super) fn is_cleared(&self) -> bool {
+        self.held.get() == Held::Nothing
+    }
+
     /// Whether it lies in a [`NamedCell`].
     #[inline]
     pub(super) fn is_named(&self) -> bool {
@@ -184,6 +190,15 @@ impl<F: Future> TaskCell<F> {
     pub(crate) unsafe fn clear(&self) -> Result<(), Box<dyn Any + Send>> {
         // Whether the drop returns or unwinds, what it dropped is dead, and is not looked at again.
         let held = self.header.held.replace(Held::Nothing);
+        let is_plain = match held {
+            Held::Future => !mem::needs_drop::<F>(),
+            Held::Output => !mem::needs_drop::<F::Output>(),
+            Held::Error => false,
+            Held::Nothing => true,
+        };
+        if is_plain {
+            return Ok(());
+        }
         self.stage.with_mut(|stage| {
             // SAFETY: the stage is the caller's, and has held this until now.
             contain(|| unsafe {

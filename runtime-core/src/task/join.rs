@@ -147,8 +147,11 @@ impl<T> Drop for JoinHandle<T> {
         }
         match state.drop_join() {
             DropJoin::Complete => {
-                // SAFETY: complete, and this is the join handle.
-                unsafe { (self.task.header().vtable.drop_output)(self.task.as_raw()) };
+                // Mostly the output was taken, and need not be looked for through the vtable.
+                if !self.task.header().is_cleared() {
+                    // SAFETY: complete, and this is the join handle.
+                    unsafe { (self.task.header().vtable.drop_output)(self.task.as_raw()) };
+                }
                 if !state.has_join_waker() {
                     // SAFETY: complete with JOIN_WAKER clear: the slot is this handle's.
                     let waker = unsafe { self.task.take_join_waker() };
