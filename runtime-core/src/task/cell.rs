@@ -17,10 +17,11 @@ use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use super::birthplace::{Birthplace, Site};
 use super::error::{Cause, JoinError};
+use super::join_waker::JoinWaker;
 use super::owner::Owner;
 use super::raw::{Birth, Vtable};
 use super::state::State;
@@ -46,7 +47,7 @@ pub(crate) struct Header {
     birthplace: Birthplace,
     /// Whose it is, `JOIN_WAKER` in the state word says. Empty by the time the task is freed, because dropping a waker
     /// runs other people's code.
-    pub(super) join_waker: UnsafeCell<Option<Waker>>,
+    pub(super) join_waker: JoinWaker,
 }
 
 /// What the stage holds.
@@ -135,7 +136,7 @@ impl<F: Future> TaskCell<F> {
             (&raw mut (*header).owner).write(birth.owner);
             (&raw mut (*header).id).write(birth.id);
             (&raw mut (*header).birthplace).write(birthplace);
-            (&raw mut (*header).join_waker).write(UnsafeCell::new(None));
+            (&raw mut (*header).join_waker).write(JoinWaker::new());
             (&raw mut (*cell).stage).write(UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }));
             if let Some(name) = birth.name {
                 (&raw mut (*cell.cast::<NamedCell<F>>()).name).write(name);
@@ -163,7 +164,7 @@ impl<F: Future> TaskCell<F> {
     #[inline(always)]
     fn assert_unshared(&self) {
         self.stage.with_mut(|_| ());
-        self.header.join_waker.with_mut(|_| ());
+        self.header.join_waker.assert_owned();
     }
 
     /// Polls the future.

@@ -127,8 +127,9 @@ unsafe fn store_and_complete<F: Future + 'static>(
     }
     runner.tell(&task, TaskEventKind::Completed);
     runner.count_completion();
+    let mut seen = None;
     loop {
-        match state.complete(refs, stored) {
+        match state.complete(refs, stored, || seen = Some(cell.header.join_waker.look())) {
             Complete::DropOutput => {
                 // SAFETY: still RUNNING, and the handle that could have taken the output is gone.
                 discard(unsafe { cell.clear() });
@@ -141,11 +142,20 @@ unsafe fn store_and_complete<F: Future + 'static>(
                 }
                 return;
             }
+            Complete::ReleasedWithWaker => {
+                // The cell may be gone.
+                if let Some(seen) = seen {
+                    // SAFETY: the waker is this thread's, and as it was seen.
+                    let waker = unsafe { seen.into_waker() };
+                    // One of somebody else's making may panic; that must not stop the worker.
+                    discard(contain(|| waker.wake()));
+                }
+                return;
+            }
             Complete::WakeJoin => {
                 // SAFETY: with JOIN_WAKER set, COMPLETE hands the slot to this thread: the join handle does not touch
                 // it any more.
                 if let Some(waker) = unsafe { task.take_join_waker() } {
-                    // A waker of somebody else's making may panic; that must not stop the worker.
                     discard(contain(|| waker.wake()));
                 }
                 if state.ref_dec(refs) {

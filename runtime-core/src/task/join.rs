@@ -107,8 +107,7 @@ impl<T> JoinHandle<T> {
         }
         // SAFETY: JOIN_WAKER is clear and the task was not complete when it was: the slot is this handle's.
         unsafe {
-            let kept = self.task.header().join_waker.with(|slot| (*slot).as_ref().is_some_and(|w| w.will_wake(waker)));
-            if !kept {
+            if !self.task.header().join_waker.will_wake(waker) {
                 self.task.put_join_waker(waker.clone());
             }
         }

@@ -201,7 +201,7 @@ impl TaskRef {
     /// The slot is the caller's by the rules of `JOIN_WAKER`.
     pub(crate) unsafe fn take_join_waker(&self) -> Option<Waker> {
         // SAFETY: the slot is the caller's.
-        self.header().join_waker.with_mut(|slot| unsafe { (*slot).take() })
+        unsafe { self.header().join_waker.take() }
     }
 
     /// Fills the join waker's slot; the old content is dropped. That is another poller's waker, so this one does not
@@ -212,7 +212,7 @@ impl TaskRef {
     /// The slot is the caller's by the rules of `JOIN_WAKER`.
     pub(crate) unsafe fn put_join_waker(&self, waker: Waker) {
         // SAFETY: the slot is the caller's.
-        let old = self.header().join_waker.with_mut(|slot| unsafe { (*slot).replace(waker) });
+        let old = unsafe { self.header().join_waker.put(waker) };
         discard(contain(|| drop(old)));
     }
 }

@@ -16,8 +16,10 @@
 //! - `JOIN_WAKER`: the join waker in the header is the runtime's: it is set, stays as it is, and the thread that completes
 //!   the task takes it and wakes it. While the bit is clear (and before `COMPLETE`) the waker belongs to the join
 //!   handle. Set and cleared only by the join handle, and only before `COMPLETE`.
+//! - `JOIN_RESET`: the join handle has taken a waker back. Set with the first time that it clears `JOIN_WAKER`, and never cleared.
+//!   While it is clear and `JOIN_WAKER` is set, the waker is the first one that there was.
 //!
-//! Above them, the count of references, of which there may be 2^25: the word has 32 bits on every machine, so that a small task
+//! Above them, the count of references, of which there may be 2^24: the word has 32 bits on every machine, so that a small task
 //! fits a line of the cache (`cell.rs`). One each for the owner list (until completion), the queue entry, the join
 //! handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the owner list holds
 //! on until completion, a future never meets that moment.
@@ -33,6 +35,8 @@
 //! | RUNNING                  | SCHEDULED                 | worker, the poll yielded     | `finish_poll`: Requeue|
 //! | RUNNING+CANCELLED        | (same)                    | worker, aborted meanwhile    | `finish_poll`: Cancel |
 //! | RUNNING                  | COMPLETE, -refs           | worker, output stored        | `complete`            |
+//! | RUNNING+JOIN_WAKER       | the same, with the waker  | worker, output stored        | `complete`            |
+//! | RUNNING+JOIN_WAKER+JOIN_RESET | COMPLETE             | worker, who then takes the waker, -refs | `complete`, `ref_dec` |
 //! | idle                     | SCHEDULED, +1 ref (or the waker's own) | any thread      | `wake_by_ref`, `wake` |
 //! | RUNNING                  | RUNNING+SCHEDULED         | any thread                   | `wake_by_ref`, `wake` |
 //! | idle                     | SCHEDULED+CANCELLED, +1 ref | any thread                 | `abort`               |
@@ -62,7 +66,8 @@ const COMPLETE: u32 = 1 << 2;
 const CANCELLED: u32 = 1 << 3;
 const JOIN_INTEREST: u32 = 1 << 4;
 const JOIN_WAKER: u32 = 1 << 5;
-const REF_SHIFT: u32 = 6;
+const JOIN_RESET: u32 = 1 << 6;
+const REF_SHIFT: u32 = 7;
 const REF: u32 = 1 << REF_SHIFT;
 
 /// A new task stands in a queue; the owner list, the queue and the join handle hold it.
@@ -99,6 +104,8 @@ pub(crate) enum FinishPoll {
 pub(crate) enum Complete {
     /// Done, and the references were given back. `last`: nobody else holds the task; its memory can go.
     Released { last: bool },
+    /// Done, and the references were given back. The join waker is the caller's, as it was when last looked at: wake it.
+    ReleasedWithWaker,
     /// Done; take the join waker, wake it, and then give the references back.
     WakeJoin,
     /// Not done: the join handle is gone. Drop the stored output first, then try again.
@@ -180,13 +187,20 @@ impl State {
         self.0.load(Acquire) & JOIN_INTEREST != 0
     }
 
-    /// RUNNING to COMPLETE, giving back `refs` references in the same step where that is possible.
+    /// RUNNING to COMPLETE, giving back `refs` references in the same step where that is possible. `look` looks at the
+    /// join waker, before a step by which it becomes the caller's.
     #[inline]
-    pub(crate) fn complete(&self, refs: u32, output_stored: bool) -> Complete {
+    pub(crate) fn complete(&self, refs: u32, output_stored: bool, mut look: impl FnMut()) -> Complete {
         self.update(|current| {
             debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
             let done = current ^ (RUNNING | COMPLETE);
-            if current & JOIN_WAKER != 0 {
+            if current & (JOIN_WAKER | JOIN_RESET) == JOIN_WAKER {
+                // If the word is still the same when it is exchanged, no waker was taken back meanwhile: that would have left
+                // JOIN_RESET. So what is seen now is what was there when the bit was set.
+                look();
+                debug_assert!(current >> REF_SHIFT > refs, "the join handle's is there");
+                (Complete::ReleasedWithWaker, Some(done - refs * REF))
+            } else if current & JOIN_WAKER != 0 {
                 (Complete::WakeJoin, Some(done))
             } else if current & JOIN_INTEREST == 0 && output_stored {
                 (Complete::DropOutput, None)
@@ -286,7 +300,11 @@ impl State {
     pub(crate) fn unset_join_waker(&self) -> Result<(), AlreadyComplete> {
         self.update(|current| {
             debug_assert_ne!(current & JOIN_WAKER, 0);
-            if current & COMPLETE != 0 { (Err(AlreadyComplete), None) } else { (Ok(()), Some(current & !JOIN_WAKER)) }
+            if current & COMPLETE != 0 {
+                (Err(AlreadyComplete), None)
+            } else {
+                (Ok(()), Some((current & !JOIN_WAKER) | JOIN_RESET))
+            }
         })
     }
 
@@ -337,7 +355,7 @@ impl State {
 /// A program that forgets that many wakers cannot be saved: wrapping round would free a living task.
 #[cold]
 fn too_many_references() -> ! {
-    let _ = writeln!(io::stderr(), "rt: a task has more than 2^25 wakers and handles, and can count no more");
+    let _ = writeln!(io::stderr(), "rt: a task has more than 2^24 wakers and handles, and can count no more");
     std::process::abort();
 }
 
@@ -358,7 +376,7 @@ mod tests {
         assert_eq!(state.wake_by_ref(), Wake::Submit);
         assert_eq!(refs(&state), 3);
         assert_eq!(state.start_poll(), StartPoll::Poll);
-        assert_eq!(state.complete(2, true), Complete::Released { last: false });
+        assert_eq!(state.complete(2, true, || ()), Complete::Released { last: false });
         assert!(state.is_complete());
         assert!(state.ref_dec(1));
     }
@@ -410,7 +428,7 @@ mod tests {
         assert_eq!(state.start_poll(), StartPoll::Poll);
         state.ref_inc();
         assert!(!state.has_join_interest());
-        assert_eq!(state.complete(2, false), Complete::Released { last: false });
+        assert_eq!(state.complete(2, false, || ()), Complete::Released { last: false });
         assert_eq!(state.wake(), Wake::Dealloc);
     }
 
@@ -420,9 +438,9 @@ mod tests {
         assert_eq!(state.start_poll(), StartPoll::Poll);
         assert_eq!(state.drop_join(), DropJoin::Detached);
         assert!(!state.ref_dec(1));
-        assert_eq!(state.complete(2, true), Complete::DropOutput);
+        assert_eq!(state.complete(2, true, || ()), Complete::DropOutput);
         assert!(!state.is_complete());
-        assert_eq!(state.complete(2, false), Complete::Released { last: true });
+        assert_eq!(state.complete(2, false, || ()), Complete::Released { last: true });
     }
 
     #[test]
@@ -430,11 +448,26 @@ mod tests {
         let state = State::new();
         assert_eq!(state.start_poll(), StartPoll::Poll);
         assert_eq!(state.set_join_waker(), Ok(()));
-        assert_eq!(state.complete(2, true), Complete::WakeJoin);
+        assert_eq!(state.unset_join_waker(), Ok(()));
+        assert_eq!(state.set_join_waker(), Ok(()));
+        assert_eq!(state.complete(2, true, || unreachable!("it may change")), Complete::WakeJoin);
         assert_eq!(state.unset_join_waker(), Err(AlreadyComplete));
         assert_eq!(state.drop_join(), DropJoin::Complete);
         assert!(!state.ref_dec(1));
         assert!(state.ref_dec(2));
+    }
+
+    #[test]
+    fn the_first_join_waker_goes_with_the_references() {
+        let state = State::new();
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert_eq!(state.set_join_waker(), Ok(()));
+        let mut looks = 0;
+        assert_eq!(state.complete(2, true, || looks += 1), Complete::ReleasedWithWaker);
+        assert_eq!((looks, refs(&state)), (1, 1));
+        assert!(state.has_join_waker(), "the handle leaves it alone");
+        assert_eq!(state.drop_join(), DropJoin::Complete);
+        assert!(state.ref_dec(1));
     }
 
     #[test]
@@ -447,7 +480,7 @@ mod tests {
         assert_eq!(running.start_poll(), StartPoll::Poll);
         assert_eq!(running.abort(), Wake::Nothing);
         assert_eq!(running.finish_poll(false), FinishPoll::Cancel);
-        assert_eq!(running.complete(2, true), Complete::Released { last: false });
+        assert_eq!(running.complete(2, true, || ()), Complete::Released { last: false });
         assert_eq!(running.abort(), Wake::Nothing);
 
         let idle = State::new();
@@ -464,13 +497,13 @@ mod tests {
         assert_eq!(idle.start_poll(), StartPoll::Poll);
         assert_eq!(idle.finish_poll(false), FinishPoll::Idle);
         assert!(idle.claim_for_shutdown());
-        assert_eq!(idle.complete(1, true), Complete::Released { last: false });
+        assert_eq!(idle.complete(1, true, || ()), Complete::Released { last: false });
         assert!(!idle.claim_for_shutdown());
 
         let queued = State::new();
         assert!(queued.claim_for_shutdown());
         assert_eq!(queued.wake_by_ref(), Wake::Nothing);
-        assert_eq!(queued.complete(1, true), Complete::Released { last: false });
+        assert_eq!(queued.complete(1, true, || ()), Complete::Released { last: false });
         assert_eq!(refs(&queued), 2, "the queue entry still holds its reference");
     }
 }
