@@ -21,7 +21,7 @@ use std::time::Instant;
 pub use self::station::Station;
 pub use self::task::at_end_of_poll;
 pub(crate) use self::task::{
-    CurrentTask, end_poll_for_others, in_task, note_wake, outside_of_poll, task_id, wake_in_poll,
+    CurrentTask, end_poll_for_others, in_task, lend, note_wake, outside_of_poll, take_back, task_id, wake_in_poll,
 };
 use crate::clock::Clock;
 use crate::coop::Budget;

@@ -24,15 +24,20 @@
 //! handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the owner list holds
 //! on until completion, a future never meets that moment.
 //!
+//! While a task is polled there is one reference more than is counted, perhaps: the first waker that the polling thread itself
+//! clones has the queue's reference *lent* to it, which costs no exchange (`context/task.rs` keeps the account). The step that
+//! ends the poll settles it, in the exchange that it makes anyway. Until then the count cannot come to nothing, whoever drops that
+//! waker: the queue's reference and the owner list's are both counted, and the poll gives neither back before.
+//!
 //! # The transitions
 //!
 //! | from                     | to                        | who                          | function              |
 //! |--------------------------|---------------------------|------------------------------|-----------------------|
 //! | (new)                    | SCHEDULED, 3 refs         | spawn                        | `new`                 |
 //! | SCHEDULED                | RUNNING                   | worker; has the queue's ref  | `start_poll`          |
-//! | RUNNING                  | idle, -1 ref              | worker, poll was Pending     | `finish_poll`: Idle   |
-//! | RUNNING+SCHEDULED        | SCHEDULED                 | worker, woken meanwhile      | `finish_poll`: Requeue|
-//! | RUNNING                  | SCHEDULED                 | worker, the poll yielded     | `finish_poll`: Requeue|
+//! | RUNNING                  | idle, -1 ref unless lent  | worker, poll was Pending     | `finish_poll`: Idle   |
+//! | RUNNING+SCHEDULED        | SCHEDULED, +1 ref if lent | worker, woken meanwhile      | `finish_poll`: Requeue|
+//! | RUNNING                  | SCHEDULED, +1 ref if lent | worker, the poll yielded     | `finish_poll`: Requeue|
 //! | RUNNING+CANCELLED        | (same)                    | worker, aborted meanwhile    | `finish_poll`: Cancel |
 //! | RUNNING                  | COMPLETE, -refs           | worker, output stored        | `complete`            |
 //! | RUNNING+JOIN_WAKER       | the same, with the waker  | worker, output stored        | `complete`            |
@@ -165,18 +170,20 @@ impl State {
         if before & CANCELLED == 0 { StartPoll::Poll } else { StartPoll::Cancel }
     }
 
-    /// After a poll that returned `Pending`; `yields` if it has asked for another one on its own thread.
+    /// After a poll that returned `Pending`; `yields` if it has asked for another one on its own thread, `lent` if a waker has
+    /// the queue's reference. On `Cancel` that is not settled yet.
     #[inline]
-    pub(crate) fn finish_poll(&self, yields: bool) -> FinishPoll {
+    pub(crate) fn finish_poll(&self, yields: bool, lent: bool) -> FinishPoll {
+        let lent = u32::from(lent);
         self.update(|current| {
             debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
             if current & CANCELLED != 0 {
                 (FinishPoll::Cancel, None)
             } else if yields || current & SCHEDULED != 0 {
-                (FinishPoll::Requeue, Some((current & !RUNNING) | SCHEDULED))
+                (FinishPoll::Requeue, Some(((current & !RUNNING) | SCHEDULED) + lent * REF))
             } else {
-                debug_assert!(current >> REF_SHIFT >= 2, "the owner list holds on until completion");
-                (FinishPoll::Idle, Some((current & !RUNNING) - REF))
+                debug_assert!(current >> REF_SHIFT >= 2 - lent, "the owner list holds on until completion");
+                (FinishPoll::Idle, Some((current & !RUNNING) - (1 - lent) * REF))
             }
         })
     }
@@ -187,8 +194,8 @@ impl State {
         self.0.load(Acquire) & JOIN_INTEREST != 0
     }
 
-    /// RUNNING to COMPLETE, giving back `refs` references in the same step where that is possible. `look` looks at the
-    /// join waker, before a step by which it becomes the caller's.
+    /// RUNNING to COMPLETE, giving back `refs` references in the same step where that is possible: one that is lent is not
+    /// among them. `look` looks at the join waker, before a step by which it becomes the caller's.
     #[inline]
     pub(crate) fn complete(&self, refs: u32, output_stored: bool, mut look: impl FnMut()) -> Complete {
         self.update(|current| {
@@ -371,7 +378,7 @@ mod tests {
     fn a_quiet_life() {
         let state = State::new();
         assert_eq!(state.start_poll(), StartPoll::Poll);
-        assert_eq!(state.finish_poll(false), FinishPoll::Idle);
+        assert_eq!(state.finish_poll(false, false), FinishPoll::Idle);
         assert_eq!(refs(&state), 2);
         assert_eq!(state.wake_by_ref(), Wake::Submit);
         assert_eq!(refs(&state), 3);
@@ -389,7 +396,7 @@ mod tests {
         assert_eq!(state.wake_by_ref(), Wake::Nothing);
         assert_eq!(state.wake_by_ref(), Wake::Nothing);
         assert_eq!(refs(&state), 3);
-        assert_eq!(state.finish_poll(false), FinishPoll::Requeue);
+        assert_eq!(state.finish_poll(false, false), FinishPoll::Requeue);
         assert_eq!(refs(&state), 3, "the requeued task keeps the reference it came with");
     }
 
@@ -401,13 +408,13 @@ mod tests {
             if is_woken {
                 assert_eq!(state.wake_by_ref(), Wake::Nothing);
             }
-            assert_eq!(state.finish_poll(true), FinishPoll::Requeue);
+            assert_eq!(state.finish_poll(true, false), FinishPoll::Requeue);
             assert_eq!(refs(&state), 3);
             assert_eq!(state.wake_by_ref(), Wake::Nothing, "it stands in the queue");
         }
         assert_eq!(state.start_poll(), StartPoll::Poll);
         assert_eq!(state.abort(), Wake::Nothing);
-        assert_eq!(state.finish_poll(true), FinishPoll::Cancel);
+        assert_eq!(state.finish_poll(true, false), FinishPoll::Cancel);
     }
 
     #[test]
@@ -415,10 +422,37 @@ mod tests {
         let state = State::new();
         assert_eq!(state.start_poll(), StartPoll::Poll);
         state.ref_inc();
-        assert_eq!(state.finish_poll(false), FinishPoll::Idle);
+        assert_eq!(state.finish_poll(false, false), FinishPoll::Idle);
         assert_eq!(refs(&state), 3);
         assert_eq!(state.wake(), Wake::Submit);
         assert_eq!(refs(&state), 3);
+    }
+
+    #[test]
+    fn a_waker_with_the_queues_reference_keeps_it_when_the_poll_ends() {
+        let state = State::new();
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert_eq!(state.finish_poll(false, true), FinishPoll::Idle);
+        assert_eq!(refs(&state), 3);
+        assert_eq!(state.wake(), Wake::Submit);
+        assert_eq!(refs(&state), 3);
+    }
+
+    #[test]
+    fn a_lent_waker_that_is_gone_before_the_poll_ends_frees_nothing() {
+        let state = State::new();
+        assert!(state.drop_join_at_birth());
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert!(!state.ref_dec(1), "dropped on another thread");
+        assert_eq!(refs(&state), 1);
+        assert_eq!(state.finish_poll(false, true), FinishPoll::Idle);
+        assert_eq!(refs(&state), 1, "the owner list's");
+
+        assert_eq!(state.wake_by_ref(), Wake::Submit);
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert_eq!(state.wake(), Wake::Nothing, "used up on another thread");
+        assert_eq!(state.finish_poll(false, true), FinishPoll::Requeue);
+        assert_eq!(refs(&state), 2);
     }
 
     #[test]
@@ -479,13 +513,13 @@ mod tests {
         let running = State::new();
         assert_eq!(running.start_poll(), StartPoll::Poll);
         assert_eq!(running.abort(), Wake::Nothing);
-        assert_eq!(running.finish_poll(false), FinishPoll::Cancel);
+        assert_eq!(running.finish_poll(false, false), FinishPoll::Cancel);
         assert_eq!(running.complete(2, true, || ()), Complete::Released { last: false });
         assert_eq!(running.abort(), Wake::Nothing);
 
         let idle = State::new();
         assert_eq!(idle.start_poll(), StartPoll::Poll);
-        assert_eq!(idle.finish_poll(false), FinishPoll::Idle);
+        assert_eq!(idle.finish_poll(false, false), FinishPoll::Idle);
         assert_eq!(idle.abort(), Wake::Submit);
         assert_eq!(idle.abort(), Wake::Nothing);
         assert_eq!(idle.start_poll(), StartPoll::Cancel);
@@ -495,7 +529,7 @@ mod tests {
     fn shutdown_claims_what_is_not_complete() {
         let idle = State::new();
         assert_eq!(idle.start_poll(), StartPoll::Poll);
-        assert_eq!(idle.finish_poll(false), FinishPoll::Idle);
+        assert_eq!(idle.finish_poll(false, false), FinishPoll::Idle);
         assert!(idle.claim_for_shutdown());
         assert_eq!(idle.complete(1, true, || ()), Complete::Released { last: false });
         assert!(!idle.claim_for_shutdown());

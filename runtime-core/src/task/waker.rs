@@ -33,8 +33,10 @@ fn header(data: *const ()) -> NonNull<Header> {
 }
 
 unsafe fn clone(data: *const ()) -> RawWaker {
-    // SAFETY: the waker that is cloned has, or stands on, a reference.
-    unsafe { header(data).as_ref() }.state.ref_inc();
+    if !context::lend(data) {
+        // SAFETY: the waker that is cloned has, or stands on, a reference.
+        unsafe { header(data).as_ref() }.state.ref_inc();
+    }
     RawWaker::new(data, &VTABLE)
 }
 
@@ -61,6 +63,8 @@ unsafe fn wake_by_ref(data: *const ()) {
 }
 
 unsafe fn drop_waker(data: *const ()) {
-    // SAFETY: the waker's reference is given up.
-    drop(unsafe { TaskRef::from_raw(header(data)) });
+    if !context::take_back(data) {
+        // SAFETY: the waker's reference is given up.
+        drop(unsafe { TaskRef::from_raw(header(data)) });
+    }
 }
