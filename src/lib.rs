@@ -47,6 +47,9 @@ pub use macros::{main, test};
 pub use runtime_core::{spawn, spawn_blocking, spawn_local};
 
 /// Tasks: spawning them, waiting for them, and letting others run.
+///
+/// What keeps a task is counted: its handles and its wakers, of which there may be 32 million at a time. Who makes more of
+/// one task ends the process, with a message, as `Arc` does without one.
 pub mod task {
     pub use runtime_core::coop;
     pub use runtime_core::coop::{consume_budget, unconstrained};

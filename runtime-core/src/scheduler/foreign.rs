@@ -37,7 +37,8 @@ struct Gate {
 ///
 /// Who spawns frees the dead of the list first, all at once, and so gets their cells in the order in which they died. That
 /// is mostly the one in which they lie in memory, which a processor fetches ahead. Were a part of them freed in between,
-/// that part would come last; and after some thousands of such shuffles nothing would lie in order any more.
+/// that part would come last; and after some thousands of such shuffles nothing would lie in order any more. (Of large tasks
+/// the memory is in no order, and too much to wait for.)
 #[derive(Debug, Default)]
 struct Births {
     /// So many of all were told off against nudges, or are too old to speak.
@@ -119,10 +120,13 @@ impl Foreign {
     pub(crate) fn nudge(&self) {
         if let Some(mut gate) = self.gate.try_lock()
             && !gate.closed
-            && !gate.births.are_many(self.gated.spawns.get())
         {
             // SAFETY: with the gate in hand the list is this thread's.
-            unsafe { self.owner.drain_returned() };
+            unsafe {
+                if self.owner.has_large_tasks() || !gate.births.are_many(self.gated.spawns.get()) {
+                    self.owner.drain_returned();
+                }
+            }
         }
     }
 

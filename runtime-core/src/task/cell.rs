@@ -11,7 +11,6 @@
 //! A [`NonNull<Header>`] stands for a task of any type; the vtable in the header knows the type.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::future::Future;
 use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::panic::Location;
@@ -26,7 +25,7 @@ use super::owner::Owner;
 use super::raw::{Birth, Vtable};
 use super::state::State;
 use super::{Id, contain};
-use crate::primitive::UnsafeCell;
+use crate::primitive::{Cell, UnsafeCell};
 
 /// See the module. `repr(C)`, and first in [`TaskCell`], so that a pointer to the one is a pointer to the other.
 #[repr(C)]
@@ -45,8 +44,8 @@ pub(crate) struct Header {
     pub(crate) owner: Option<NonNull<Owner>>,
     pub(crate) id: Id,
     birthplace: Birthplace,
-    /// Whose it is, `JOIN_WAKER` in the state word says. Empty by the time the task is freed, because dropping a waker
-    /// runs other people's code.
+    /// Whose it is, `JOIN_WAKER` in the state word says. By the time the task is freed the waker was taken, or dropped,
+    /// because that runs other people's code.
     pub(super) join_waker: JoinWaker,
 }
 

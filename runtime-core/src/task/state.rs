@@ -19,7 +19,7 @@
 //! - `JOIN_RESET`: the join handle has taken a waker back. Set with the first time that it clears `JOIN_WAKER`, and never cleared.
 //!   While it is clear and `JOIN_WAKER` is set, the waker is the first one that there was.
 //!
-//! Above them, the count of references, of which there may be 2^24: the word has 32 bits on every machine, so that a small task
+//! Above them, the count of references, of which there may be 32 million: the word has 32 bits on every machine, so that a small task
 //! fits a line of the cache (`cell.rs`). One each for the owner list (until completion), the queue entry, the join
 //! handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the owner list holds
 //! on until completion, a future never meets that moment.
@@ -74,6 +74,9 @@ const JOIN_WAKER: u32 = 1 << 5;
 const JOIN_RESET: u32 = 1 << 6;
 const REF_SHIFT: u32 = 7;
 const REF: u32 = 1 << REF_SHIFT;
+
+/// With so many references no more are made. What is left is for other threads that make one meanwhile.
+const MOST: u32 = u32::MAX - (REF << 20);
 
 /// A new task stands in a queue; the owner list, the queue and the join handle hold it.
 const INITIAL: u32 = SCHEDULED | JOIN_INTEREST | (3 * REF);
@@ -339,7 +342,7 @@ impl State {
     #[inline]
     pub(crate) fn ref_inc(&self) {
         let before = self.0.fetch_add(REF, Relaxed);
-        if before > u32::MAX / 2 {
+        if before > MOST {
             too_many_references();
         }
     }
@@ -359,10 +362,10 @@ impl State {
     }
 }
 
-/// A program that forgets that many wakers cannot be saved: wrapping round would free a living task.
+/// There is no other way out: wrapping round would free a living task, and who clones a waker expects no error.
 #[cold]
 fn too_many_references() -> ! {
-    let _ = writeln!(io::stderr(), "rt: a task has more than 2^24 wakers and handles, and can count no more");
+    let _ = writeln!(io::stderr(), "rt: a task has 32 million wakers and handles, and cannot count more");
     std::process::abort();
 }
 

@@ -277,7 +277,7 @@ impl Blocks {
         }
     }
 
-    /// Every cell that is out, and also some that were: their first word is as it was left.
+    /// Every cell that is out, and also some that were: their first bytes are as they were left.
     pub(super) fn cells(&self) -> impl Iterator<Item = NonNull<u8>> {
         // SAFETY: the blocks are this thread's.
         self.all.iter().flat_map(|block| unsafe { Block::cells(*block) })

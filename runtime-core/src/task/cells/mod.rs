@@ -12,8 +12,8 @@
 //! their own ([`Singles`]).
 //!
 //! There is no other list: a task is on it because its memory is from here. Who looks for tasks looks at every cell that
-//! has ever had one ([`Cells::each`]). So that the living can be told from the dead, the first word of a cell, where the
-//! state of a task is, remains as it was when the task died until another one is written over it.
+//! has ever had one ([`Cells::each`]). So that the living can be told from the dead, the first bytes of a cell, where the
+//! state of a task is, remain as it was when the task died until another one is written over it.
 //!
 //! What is kept otherwise, is kept until the runtime shuts down (a spare worker's, until it retires). A program's own
 //! global allocator must not use the runtime: it is called while a list is being worked on.
@@ -39,7 +39,7 @@ use self::stack::Stack;
 
 /// Whether every cell is an allocation.
 const PLAIN: bool = cfg!(any(rt_plain_cells, loom));
-/// How many bytes of dead cells a list keeps: those of some 2000 small tasks.
+/// How many bytes of dead cells a list keeps: those of some 2000 to 4000 small tasks.
 const LIMIT: usize = 256 * 1024;
 
 // What the walk reads, and what says where a cell is, is not what free cells are linked by. (In a model the state is larger,
@@ -186,6 +186,11 @@ impl Cells {
         self.blocks.cells().chain(self.singles.cells())
     }
 
+    /// Whether there are tasks that have memory of their own.
+    pub(super) fn has_singles(&self) -> bool {
+        self.singles.count() > 0
+    }
+
     /// How many cells tasks lie in. It was cleared.
     pub(super) fn count(&self) -> usize {
         debug_assert_eq!(self.bytes, 0, "some have no task");
@@ -270,7 +275,7 @@ mod tests {
                 living.remove(&cell);
             }
         }
-        // SAFETY: the first word of every cell has been written to.
+        // SAFETY: the first bytes of every cell have been written to.
         let state = |cell: &NonNull<u8>| unsafe { cell.cast::<u32>().read() };
         let (found, dead): (Vec<_>, Vec<_>) = cells.each().partition(|cell| state(cell) == ALIVE);
         assert!(dead.iter().all(|cell| state(cell) == DEAD));

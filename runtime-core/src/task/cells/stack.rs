@@ -1,13 +1,12 @@
 //! [`Stack`]: cells that nobody has, linked through themselves.
 
-use std::mem;
 use std::ptr::{self, NonNull};
 
 /// A stack of free cells. It does not own them: dropped, it forgets them.
 pub(super) struct Stack(*mut u8);
 
-/// Where in a cell that waits the next one is written: not in its first word, which remains as its task left it.
-pub(super) const LINK: usize = mem::size_of::<usize>();
+/// Where in a cell that waits the next one is written: not in its first eight bytes, which remain as its task left them.
+pub(super) const LINK: usize = 8;
 
 /// # Safety
 ///
