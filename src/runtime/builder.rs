@@ -160,8 +160,8 @@ impl Builder {
     }
 
     /// How long a poll of a task may take before its worker is taken to be blocked, if anything waits for that worker
-    /// (10 ms; at least 1 ms). It is noticed after that time and at most 3 ms more; or 10 ms more, if nothing had run for a
-    /// while before.
+    /// (10 ms; at least 1 ms). It is noticed after that time and at most 3 ms more; or 10 ms more, if nothing had run, or
+    /// nothing had waited, for a while before.
     pub fn blocked_threshold(&mut self, threshold: Duration) -> &mut Self {
         self.config.blocked_threshold = threshold;
         self

@@ -45,7 +45,7 @@ impl Backlog {
         self.typical = if took > self.typical { took.min(most) } else { self.typical - (self.typical - took) / 8 };
     }
 
-    /// No job was begun for so long, and jobs wait.
+    /// Jobs that were expected to be begun soon have waited for so long.
     pub(super) fn note_stuck(&mut self, time: Duration) {
         self.typical = self.typical.max(time);
     }

@@ -21,8 +21,8 @@
 //!
 //! Nor is anybody summoned while a thread at work will soon have begun all that is queued, going by how long jobs take
 //! (`backlog.rs`). That may be wrong, so it is done only while some other thread is *on the watch*: it waits like those that
-//! are idle, and can be summoned, but looks after the queue each `watch`. If jobs wait, and none has been begun since it last
-//! looked, it comes, and notes that jobs take long. It goes off the watch, under the lock, only when the queue is empty and nobody
+//! are idle, and can be summoned, but looks after the queue each `watch`. If jobs wait, and what had waited when it last looked
+//! has not all been begun, or nothing has, it comes, and notes that jobs take long. It goes off the watch, under the lock, only when the queue is empty and nobody
 //! has relied on it for a `watch`, and when it comes itself. So a queue that is not empty has a thread coming, or one on the
 //! watch, unless all are busy and no more are allowed. A thread that runs out of work goes on the watch if nobody is, and
 //! another thread is up. While it is relied on it wakes up for every look, and does not end.
@@ -267,9 +267,13 @@ impl<J> Crew<J> {
     fn wait_for_work(&self, state: &mut MutexGuard<'_, State<J>>) -> bool {
         state.idle += 1;
         let is_another_up = state.threads > state.idle;
-        // `Some` while on the watch: how many jobs had been begun at the last look.
-        let mut watch = (is_another_up && !state.is_watched).then(|| state.backlog.begun());
-        state.is_watched |= watch.is_some();
+        // `Some` while on the watch: how many jobs are to have been begun by the next look.
+        let mut watch = (is_another_up && !state.is_watched).then(|| Self::expected_by_next_look(state));
+        if watch.is_some() {
+            state.is_watched = true;
+            // Others relied on another watch, if at all.
+            state.is_relied_on = false;
+        }
         let mut deadline = self.deadline(watch);
         let is_to_come = loop {
             let timed_out = match deadline {
@@ -291,23 +295,31 @@ impl<J> Crew<J> {
             if !timed_out {
                 continue;
             }
-            let Some(begun) = watch else {
+            let Some(expected) = watch else {
                 state.idle -= 1;
                 break false;
             };
             let jobs_wait = !state.queue.is_empty();
-            if jobs_wait && state.backlog.begun() == begun {
+            if jobs_wait && state.backlog.begun() < expected {
                 state.idle -= 1;
                 state.coming += 1;
-                state.backlog.note_stuck(self.limits.watch);
+                // They may have waited for a thread that has lost its processor, and not for long jobs.
+                if state.looking_since.is_none() {
+                    state.backlog.note_stuck(self.limits.watch);
+                }
                 break true;
             }
             state.is_watched = std::mem::take(&mut state.is_relied_on) || jobs_wait;
-            watch = state.is_watched.then(|| state.backlog.begun());
+            watch = state.is_watched.then(|| Self::expected_by_next_look(state));
             deadline = self.deadline(watch);
         };
         state.is_watched &= watch.is_none();
         is_to_come
+    }
+
+    /// How many jobs will have been begun by the watch's next look, unless they take long: those that wait, and at least one.
+    fn expected_by_next_look(state: &State<J>) -> u64 {
+        state.backlog.begun() + state.queue.len().max(1) as u64
     }
 
     /// Until when a thread waits.

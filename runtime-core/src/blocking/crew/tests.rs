@@ -108,7 +108,8 @@ fn behind_a_long_job(first_to_end: usize, watch: Duration, check: impl FnOnce(&C
         }
         shut[first_to_end] = None;
         assert_eq!(next_done(), first_to_end);
-        while crew.counts() != (2, 1, 0) {
+        // Not `counts`: while it looks out it is not on the watch yet.
+        while crew.state.lock().idle == 0 {
             thread::yield_now();
         }
         check(&crew, &next_done);
@@ -134,6 +135,24 @@ fn a_thread_whose_job_does_not_end_is_not_relied_on() {
         assert_eq!(crew.submit(2), Ok(None));
         assert_ne!(crew.counts(), (2, 1, 1), "nobody was summoned");
         assert_eq!(next_done(), 2);
+    });
+}
+
+#[test]
+fn the_watch_comes_if_many_wait_and_are_begun_one_by_one() {
+    const MANY: usize = 1000;
+    behind_a_long_job(0, Duration::from_millis(10), |crew, _| {
+        (2..MANY).for_each(|job| assert_eq!(crew.submit(job), Ok(None)));
+        // As if other threads began some between any two looks, but not nearly all.
+        let has_come = (0..MANY).any(|_| {
+            crew.state.lock().backlog.note_begun(Instant::now());
+            let until = Instant::now() + Duration::from_millis(1);
+            while crew.state.lock().idle > 0 && Instant::now() < until {
+                thread::yield_now();
+            }
+            crew.state.lock().idle == 0 || crew.counts().2 == 0
+        });
+        assert!(has_come);
     });
 }
 

@@ -3,7 +3,8 @@
 //! To wake a thread costs tens of microseconds of processor time, so a program that does next to nothing must not pay for a
 //! thousand looks a second. But a poll that is blocked is found one look late. Hence the time between two looks is
 //!
-//! - [`ALERT`] when somebody has not moved since the last look, and may soon be stuck, or when somebody is to be helped;
+//! - [`ALERT`] when somebody has not moved since the last look, and may soon be stuck, or when somebody is to be helped, but for those
+//!   who are aside;
 //! - doubled up to [`CALM`] while all that are up get on;
 //! - doubled up to [`STILL`] while nothing can go wrong before somebody gets up: all sleep, or those that do not move have
 //!   nobody waiting for them.
