@@ -1,6 +1,7 @@
 //! [`Contestable`]: running a measure on several sides in turn.
 
 use std::iter;
+use std::ops::Range;
 
 use rt_benches::runtimes::Rt;
 use rt_benches::{Measure, Reference, Runs, Runtime, Trio, Visitor};
@@ -13,16 +14,19 @@ pub(crate) struct Outcome {
     pub(crate) reference: Option<(&'static str, Runs)>,
 }
 
-/// A [`Measure`] that can be in a list with others.
+/// A [`Measure`] that can be in a list with others. The rounds have numbers because each begins with another side.
 pub(crate) trait Contestable {
     /// The rows.
     fn titles(&self) -> Vec<String>;
 
-    /// Runs it on each runtime in turn, `most_runs` times at most, and begins with another one each time.
-    fn among_runtimes(&self, workers: usize, most_runs: usize) -> Outcome;
+    /// How many rounds the median is of.
+    fn runs(&self) -> usize;
 
-    /// Runs it on rt alone, on runtimes with these numbers of workers in turn.
-    fn among_workers(&self, workers: &[usize], most_runs: usize) -> Outcome;
+    /// Starts each runtime, and runs it on them in turn.
+    fn among_runtimes(&self, workers: usize, rounds: Range<usize>, outcome: &mut Outcome);
+
+    /// Does so with rt alone, and starts it with each of these numbers of workers.
+    fn among_workers(&self, workers: &[usize], rounds: Range<usize>, outcome: &mut Outcome);
 }
 
 impl<M: Measure> Contestable for M {
@@ -30,47 +34,44 @@ impl<M: Measure> Contestable for M {
         Measure::titles(self)
     }
 
-    fn among_runtimes(&self, workers: usize, most_runs: usize) -> Outcome {
-        let trio = Trio::start(workers);
-        let sides = Trio::NAMES.len();
-        let prepared: Vec<u64> = (0..sides).map(|side| trio.visit(side, Prepare(self))).collect();
-        let reference = Measure::reference(self, workers);
-
-        let mut outcome = Outcome::empty(Measure::titles(self).len(), sides);
-        outcome.reference = reference.as_ref().map(|reference| (reference.name, Runs::default()));
-        for round in 0..self.runs().min(most_runs) {
-            for side in (0..sides).map(|place| (round + place) % sides) {
-                outcome.push(side, trio.visit(side, Run(self, prepared[side])));
-            }
-            if let (Some(Reference { run, .. }), Some((_, runs))) = (&reference, &mut outcome.reference) {
-                runs.push(run(()));
-            }
-        }
-        outcome
+    fn runs(&self) -> usize {
+        Measure::runs(self)
     }
 
-    fn among_workers(&self, workers: &[usize], most_runs: usize) -> Outcome {
-        let runtimes: Vec<Rt> = workers.iter().map(|&workers| Rt::start(workers)).collect();
-        let prepared: Vec<u64> = runtimes.iter().map(|runtime| self.prepare(runtime)).collect();
-        let mut outcome = Outcome::empty(Measure::titles(self).len(), runtimes.len());
-        for _ in 0..self.runs().min(most_runs) {
-            for (side, (runtime, &prepared)) in iter::zip(&runtimes, &prepared).enumerate() {
-                outcome.push(side, self.run(runtime, prepared));
+    fn among_runtimes(&self, workers: usize, rounds: Range<usize>, outcome: &mut Outcome) {
+        let trio = Trio::start(workers);
+        let prepared: Vec<u64> = (0..Trio::NAMES.len()).map(|side| trio.visit(side, Prepare(self))).collect();
+        let reference = Measure::reference(self, workers);
+        for round in rounds {
+            outcome.run_round(round, |side| trio.visit(side, Run(self, prepared[side])));
+            if let Some(Reference { name, run }) = &reference {
+                outcome.reference.get_or_insert_with(|| (name, Runs::default())).1.push(run(()));
             }
         }
-        outcome
+    }
+
+    fn among_workers(&self, workers: &[usize], rounds: Range<usize>, outcome: &mut Outcome) {
+        let runtimes: Vec<Rt> = workers.iter().map(|&workers| Rt::start(workers)).collect();
+        let prepared: Vec<u64> = runtimes.iter().map(|runtime| self.prepare(runtime)).collect();
+        for round in rounds {
+            outcome.run_round(round, |side| self.run(&runtimes[side], prepared[side]));
+        }
     }
 }
 
 impl Outcome {
-    fn empty(rows: usize, sides: usize) -> Self {
+    pub(crate) fn empty(rows: usize, sides: usize) -> Self {
         Self { rows: vec![vec![Runs::default(); sides]; rows], reference: None }
     }
 
-    fn push(&mut self, side: usize, figures: Vec<f64>) {
-        assert_eq!(figures.len(), self.rows.len(), "a figure for each title");
-        for (row, figure) in iter::zip(&mut self.rows, figures) {
-            row[side].push(figure);
+    fn run_round(&mut self, round: usize, run: impl Fn(usize) -> Vec<f64>) {
+        let sides = self.rows[0].len();
+        for side in (0..sides).map(|place| (round + place) % sides) {
+            let figures = run(side);
+            assert_eq!(figures.len(), self.rows.len(), "a figure for each title");
+            for (row, figure) in iter::zip(&mut self.rows, figures) {
+                row[side].push(figure);
+            }
         }
     }
 }

@@ -1,16 +1,17 @@
 //! Every row, the runtimes side by side: `BENCHMARKS.md`, and its charts.
 //!
 //! ```text
-//! cargo bench --bench report                             everything; about twelve minutes
+//! cargo bench --bench report                             everything; about twenty minutes
 //! cargo bench --bench report -- [part of a row's title]  these rows to standard output; no file is written
 //! cargo bench --bench report -- --beyond [part]          only the table of workers beyond the processors
 //! cargo bench --bench report -- --test                   every row once to standard output, to see that it works
 //! ```
 //!
 //! Each row starts its own three runtimes, warms them up, and runs them in turn, beginning with another one each time.
-//! The figure is the median of the runs. What the report is at goes to standard error.
+//! All rows are gone through three times, with new runtimes. The figure is the median of all runs. What the report is at
+//! goes to standard error.
 //!
-//! The rows are in `sections`; `contest` runs them; `results` and `row` hold what came of them; `markdown` and `plots`
+//! The rows are in `sections`; `contest` runs them, a `sweep` at a time; `results` and `row` hold what came of them; `markdown` and `plots`
 //! show it.
 
 mod allocator;
@@ -22,6 +23,7 @@ mod plots;
 mod results;
 mod row;
 mod sections;
+mod sweep;
 mod wakes;
 
 use std::error::Error;
@@ -29,8 +31,9 @@ use std::path::Path;
 use std::{env, fs};
 
 use self::markdown::{Beyond, Document, Table};
-use self::results::{Pass, Results, beyond_processors};
+use self::results::{BeyondPass, Pass, Results};
 use self::sections::Extent;
+use self::sweep::Sweep;
 
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
@@ -60,26 +63,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     let once = is_given("--test");
 
     let sections = sections::all();
+    let mut beyond = BeyondPass::new(&sections, part, BEYOND_RUNS);
     if is_given("--beyond") {
-        println!("{}", Beyond(&beyond_processors(&sections, BEYOND_RUNS, part)));
+        Sweep::all().for_each(|sweep| beyond.run(sweep));
+        println!("{}", Beyond(&beyond.results()));
         return Ok(());
     }
     let workers = rt_benches::workers(&WORKERS);
     let (main, others) = workers.split_first().expect("there is at least one number");
-    let pass = |workers, most_runs| Pass { workers, most_runs, filter: part };
-
-    let results = pass(*main, if once { 1 } else { MAIN_RUNS }).run(&sections, Extent::Once);
+    let runs = if once { 1 } else { MAIN_RUNS };
+    let mut main_pass = Pass::new(&sections, Extent::Once, part, *main, runs);
     if once || filter.is_some() {
-        for section in &results {
+        Sweep::all().for_each(|sweep| main_pass.run(sweep));
+        for section in &main_pass.results() {
             println!("## {}\n\n{}", section.title, Table(&section.rows));
         }
         return Ok(());
     }
-    let further: Vec<(usize, Vec<Results>)> = others
-        .iter()
-        .map(|&workers| (workers, pass(workers, FURTHER_RUNS).run(&sections, Extent::OtherWorkers)))
-        .collect();
-    let beyond = beyond_processors(&sections, BEYOND_RUNS, part);
+    let further_pass = |&workers| Pass::new(&sections, Extent::OtherWorkers, part, workers, FURTHER_RUNS);
+    let mut further: Vec<Pass<'_>> = others.iter().map(further_pass).collect();
+    for sweep in Sweep::all() {
+        main_pass.run(sweep);
+        further.iter_mut().for_each(|pass| pass.run(sweep));
+        beyond.run(sweep);
+    }
+    let results = main_pass.results();
+    let further = further.into_iter().map(Pass::results);
+    let further: Vec<(usize, Vec<Results>)> = others.iter().copied().zip(further).collect();
+    let beyond = beyond.results();
 
     // Where the package lies, not where the program was started.
     let benches = Path::new(env!("CARGO_MANIFEST_DIR"));

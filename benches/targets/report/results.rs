@@ -1,10 +1,11 @@
-//! Running the sections, and what came of them.
+//! Running the sections in sweeps, and what came of them.
 
-use rt_benches::Runs;
+use rt_benches::{Runs, Trio};
 
-use crate::contest::Contestable;
+use crate::contest::Outcome;
 use crate::row::Row;
 use crate::sections::{Extent, Item, Section};
+use crate::sweep::Sweep;
 
 /// Workers of the runtimes of rt that are compared with each other: the first is what the others are related to.
 pub(crate) const BEYOND: [usize; 3] = [2, 8, 16];
@@ -23,60 +24,108 @@ pub(crate) struct BeyondRow {
     pub(crate) figures: Vec<Runs>,
 }
 
-/// How much is run.
+/// The runtimes beside each other, all with the same number of workers.
 pub(crate) struct Pass<'a> {
-    pub(crate) workers: usize,
-    pub(crate) most_runs: usize,
-    pub(crate) filter: &'a str,
+    workers: usize,
+    most_runs: usize,
+    sections: Vec<(&'a Section, Vec<Measured<'a>>)>,
 }
 
-impl Pass<'_> {
-    /// Measures the rows of the sections whose titles contain the filter. Tells what it is at on standard error.
-    pub(crate) fn run(&self, sections: &[Section], extent: Extent) -> Vec<Results> {
+/// rt alone, with more workers than there are processors.
+pub(crate) struct BeyondPass<'a> {
+    most_runs: usize,
+    items: Vec<Measured<'a>>,
+}
+
+/// An item, and what came of it so far.
+struct Measured<'a> {
+    item: &'a Item,
+    outcome: Outcome,
+}
+
+impl<'a> Pass<'a> {
+    /// The rows whose titles contain the filter, of the sections of that extent.
+    pub(crate) fn new(sections: &'a [Section], extent: Extent, filter: &str, workers: usize, most_runs: usize) -> Self {
+        let sections = sections.iter().filter(|section| section.extent >= extent);
+        let sections = sections.map(|section| (section, Measured::of(section, filter, Trio::NAMES.len()).collect()));
+        Self { workers, most_runs, sections: sections.collect() }
+    }
+
+    /// Tells what it is at on standard error.
+    pub(crate) fn run(&mut self, sweep: Sweep) {
+        let workers = self.workers;
+        for measured in self.sections.iter_mut().flat_map(|(_, items)| items) {
+            let rounds = sweep.share(measured.runs(self.most_runs));
+            if !rounds.is_empty() {
+                eprintln!("{sweep}{workers} workers: {}", measured.titles().join("; "));
+                measured.item.measure.among_runtimes(workers, rounds, &mut measured.outcome);
+            }
+        }
+    }
+
+    pub(crate) fn results(self) -> Vec<Results> {
         let mut all = Vec::new();
-        for section in sections.iter().filter(|section| section.extent >= extent) {
-            let items = section.items.iter().filter(|item| is_wanted(&*item.measure, self.filter));
-            let rows: Vec<Row> = items.flat_map(|item| self.rows(item)).collect();
+        for (section, items) in self.sections {
+            let rows: Vec<Row> = items.into_iter().flat_map(Measured::rows).collect();
             if !rows.is_empty() {
                 all.push(Results { title: section.title, slug: section.slug, about: section.about, rows });
             }
         }
         all
     }
+}
 
-    fn rows(&self, item: &Item) -> Vec<Row> {
-        let titles = item.measure.titles();
-        assert_eq!(titles.len(), item.aims.len(), "an aim, or none, for each of {titles:?}");
-        eprintln!("{} workers: {}", self.workers, titles.join("; "));
-        let mut outcome = item.measure.among_runtimes(self.workers, self.most_runs);
-        let mut rows = Vec::new();
-        for (index, (title, sides)) in titles.into_iter().zip(outcome.rows).enumerate() {
-            rows.push(Row {
-                title,
-                sides,
-                reference: outcome.reference.take(),
-                aim: item.aims[index],
-                telling: item.telling == Some(index),
-            });
+impl<'a> BeyondPass<'a> {
+    /// The rows whose titles contain the filter.
+    pub(crate) fn new(sections: &'a [Section], filter: &str, most_runs: usize) -> Self {
+        let sections = sections.iter().filter(|section| section.extent >= Extent::BeyondProcessors);
+        let items = sections.flat_map(|section| Measured::of(section, filter, BEYOND.len())).collect();
+        Self { most_runs, items }
+    }
+
+    /// Tells what it is at on standard error.
+    pub(crate) fn run(&mut self, sweep: Sweep) {
+        for measured in &mut self.items {
+            let rounds = sweep.share(measured.runs(self.most_runs));
+            eprintln!("{sweep}rt with {BEYOND:?} workers: {}", measured.titles().join("; "));
+            measured.item.measure.among_workers(&BEYOND, rounds, &mut measured.outcome);
         }
-        rows
+    }
+
+    pub(crate) fn results(self) -> Vec<BeyondRow> {
+        let rows = self.items.into_iter().flat_map(|measured| measured.titles().into_iter().zip(measured.outcome.rows));
+        rows.map(|(title, figures)| BeyondRow { title, figures }).collect()
     }
 }
 
-fn is_wanted(measure: &dyn Contestable, filter: &str) -> bool {
-    measure.titles().iter().any(|title| title.contains(filter))
-}
-
-/// Measures rt alone with more workers than there are processors: the rows whose titles contain the filter.
-pub(crate) fn beyond_processors(sections: &[Section], most_runs: usize, filter: &str) -> Vec<BeyondRow> {
-    let mut rows = Vec::new();
-    let items =
-        sections.iter().filter(|section| section.extent >= Extent::BeyondProcessors).flat_map(|section| &section.items);
-    for item in items.filter(|item| is_wanted(&*item.measure, filter)) {
-        let titles = item.measure.titles();
-        eprintln!("rt with {BEYOND:?} workers: {}", titles.join("; "));
-        let outcome = item.measure.among_workers(&BEYOND, most_runs);
-        rows.extend(titles.into_iter().zip(outcome.rows).map(|(title, figures)| BeyondRow { title, figures }));
+impl<'a> Measured<'a> {
+    fn of(section: &'a Section, filter: &str, sides: usize) -> impl Iterator<Item = Self> {
+        section.items.iter().filter_map(move |item| {
+            let titles = item.measure.titles();
+            assert_eq!(titles.len(), item.aims.len(), "an aim, or none, for each of {titles:?}");
+            let is_wanted = titles.iter().any(|title| title.contains(filter));
+            is_wanted.then(|| Self { item, outcome: Outcome::empty(titles.len(), sides) })
+        })
     }
-    rows
+
+    fn titles(&self) -> Vec<String> {
+        self.item.measure.titles()
+    }
+
+    fn runs(&self, most: usize) -> usize {
+        self.item.measure.runs().min(most)
+    }
+
+    fn rows(self) -> Vec<Row> {
+        let titles = self.titles();
+        let Self { item, mut outcome } = self;
+        let row = |(index, (title, sides))| Row {
+            title,
+            sides,
+            reference: outcome.reference.take(),
+            aim: item.aims[index],
+            telling: item.telling == Some(index),
+        };
+        titles.into_iter().zip(outcome.rows).enumerate().map(row).collect()
+    }
 }

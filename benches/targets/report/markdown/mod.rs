@@ -23,9 +23,9 @@ pub(crate) struct Document<'a> {
 }
 
 const HOW_TO_READ: &str = "\
-The runtimes are run in turn within each row, beginning with another one each time, and a figure is the median of the
-runs: nine of what is timed and three to five of the rest; three with other numbers of workers; five beyond the processors. Less is
-better. *Ratio* is rt's figure as a part of the best peer's, so that below 1 rt is ahead. *Aim* is what the ratio, or
+The runtimes are run in turn within each row, beginning with another one each time. All rows are gone through three times,
+with new runtimes each time, and a figure is the median of the runs: nine of what is timed and three to five of the rest; three with
+other numbers of workers; five beyond the processors. Less is better. *Ratio* is rt's figure as a part of the best peer's, so that below 1 rt is ahead. *Aim* is what the ratio, or
 the figure, is meant to be at most, and is compared as it is printed. *Range* is the smallest and the largest of rt's runs. Absolute figures move by half
 from machine to machine and from run to run; ratios within a row move less. What a row measures, and what it does not,
 is told by the module of its name in [`benches/workloads`](benches/workloads); what is the same for all runtimes, by
@@ -34,7 +34,7 @@ is told by the module of its name in [`benches/workloads`](benches/workloads); w
 
 const HOW_TO_REPRODUCE: &str = "\
 ```sh
-cargo bench --bench report                     # this file and its charts: everything, about twelve minutes
+cargo bench --bench report                     # this file and its charts: everything, about twenty minutes
 cargo bench --bench report -- yield            # the rows with \"yield\" in their titles, to standard output
 RT_BENCH_WORKERS=8 cargo bench --bench report  # the same files, with another number of workers
 cargo bench                                    # what is timed, by criterion, at 1, 2 and 4 workers
