@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, fmt, fs, thread};
 
-use crate::wakes::to_wake_a_thread;
+use crate::pairs::Pairs;
 
 /// The versions are those that the benchmarks were built with.
 const LOCK_FILE: &str = include_str!("../../../Cargo.lock");
@@ -13,9 +13,9 @@ const LOCK_FILE: &str = include_str!("../../../Cargo.lock");
 const PACKAGES: [&str; 6] = ["rt", "tokio", "smol", "async-executor", "async-io", "rayon"];
 
 /// A list of all that.
-pub(crate) struct Machine;
+pub(crate) struct Machine<'a>(pub(crate) &'a Pairs);
 
-impl fmt::Display for Machine {
+impl fmt::Display for Machine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unknown = || "unknown".to_owned();
         let processors = thread::available_parallelism().map_or_else(|_| unknown(), |number| number.to_string());
@@ -30,13 +30,15 @@ impl fmt::Display for Machine {
         for (index, package) in PACKAGES.into_iter().enumerate() {
             write!(f, "{} {package} {}", if index == 0 { "" } else { "," }, version(package))?;
         }
-        let [least, median, most] = to_wake_a_thread().map(|time| time.as_nanos() as f64 / 1000.0);
         writeln!(f)?;
+        let [least, median, most] = self.0.wakes().map(|time| time.as_nanos() as f64 / 1000.0);
+        writeln!(f, "- to wake a thread: {least:.1} to {most:.1} us, half of the tries below {median:.1}")?;
+        let [least, median, most] = self.0.exchanges().map(|time| time.as_nanos());
         write!(
             f,
-            "- to wake a thread, when all was measured: {least:.1} to {most:.1} us, by where the system puts it; "
+            "- a line of the cache, from one thread to another and back: {least} to {most} ns, half of the tries "
         )?;
-        writeln!(f, "half of the tries below {median:.1}")?;
+        writeln!(f, "below {median}; both by where the system puts the two, between the sweeps")?;
         writeln!(f, "- {}", today())
     }
 }

@@ -1,7 +1,7 @@
 //! Every row, the runtimes side by side: `BENCHMARKS.md`, and its charts.
 //!
 //! ```text
-//! cargo bench --bench report                             everything; about twenty minutes
+//! cargo bench --bench report                             everything; about twelve minutes
 //! cargo bench --bench report -- [part of a row's title]  these rows to standard output; no file is written
 //! cargo bench --bench report -- --beyond [part]          only the table of workers beyond the processors
 //! cargo bench --bench report -- --test                   every row once to standard output, to see that it works
@@ -19,18 +19,19 @@ mod apart;
 mod contest;
 mod machine;
 mod markdown;
+mod pairs;
 mod plots;
 mod results;
 mod row;
 mod sections;
 mod sweep;
-mod wakes;
 
 use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
 use self::markdown::{Beyond, Document, Table};
+use self::pairs::Pairs;
 use self::results::{BeyondPass, Pass, Results};
 use self::sections::Extent;
 use self::sweep::Sweep;
@@ -82,11 +83,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let further_pass = |&workers| Pass::new(&sections, Extent::OtherWorkers, part, workers, FURTHER_RUNS);
     let mut further: Vec<Pass<'_>> = others.iter().map(further_pass).collect();
+    let mut pairs = Pairs::default();
     for sweep in Sweep::all() {
+        pairs.sample();
         main_pass.run(sweep);
         further.iter_mut().for_each(|pass| pass.run(sweep));
         beyond.run(sweep);
     }
+    pairs.sample();
     let results = main_pass.results();
     let further = further.into_iter().map(Pass::results);
     let further: Vec<(usize, Vec<Results>)> = others.iter().copied().zip(further).collect();
@@ -97,7 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plots = benches.join("plots");
     fs::create_dir_all(&plots)?;
     plots::draw(&results, &plots)?;
-    let document = Document { workers: *main, results: &results, further: &further, beyond: &beyond };
+    let document = Document { workers: *main, results: &results, further: &further, beyond: &beyond, pairs: &pairs };
     let path = benches.with_file_name("BENCHMARKS.md");
     fs::write(&path, document.to_string())?;
     eprintln!("wrote {} and {}", path.display(), plots.display());

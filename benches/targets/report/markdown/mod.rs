@@ -10,6 +10,7 @@ pub(crate) use self::beyond::Beyond;
 use self::summary::Summary;
 pub(crate) use self::tables::Table;
 use crate::machine::Machine;
+use crate::pairs::Pairs;
 use crate::plots;
 use crate::results::{BeyondRow, Results};
 
@@ -20,6 +21,7 @@ pub(crate) struct Document<'a> {
     /// Of other numbers of workers.
     pub(crate) further: &'a [(usize, Vec<Results>)],
     pub(crate) beyond: &'a [BeyondRow],
+    pub(crate) pairs: &'a Pairs,
 }
 
 const HOW_TO_READ: &str = "\
@@ -34,7 +36,7 @@ is told by the module of its name in [`benches/workloads`](benches/workloads); w
 
 const HOW_TO_REPRODUCE: &str = "\
 ```sh
-cargo bench --bench report                     # this file and its charts: everything, about twenty minutes
+cargo bench --bench report                     # this file and its charts: everything, about twelve minutes
 cargo bench --bench report -- yield            # the rows with \"yield\" in their titles, to standard output
 RT_BENCH_WORKERS=8 cargo bench --bench report  # the same files, with another number of workers
 cargo bench                                    # what is timed, by criterion, at 1, 2 and 4 workers
@@ -51,7 +53,7 @@ impl fmt::Display for Document<'_> {
         writeln!(f, "`cargo bench --bench report`; not edited by hand.\n")?;
         writeln!(f, "{}", Summary { main: self.results, further: self.further })?;
         writeln!(f, "## How to read it\n\n{HOW_TO_READ}")?;
-        writeln!(f, "## How to reproduce it\n\n{HOW_TO_REPRODUCE}\nThis run:\n\n{Machine}")?;
+        writeln!(f, "## How to reproduce it\n\n{HOW_TO_REPRODUCE}\nThis run:\n\n{}", Machine(self.pairs))?;
 
         for section in self.results {
             writeln!(f, "## {}\n\n{}\n\n{}", section.title, section.about, Table(&section.rows))?;
