@@ -7,12 +7,13 @@
 //!
 //! Mutations that this is for: a cycle between runtime and tasks; a task cell that is not freed when its last reference
 //! goes on another thread, or after the end of the runtime; a drained queue whose entries are forgotten; dead cells
-//! that keep whole blocks (`Cells::settle` does nothing).
+//! that keep whole blocks (`Cells::settle` does nothing); large dead ones that wait for a spawner as small ones do (`foreign.rs`).
 
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::future::pending;
+use std::hint;
 use std::sync::atomic::AtomicIsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Poll, Waker};
@@ -111,6 +112,23 @@ async fn many_that_die_in_disorder() {
     }
 }
 
+/// So many tasks from outside (24 MiB) that are too large to be kept for new ones, and not so large that a runtime has each in
+/// a box anyway. All live at once, then die, and nobody spawns any more.
+fn many_large_ones_from_outside(runtime: &Runtime) {
+    const LARGE: usize = 12 << 10;
+    let task = |large: [u8; LARGE]| async move {
+        pending::<()>().await;
+        hint::black_box(&large);
+    };
+    let tasks: Vec<_> = (0..2000).map(|_| runtime.spawn(task([0; LARGE]))).collect();
+    for task in &tasks {
+        task.abort();
+    }
+    for task in tasks {
+        assert!(runtime.block_on(task).unwrap_err().is_cancelled());
+    }
+}
+
 /// Uses a bit of everything, and leaves handles, wakers and sockets behind that go after the runtime.
 fn short_life(runtime: Runtime) {
     let (wakers, handle) = (Channel::<Waker>::new(), runtime.handle().clone());
@@ -179,6 +197,13 @@ fn i5_memory_returns() {
             runtime.block_on(async { rt::spawn(async {}).await.unwrap() });
         }
         println!("{name}: {} bytes more after many tasks in disorder", LIVE.load(Relaxed) - before);
+    }
+    for (name, runtime) in [("one thread", current()), ("two workers", multi(2))] {
+        let before = LIVE.load(Relaxed);
+        many_large_ones_from_outside(&runtime);
+        let grown = LIVE.load(Relaxed) - before;
+        println!("{name}: {grown} bytes more after many large tasks from outside");
+        assert!(grown < 12 << 20, "{name}: {grown} bytes more after many large tasks from outside");
     }
     type Make = fn() -> Runtime;
     let flavors: [(&str, Make); 2] = [("one thread", current), ("two workers", || multi(2))];

@@ -87,8 +87,10 @@ impl<'a> BeyondPass<'a> {
     pub(crate) fn run(&mut self, sweep: Sweep) {
         for measured in &mut self.items {
             let rounds = sweep.share(measured.runs(self.most_runs));
-            eprintln!("{sweep}rt with {BEYOND:?} workers: {}", measured.titles().join("; "));
-            measured.item.measure.among_workers(&BEYOND, rounds, &mut measured.outcome);
+            if !rounds.is_empty() {
+                eprintln!("{sweep}rt with {BEYOND:?} workers: {}", measured.titles().join("; "));
+                measured.item.measure.among_workers(&BEYOND, rounds, &mut measured.outcome);
+            }
         }
     }
 

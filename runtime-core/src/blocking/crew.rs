@@ -86,7 +86,7 @@ struct State<J> {
     looking_since: Option<Instant>,
     /// A thread that waits is on the watch. It counts as idle.
     is_watched: bool,
-    /// Since its last look somebody was not summoned because of that.
+    /// Since it last found that no job waits, somebody was not summoned because of that.
     is_relied_on: bool,
     backlog: Backlog,
     /// Threads that somebody is about to start, or has started and not said so yet.
@@ -303,13 +303,14 @@ impl<J> Crew<J> {
             if jobs_wait && state.backlog.begun() < expected {
                 state.idle -= 1;
                 state.coming += 1;
-                // They may have waited for a thread that has lost its processor, and not for long jobs.
-                if state.looking_since.is_none() {
+                // Else they have waited for a thread that was coming and has lost its processor, not for long jobs.
+                if state.is_relied_on {
                     state.backlog.note_stuck(self.limits.watch);
                 }
                 break true;
             }
-            state.is_watched = std::mem::take(&mut state.is_relied_on) || jobs_wait;
+            state.is_watched = state.is_relied_on || jobs_wait;
+            state.is_relied_on &= jobs_wait;
             watch = state.is_watched.then(|| Self::expected_by_next_look(state));
             deadline = self.deadline(watch);
         };

@@ -38,7 +38,7 @@ struct Gate {
 /// Who spawns frees the dead of the list first, all at once, and so gets their cells in the order in which they died. That
 /// is mostly the one in which they lie in memory, which a processor fetches ahead. Were a part of them freed in between,
 /// that part would come last; and after some thousands of such shuffles nothing would lie in order any more. (Of large tasks
-/// the memory is in no order, and too much to wait for.)
+/// the memory is in no order, and too much to wait for: only if a list has few of them, [`Births::FEW_LARGE`], may they wait.)
 #[derive(Debug, Default)]
 struct Births {
     /// So many of all were told off against nudges, or are too old to speak.
@@ -51,6 +51,9 @@ impl Births {
     const A_NUDGE: u64 = 128;
     /// The most that count at a time. So when nobody spawns any more, some 4,000 tasks die before they are seen to.
     const MOST: u64 = 2048;
+
+    /// So few large tasks are no reason to see to a nudge: that of a server, say, which lasts as long as the program.
+    const FEW_LARGE: usize = 15;
 
     /// At a nudge: whether there were so many births that those who spawn will see to the dead themselves.
     fn are_many(&mut self, births: u64) -> bool {
@@ -116,14 +119,14 @@ impl Foreign {
     }
 
     /// Many dead tasks have come home: frees them, unless somebody is at the gate, or comes often. Then the next spawn
-    /// does, or the next nudge.
+    /// does, or the next nudge. If more than a few of the list's tasks are large, only somebody at the gate is a reason to wait.
     pub(crate) fn nudge(&self) {
         if let Some(mut gate) = self.gate.try_lock()
             && !gate.closed
         {
             // SAFETY: with the gate in hand the list is this thread's.
             unsafe {
-                if self.owner.has_large_tasks() || !gate.births.are_many(self.gated.spawns.get()) {
+                if self.owner.large_tasks() > Births::FEW_LARGE || !gate.births.are_many(self.gated.spawns.get()) {
                     self.owner.drain_returned();
                 }
             }

@@ -293,14 +293,14 @@ impl Owner {
         self.cells.with_mut(|cells| unsafe { (*cells).settle() });
     }
 
-    /// Whether some of its tasks are so large that the memory of each is an allocation.
+    /// How many of its tasks, dead ones that were not freed yet included, are so large that the memory of each is an allocation.
     ///
     /// # Safety
     ///
     /// The calling thread owns this list.
-    pub(crate) unsafe fn has_large_tasks(&self) -> bool {
+    pub(crate) unsafe fn large_tasks(&self) -> usize {
         // SAFETY: the caller's promise.
-        self.cells.with(|cells| unsafe { (*cells).has_singles() })
+        self.cells.with(|cells| unsafe { (*cells).singles() })
     }
 
     /// Gives the memory of dead tasks back that was kept for new ones.

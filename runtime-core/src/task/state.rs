@@ -75,7 +75,8 @@ const JOIN_RESET: u32 = 1 << 6;
 const REF_SHIFT: u32 = 7;
 const REF: u32 = 1 << REF_SHIFT;
 
-/// With so many references no more are made. What is left is for other threads that make one meanwhile.
+/// With so many references no more are made. What is left is for other threads that make one meanwhile, and for that of the queue,
+/// which whoever wakes the task makes without a look: it is given back when the poll ends, or lent, and that step looks.
 const MOST: u32 = u32::MAX - (REF << 20);
 
 /// A new task stands in a queue; the owner list, the queue and the join handle hold it.
@@ -180,6 +181,9 @@ impl State {
         let lent = u32::from(lent);
         self.update(|current| {
             debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
+            if lent > 0 && current > MOST {
+                too_many_references();
+            }
             if current & CANCELLED != 0 {
                 (FinishPoll::Cancel, None)
             } else if yields || current & SCHEDULED != 0 {
@@ -456,6 +460,31 @@ mod tests {
         assert_eq!(state.wake(), Wake::Nothing, "used up on another thread");
         assert_eq!(state.finish_poll(false, true), FinishPoll::Requeue);
         assert_eq!(refs(&state), 2);
+    }
+
+    /// One more waker for good, in each way there is. A process of its own does it with a full count, and must not survive it.
+    #[test]
+    fn a_count_that_is_full_ends_the_process_instead_of_wrapping_round() {
+        const CASE: &str = "RT_TEST_CASE_OF_FULL_COUNT";
+        const FULL: u32 = (MOST & !(REF - 1)) + REF + RUNNING;
+        type Case = (&'static str, fn(&State));
+        let cases: [Case; 3] = [
+            ("cloned", |state| state.ref_inc()),
+            ("lent in a poll that waits", |state| _ = state.finish_poll(false, true)),
+            ("lent in a poll that yields", |state| _ = state.finish_poll(true, true)),
+        ];
+        if let Ok(case) = std::env::var(CASE) {
+            let (_, clone) = cases.iter().find(|(name, _)| *name == case).expect("a case");
+            return clone(&State(AtomicU32::new(FULL)));
+        }
+        for (case, clone) in cases {
+            clone(&State(AtomicU32::new(FULL - REF)));
+            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+            child.args(["a_count_that_is_full_ends_the_process", "--nocapture"]).env(CASE, case);
+            let output = child.output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && told.contains("32 million"), "{case}: {output:?}");
+        }
     }
 
     #[test]

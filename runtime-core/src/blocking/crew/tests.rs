@@ -80,6 +80,12 @@ fn the_watch_comes_for_what_waits_for_a_thread_that_looks_out() {
         drop(state);
         let _looks_out = is_watched.then_some(looks_out);
         assert_eq!(next_done(), 2);
+        let mut state = crew.state.lock();
+        let now = Instant::now();
+        state.backlog.note_begun(now);
+        let seems_short = state.backlog.is_soon_begun(1, LIMITS.watch, || now);
+        drop(state);
+        assert!(seems_short, "it was not the jobs that were long");
         assert!(crew.close().is_empty());
     });
 }
@@ -140,13 +146,15 @@ fn a_thread_whose_job_does_not_end_is_not_relied_on() {
 
 #[test]
 fn the_watch_comes_if_many_wait_and_are_begun_one_by_one() {
-    const MANY: usize = 1000;
+    // So many that it takes half a minute to begin them.
+    const MANY: usize = 6000;
+    const EACH: Duration = Duration::from_millis(5);
     behind_a_long_job(0, Duration::from_millis(10), |crew, _| {
         (2..MANY).for_each(|job| assert_eq!(crew.submit(job), Ok(None)));
         // As if other threads began some between any two looks, but not nearly all.
         let has_come = (0..MANY).any(|_| {
             crew.state.lock().backlog.note_begun(Instant::now());
-            let until = Instant::now() + Duration::from_millis(1);
+            let until = Instant::now() + EACH;
             while crew.state.lock().idle > 0 && Instant::now() < until {
                 thread::yield_now();
             }

@@ -13,7 +13,7 @@
 //!
 //! There is no other list: a task is on it because its memory is from here. Who looks for tasks looks at every cell that
 //! has ever had one ([`Cells::each`]). So that the living can be told from the dead, the first bytes of a cell, where the
-//! state of a task is, remain as it was when the task died until another one is written over it.
+//! state of a task is, are left as they were when the task died until another one is written over them.
 //!
 //! What is kept otherwise, is kept until the runtime shuts down (a spare worker's, until it retires). A program's own
 //! global allocator must not use the runtime: it is called while a list is being worked on.
@@ -186,9 +186,9 @@ impl Cells {
         self.blocks.cells().chain(self.singles.cells())
     }
 
-    /// Whether there are tasks that have memory of their own.
-    pub(super) fn has_singles(&self) -> bool {
-        self.singles.count() > 0
+    /// How many tasks there are that have memory of their own.
+    pub(super) fn singles(&self) -> usize {
+        self.singles.count()
     }
 
     /// How many cells tasks lie in. It was cleared.
