@@ -5,6 +5,7 @@
 //! the other half of one. The figures of a row then tell of that, too.
 
 use std::hint::spin_loop;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -14,7 +15,9 @@ use std::time::{Duration, Instant};
 /// In a sample.
 const PAIRS: usize = 15;
 const WAKES: u32 = 500;
-const EXCHANGES: u32 = 5000;
+const EXCHANGES: u32 = 1000;
+/// Two threads may begin on one processor, and it takes some milliseconds until the system moves one.
+const BATCHES: u32 = 20;
 /// Who has looked so often in vain may have the processor that the other needs.
 const PATIENCE: u32 = 2000;
 
@@ -27,8 +30,8 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     pub(crate) fn sample(&mut self) {
-        self.wakes.extend((0..PAIRS).map(|_| one_pair(WAKES, thread::park, Thread::unpark) / 2));
-        self.exchanges.extend((0..PAIRS).map(|_| one_pair(EXCHANGES, spin_loop, |_| ())));
+        self.wakes.extend((0..PAIRS).map(|_| one_pair(1, WAKES, thread::park, Thread::unpark) / 2));
+        self.exchanges.extend((0..PAIRS).map(|_| one_pair(BATCHES, EXCHANGES, spin_loop, |_| ())));
     }
 
     /// The smallest, the median, and the largest time that it took to wake a thread.
@@ -47,21 +50,24 @@ fn summary(mut times: Vec<Duration>) -> [Duration; 3] {
     [times[0], times[times.len() / 2], times[times.len() - 1]]
 }
 
-/// Two threads that do nothing but take turns: the average of there and back.
-fn one_pair(rounds: u32, wait: fn(), wake: fn(&Thread)) -> Duration {
+/// Two threads that do nothing but take turns: the average of there and back, in the fastest of several batches.
+fn one_pair(batches: u32, rounds: u32, wait: fn(), wake: fn(&Thread)) -> Duration {
     let turn = Arc::new(AtomicU32::new(0));
     let (here, other_turn) = (thread::current(), turn.clone());
-    let other = thread::spawn(move || play(&other_turn, rounds, 1, wait, || wake(&here)));
-    let started = Instant::now();
-    play(&turn, rounds, 0, wait, || wake(other.thread()));
-    let took = started.elapsed();
+    let other = thread::spawn(move || play(&other_turn, 0..batches * rounds, 1, wait, || wake(&here)));
+    let times = (0..batches).map(|batch| {
+        let started = Instant::now();
+        play(&turn, batch * rounds..(batch + 1) * rounds, 0, wait, || wake(other.thread()));
+        started.elapsed() / rounds
+    });
+    let fastest = times.min().expect("a batch");
     other.join().expect("it only counts");
-    took / rounds
+    fastest
 }
 
 /// Waits for each of its turns, and gives the other the next.
-fn play(turn: &AtomicU32, rounds: u32, first: u32, wait: fn(), wake: impl Fn()) {
-    for mine in (0..rounds).map(|round| 2 * round + first) {
+fn play(turn: &AtomicU32, rounds: Range<u32>, first: u32, wait: fn(), wake: impl Fn()) {
+    for mine in rounds.map(|round| 2 * round + first) {
         let mut looks = 0;
         while turn.load(Acquire) != mine {
             wait();
