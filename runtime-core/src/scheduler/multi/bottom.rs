@@ -2,84 +2,130 @@
 //!
 //! Most of the time a worker has one runnable task: the one that the poll at hand has just woken or spawned. To put
 //! that into a deque and take it out again costs a fence and an exchange, because a thief may be after the same task.
-//! Here it costs one exchange. The place is part of the lane: what is in it is older than everything in the deque
-//! above, and can be stolen like everything else.
+//! Here it costs neither: nobody is after it, unless the worker is missing. Then a thief goes to some trouble. The
+//! place is part of the lane: what is in it is older than everything in the deque above.
 //!
 //! # Protocol
 //!
-//! Only the worker fills the place, and only when it sees it empty; so a plain store does it. Anybody empties it, by
-//! exchanging the task for null: of several, one gets it. The store releases and the exchange acquires. A thief that
-//! sees the place empty while the worker fills it has come too early, as with any queue; who must not come too early
-//! looks after a fence (`idle/`).
+//! Two words: the task, which only the worker writes, and a *claim*, which is
+//!
+//! - `FREE`: nobody is after the task. A thief makes it `LOOKING`, by an exchange, so there is one at a time;
+//! - `LOOKING`: a thief wants what is there. It makes that `TAKEN` and has the task, the worker makes it `REFUSED` and
+//!   has kept it: an exchange, of which one succeeds. A thief that finds nothing makes it `FREE`;
+//! - `REFUSED`: the thief makes it `FREE`, and goes away;
+//! - `TAKEN`: the task that is (still) there is the thief's. The worker makes it `FREE` when it has emptied the place.
+//!
+//! The worker fills the place when it sees it empty. To take the task it empties the place and *then* looks at the claim:
+//! unless that is `FREE` it settles the matter as above. A thief makes the claim and *then* looks for the task. Between
+//! their two steps both have a fence, the thief a heavy one (`asymmetric.rs`). So if the worker does not see the claim, the
+//! thief sees that the place was emptied, or a later task; and that one's taking comes after the thief's fence, so it does see the claim.
+//! Nobody waits for anybody: a thief that loses its processor half way is refused, and holds up only other thieves.
+//!
+//! While the claim is `TAKEN` the place is empty for others, and full for its worker, until that comes by and clears it.
+//! It cannot fill it before, so a claim is never about a later task at the same address.
+//!
+//! The store that fills releases and the thief's look acquires, so the thief sees the task as it was queued. All else is
+//! relaxed: the two fences order it, also from one claim to the next. A
+//! thief that sees the place empty while the worker fills it has come too early, as with any queue; who must not come too
+//! early looks after a fence (`idle/`).
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
-use crate::primitive::atomic::AtomicPtr;
-use crate::primitive::atomic::Ordering::{AcqRel, Relaxed, Release};
+use crate::asymmetric::AsymmetricFence;
+use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::primitive::atomic::{AtomicPtr, AtomicU8};
 use crate::task::{Header, Notified};
 
-type Place = CachePadded<AtomicPtr<Header>>;
+struct Place {
+    task: AtomicPtr<Header>,
+    claim: AtomicU8,
+    fence: AsymmetricFence,
+}
+
+const FREE: u8 = 0;
+const LOOKING: u8 = 1;
+const REFUSED: u8 = 2;
+const TAKEN: u8 = 3;
 
 /// The worker's side.
-pub(super) struct Bottom(Arc<Place>);
+pub(super) struct Bottom(Arc<CachePadded<Place>>);
 
 /// The thieves' side.
-pub(super) struct BottomStealer(Arc<Place>);
+pub(super) struct BottomStealer(Arc<CachePadded<Place>>);
 
 /// An empty place.
 pub(super) fn new() -> (Bottom, BottomStealer) {
-    let place = Arc::new(CachePadded::new(AtomicPtr::new(ptr::null_mut())));
+    let place =
+        Place { task: AtomicPtr::new(ptr::null_mut()), claim: AtomicU8::new(FREE), fence: AsymmetricFence::new() };
+    let place = Arc::new(CachePadded::new(place));
     (Bottom(Arc::clone(&place)), BottomStealer(place))
-}
-
-#[inline]
-fn is_empty(place: &Place) -> bool {
-    place.load(Relaxed).is_null()
-}
-
-#[inline]
-fn take(place: &Place) -> Option<Notified> {
-    let seen = place.load(Relaxed);
-    if seen.is_null() {
-        return None;
-    }
-    // If it fails another thread was quicker. The pointer to go on with is the one that the exchange gives: the one
-    // that was seen may be that of an earlier task at the same address.
-    let task = NonNull::new(place.compare_exchange(seen, ptr::null_mut(), AcqRel, Relaxed).ok()?)?;
-    // SAFETY: `fill` put it there, and this exchange has taken it out.
-    Some(unsafe { Notified::from_raw(task) })
 }
 
 impl Bottom {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        is_empty(&self.0)
+        self.0.task.load(Relaxed).is_null()
     }
 
     /// Puts a task into the place, which is empty.
     #[inline]
     pub(super) fn fill(&self, task: Notified) {
         debug_assert!(self.is_empty(), "a task would be lost");
-        self.0.store(task.into_raw().as_ptr(), Release);
+        self.0.task.store(task.into_raw().as_ptr(), Release);
     }
 
+    /// Empties the place, and returns the task if no thief has it.
     #[inline]
     pub(super) fn take(&self) -> Option<Notified> {
-        take(&self.0)
+        let task = NonNull::new(self.0.task.load(Relaxed))?;
+        self.0.task.store(ptr::null_mut(), Relaxed);
+        self.0.fence.light();
+        if self.0.claim.load(Relaxed) != FREE && !self.refuse() {
+            return None;
+        }
+        // SAFETY: `fill` put it there, only this thread takes it out, and no thief has it.
+        Some(unsafe { Notified::from_raw(task) })
+    }
+
+    /// Whether the task that was in the place is still the worker's, though a thief is or was after it.
+    #[cold]
+    fn refuse(&self) -> bool {
+        match self.0.claim.compare_exchange(LOOKING, REFUSED, Relaxed, Relaxed) {
+            Err(TAKEN) => {
+                self.0.claim.store(FREE, Relaxed);
+                false
+            }
+            // Refused now, or at an earlier task; or the thief has given up.
+            _ => true,
+        }
     }
 }
 
 impl BottomStealer {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        is_empty(&self.0)
+        self.0.task.load(Relaxed).is_null() || self.0.claim.load(Relaxed) == TAKEN
     }
 
+    /// Takes the task, which costs every processor an interrupt: only from a worker that is missing, or has ended.
     pub(super) fn steal(&self) -> Option<Notified> {
-        take(&self.0)
+        if self.is_empty() {
+            return None;
+        }
+        self.0.claim.compare_exchange(FREE, LOOKING, Relaxed, Relaxed).ok()?;
+        let seen = if self.0.fence.heavy() { self.0.task.load(Acquire) } else { ptr::null_mut() };
+        if let Some(task) = NonNull::new(seen)
+            && self.0.claim.compare_exchange(LOOKING, TAKEN, Relaxed, Relaxed).is_ok()
+        {
+            // SAFETY: `fill` put it there, and its worker, which has not taken it out before the claim, will find that it
+            // is taken.
+            return Some(unsafe { Notified::from_raw(task) });
+        }
+        self.0.claim.store(FREE, Relaxed);
+        None
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Three lanes: a LIFO deque for what was spawned or woken (its newest task is the one whose data is in the cache), a FIFO
 //! fair lane for tasks that yielded and those woken by sockets, and a FIFO *due lane* for those woken by timers. All can
-//! be stolen from.
+//! be stolen from; a task that is alone on the LIFO lane, and about to be run, only if the worker is missing (`bottom.rs`).
 //!
 //! # The bound
 //!
@@ -205,15 +205,19 @@ impl Lanes {
         until_settled(|| injector.steal_batch_with_limit_and_pop(&self.lifo, share))
     }
 
-    /// Steals half of another worker's tasks, up to a batch, and returns one of them.
+    /// Moves the one task that lies on the LIFO lane alone to where anybody may take it.
+    pub(crate) fn offer_lone(&self) {
+        if let Some(task) = self.bottom.take() {
+            self.fair.push(task);
+        }
+    }
+
+    /// Steals half of another worker's tasks, up to a batch, and returns one of them. Leaves it the one that lies on its
+    /// LIFO lane alone.
     pub(crate) fn steal_from(&self, victim: &LaneStealers) -> Option<Notified> {
-        let batch = |from: &Stealer<Notified>, to: &Deque<Notified>| {
-            if from.is_empty() { None } else { until_settled(|| from.steal_batch_and_pop(to)) }
-        };
-        batch(&victim.due, &self.due)
-            .or_else(|| batch(&victim.lifo, &self.lifo))
-            .or_else(|| victim.bottom.steal())
-            .or_else(|| batch(&victim.fair, &self.fair))
+        [(&victim.due, &self.due), (&victim.lifo, &self.lifo), (&victim.fair, &self.fair)]
+            .into_iter()
+            .find_map(|(from, to)| if from.is_empty() { None } else { until_settled(|| from.steal_batch_and_pop(to)) })
     }
 
     /// Takes over half of a lane of another worker that is missing. What timers woke stays what timers woke; else it would
@@ -221,7 +225,7 @@ impl Lanes {
     pub(crate) fn relieve(&self, victim: &LaneStealers) {
         if !victim.due.is_empty() {
             let _ = until_settled(|| victim.due.steal_batch(&self.due));
-        } else if let Some(task) = self.steal_from(victim) {
+        } else if let Some(task) = self.steal_from(victim).or_else(|| victim.steal_lone()) {
             // Not in front of the tasks that are here: they are as old.
             self.push_event(task);
         }
@@ -249,6 +253,15 @@ fn pop(lane: &Deque<Notified>) -> Option<Notified> {
 }
 
 impl LaneStealers {
+    pub(crate) fn has_lone(&self) -> bool {
+        !self.bottom.is_empty()
+    }
+
+    /// Takes the task that lies on the LIFO lane alone. It costs every processor an interrupt: `bottom.rs`.
+    pub(crate) fn steal_lone(&self) -> Option<Notified> {
+        self.bottom.steal()
+    }
+
     /// Takes out everything, one by one, at shutdown.
     pub(crate) fn drain(&self) -> impl Iterator<Item = Notified> {
         std::iter::from_fn(|| {

@@ -56,6 +56,11 @@ impl Slot {
         self.may_have_work() && self.lanes.len() > 0
     }
 
+    /// For how many microseconds it has not been seen.
+    pub(super) fn unseen(&self, now: u64) -> u64 {
+        now.saturating_sub(self.last_seen.load(Relaxed))
+    }
+
     /// Whether it is worth looking at its lanes, which costs a fence for each.
     ///
     /// A worker that rests has nothing there. It notes that it is up before it queues anything that the drivers have brought,

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use super::{Slot, Worker};
+use crate::clock::Clock;
 use crate::task::Notified;
 
 /// A worker is missing if for so many microseconds it has neither got up nor had its maintenance. A multiple of what
@@ -59,7 +60,19 @@ impl Worker {
                 return stolen;
             }
         }
-        self.take_injected()
+        self.take_injected().or_else(|| self.steal_lone())
+    }
+
+    /// Takes a task that lies alone on the lanes of a worker which does not come for it.
+    fn steal_lone(&self) -> Option<Notified> {
+        let shared = self.shared();
+        let mut lone = shared.victims().filter(|slot| slot.may_have_work() && slot.lanes.has_lone()).peekable();
+        lone.peek()?;
+        let now = shared.since_start(Clock::real());
+        // In a crowd, too: who waits for a processor is not about to run it.
+        let task = lone.find_map(|slot| if slot.unseen(now) < MISSING { None } else { slot.lanes.steal_lone() })?;
+        self.count_stolen(1);
+        Some(task)
     }
 
     #[cold]
@@ -89,7 +102,7 @@ impl Worker {
         let first = self.core.victims.below(victims as u32) as usize;
         let slots = [first, (first + 1) % victims].into_iter().filter_map(|number| shared.victim(number));
         let slot = slots.into_iter().find(|&slot| !ptr::eq(slot, self.slot()))?;
-        Some((slot, now.saturating_sub(slot.last_seen.load(Relaxed))))
+        Some((slot, slot.unseen(now)))
     }
 
     /// Takes half of the tasks of a neighbour that has not been seen for a while: it may be in a long poll, or the operating
