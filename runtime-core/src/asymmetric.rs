@@ -25,8 +25,8 @@ pub(crate) struct AsymmetricFence {
 }
 
 impl AsymmetricFence {
-    /// Registers the process with the system, if it has not been. (The system wants that before the first
-    /// [`heavy`](Self::heavy).)
+    /// Registers the process with the system, which wants that before the first [`heavy`](Self::heavy). To be registered
+    /// already is no error, and costs a system call.
     pub(crate) fn new() -> Self {
         Self { is_expedited: system::register() }
     }
@@ -58,11 +58,8 @@ impl AsymmetricFence {
 mod system {
     use rustix::thread::{MembarrierCommand, membarrier};
 
-    use crate::primitive::OnceLock;
-
     pub(super) fn register() -> bool {
-        static IS_REGISTERED: OnceLock<bool> = OnceLock::new();
-        *IS_REGISTERED.get_or_init(|| membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok())
+        membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
     }
 
     pub(super) fn interrupt() -> bool {

@@ -310,8 +310,18 @@ mod tsan {
             if let Some(value) = self.get() {
                 return value;
             }
-            let value = self.value.get_or_init(make);
-            self.seen.store(true, Release);
+            let mut is_mine = false;
+            let value = self.value.get_or_init(|| {
+                is_mine = true;
+                make()
+            });
+            if is_mine {
+                self.seen.store(true, Release);
+            }
+            // Of those who came meanwhile none has seen the maker's writes before it sees the flag.
+            while !self.seen.load(Acquire) {
+                std::thread::yield_now();
+            }
             value
         }
     }
