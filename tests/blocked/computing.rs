@@ -2,9 +2,9 @@
 //!
 //! They spin until something has happened that needs a worker. One that keeps free of them is all there is.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use rt::io::{AsyncReadExt, AsyncWriteExt};
@@ -90,31 +90,61 @@ fn i7_hundreds_of_tasks_that_compute_hold_up_nothing_else() {
     assert_eq!(runtime.handle().metrics().num_alive_tasks(), 0);
 }
 
+/// Spawns a task that spins.
+type SpawnSpinning = fn(&Runtime, Spin) -> JoinHandle<()>;
+
+/// A place each: what a macro repeats would be one.
+const PLACES: [SpawnSpinning; 12] = [
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+    |runtime, spin| runtime.spawn(spin.spin()),
+];
+
 #[test]
 fn i7_tasks_that_compute_spawned_in_many_places_hold_up_nothing_else() {
     let _watchdog = watchdog();
     let runtime = runtime(2);
     let spin = Spin::default();
-    // A place each: what a macro repeats would be one.
-    let places: [fn(&Runtime, Spin) -> JoinHandle<()>; 12] = [
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-        |runtime, spin| runtime.spawn(spin.spin()),
-    ];
     // The attendant cannot know them before it has tried one of each.
-    let spawn = |place: fn(&Runtime, Spin) -> JoinHandle<()>| (0..10).map(move |_| place);
-    let spinning = places.into_iter().flat_map(spawn).map(|spawn| spawn(&runtime, spin.clone())).collect();
+    let spawn = |place: SpawnSpinning| (0..10).map(move |_| place);
+    let spinning = PLACES.into_iter().flat_map(spawn).map(|spawn| spawn(&runtime, spin.clone())).collect();
     runtime.block_on(runtime.spawn(everything_else())).unwrap();
     assert!(spin.begun() < 120, "not a thread for each");
+    spin.end.store(true, SeqCst);
+    join(&runtime, spinning);
+    eventually(|| runtime.handle().metrics().num_spare_threads() == 0);
+}
+
+#[test]
+fn i7_tasks_that_sleep_and_then_compute_hold_up_nothing_else() {
+    const SLEEPERS: usize = 60;
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let (spin, all_are_there) = (Spin::default(), Arc::new(Barrier::new(SLEEPERS)));
+    let sleep_and_spin = || {
+        let (spin, all_are_there) = (spin.clone(), all_are_there.clone());
+        runtime.spawn(async move {
+            all_are_there.wait();
+            spin.spin().await;
+        })
+    };
+    // Each gets a thread, because the others sleep.
+    let mut spinning: Vec<_> = (0..SLEEPERS).map(|_| sleep_and_spin()).collect();
+    eventually(|| spin.begun() == SLEEPERS);
+    // And now that none of them does, one after the other that keeps free comes upon a task from elsewhere.
+    for spawn in PLACES {
+        spinning.push(spawn(&runtime, spin.clone()));
+        runtime.block_on(runtime.spawn(everything_else())).unwrap();
+    }
     spin.end.store(true, SeqCst);
     join(&runtime, spinning);
     eventually(|| runtime.handle().metrics().num_spare_threads() == 0);

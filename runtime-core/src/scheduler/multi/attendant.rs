@@ -11,7 +11,8 @@
 //!   runs everything else: what timers and sockets wake, what is injected, and what it finds on the lanes of those that
 //!   are stuck. When nothing is left it sleeps in the drivers.
 //! - If it gets stuck itself, with a task from a place that was not known, the monitor notes that place, too, makes it a
-//!   spare like any other, and starts another attendant.
+//!   spare like any other, and starts another attendant. (Not if it takes long over the runtime's own business: to look through
+//!   thousands of tasks on a machine that is too busy.)
 //! - When for a while there was no standstill with something waiting, the monitor dismisses the attendant. A place is
 //!   forgotten when none of its tasks was seen stuck for a while.
 //! - Held tasks have a turn of their own at every worker, every fourth tick. (For so long the bounds in `lanes.rs` are longer

@@ -81,6 +81,7 @@ fn run_spare(runtime: &Arc<Inner>, core: Box<Core>) {
     let shared = Multi::shared(runtime);
     // From here on it is watched: also the hook may block.
     shared.has_come(&core);
+    shared.slot(core.index).current.calls_foreign();
     in_worker_thread(runtime, || {
         work(runtime, *core);
         while let Some(core) = shared.take_up_again(runtime).or_else(|| {
@@ -106,6 +107,7 @@ fn work(runtime: &Arc<Inner>, core: Core) {
     let shared = Multi::shared(runtime);
     let current = &worker.slot().current;
     current.set_thread(ThreadId::current());
+    current.polls_nothing();
     current.rest(false);
     // It counts as one that runs already, and has not slept yet.
     shared.monitor.wake_if_asleep();

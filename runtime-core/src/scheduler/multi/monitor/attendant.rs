@@ -11,8 +11,13 @@ use crate::scheduler::multi::slot::Doing;
 
 /// What takes so long is not for the attendant.
 const PATIENCE: Duration = Duration::from_millis(2);
+/// And if the attendant takes so long over something that is none of the user's, another one takes its place all the same.
+const PATIENCE_WITH_ITSELF: Duration = Duration::from_secs(1);
 /// A place that was not seen for so long may be forgotten for another one. One where a task is stuck is seen at every sample.
 const UNSEEN: Duration = Duration::from_millis(50);
+/// By no more does a place age at a sample. (By the clock all the same: where the monitor itself hardly gets a processor, what is
+/// held must not wait for many times a second.)
+const LEAP: Duration = Duration::from_millis(125);
 /// How often what is held is looked through, and how many tasks of it at a sample.
 const ROUND: Duration = Duration::from_millis(100);
 const AT_ONCE: usize = 1024;
@@ -25,6 +30,7 @@ impl Places {
     /// Time passes. Whether any was forgotten.
     fn age(&mut self, passed: Duration) -> bool {
         let before = self.0.len();
+        let passed = passed.min(LEAP);
         self.0.iter_mut().for_each(|(_, age)| *age += passed);
         self.0.retain(|&(_, age)| age <= TROUBLE);
         self.0.len() < before
@@ -76,7 +82,34 @@ impl Patrol {
     }
 }
 
+/// The slots of spares that have been the attendant, and still work. (One that has retired and is at work again since the
+/// last sample is among them, too.)
+#[derive(Default)]
+pub(super) struct Former(Vec<usize>);
+
+impl Former {
+    fn add(&mut self, slot: usize) {
+        if !self.0.contains(&slot) {
+            self.0.push(slot);
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&mut self, has_retired: impl Fn(usize) -> bool) -> usize {
+        self.0.retain(|&slot| !has_retired(slot));
+        self.0.len()
+    }
+}
+
 impl Rounds<'_> {
+    /// Makes the attendant, if there is one, a spare like any other.
+    pub(super) fn dismiss_attendant(&mut self) {
+        if let Some(attendant) = self.shared.attendance.attendant() {
+            self.former.add(attendant);
+        }
+        self.shared.dismiss_attendant(self.runtime);
+    }
+
     /// Dismisses the attendant when it is stuck itself, or when there has been no trouble for a while. Else it is to be
     /// seen neither as one that is stuck nor as one that moves.
     pub(super) fn watch_attendant(&mut self, progress: &mut [Progress], passed: Duration) {
@@ -93,14 +126,18 @@ impl Rounds<'_> {
             shared.look_through_held(self.runtime, to_look_at);
         }
         if self.trouble.is_zero() || shared.slot(attendant).current.is_aside() {
-            return shared.dismiss_attendant(self.runtime);
+            return self.dismiss_attendant();
         }
         let number = self.number_of(attendant);
         // If it is too new to have been looked at it is not there yet.
         let Some(how) = progress.get_mut(number) else { return };
-        if takes_long(*how, &self.watches[number]) {
+        let watch = &self.watches[number];
+        // To look through thousands of tasks may take it long, and so may anything where it hardly gets a processor. (It may
+        // have come to something else since it was looked at; then it is found there at the next sample.)
+        let is_at_users = shared.slot(attendant).current.doing().is_some();
+        if takes_long(*how, watch) && (is_at_users || watch.age() >= PATIENCE_WITH_ITSELF) {
             self.note_places(progress);
-            shared.dismiss_attendant(self.runtime);
+            self.dismiss_attendant();
         } else {
             *how = Progress::Away;
         }
@@ -150,7 +187,8 @@ mod tests {
         let mut places = Places::default();
         let (here, there) = (Location::caller(), Location::caller());
         assert!(places.note(here) && places.note(there) && !places.note(here));
-        assert!(!places.age(TROUBLE));
+        assert!(!places.age(10 * TROUBLE), "it was not looked for meanwhile");
+        assert!((1..8).all(|_| !places.age(TROUBLE)));
         assert!(!places.note(here));
         assert!(places.age(Duration::from_millis(1)));
         assert!(places.iter().eq([ptr::from_ref(here)]));
@@ -170,6 +208,15 @@ mod tests {
         places.age(UNSEEN);
         assert!(many[1..].iter().all(|place| !places.note(place)));
         assert!(places.note(last) && !places.iter().any(|place| ptr::eq(place, &many[0])));
+    }
+
+    #[test]
+    fn a_former_attendant_counts_once_until_it_has_retired() {
+        let mut former = Former::default();
+        [7, 9, 7].into_iter().for_each(|slot| former.add(slot));
+        assert_eq!(former.count(|_| false), 2);
+        assert_eq!(former.count(|slot| slot == 7), 1);
+        assert_eq!(former.count(|_| false), 1);
     }
 
     #[test]

@@ -46,7 +46,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use self::attendant::{Patrol, Places};
+use self::attendant::{Former, Patrol, Places};
 use self::crowd::Crowd;
 pub(super) use self::crowd::reserve;
 use self::doze::Doze;
@@ -178,6 +178,7 @@ struct Rounds<'a> {
     needed: usize,
     places: Places,
     patrol: Patrol,
+    former: Former,
     crowd: Crowd,
 }
 
@@ -200,6 +201,7 @@ impl<'a> Rounds<'a> {
             needed: 0,
             places: Places::default(),
             patrol: Patrol::default(),
+            former: Former::default(),
             crowd: Crowd::default(),
         }
     }
@@ -224,7 +226,7 @@ impl<'a> Rounds<'a> {
         if progress.contains(&Progress::Stuck) || !self.trouble.is_zero() && progress.contains(&Progress::Slow) {
             self.read_threads(&mut progress);
         }
-        self.watch_attendant(&mut progress, passed.counted);
+        self.watch_attendant(&mut progress, passed.real);
         let situation = self.situation(&progress, passed.counted);
         if situation.stuck > 0 && situation.is_nobody_moving() && situation.waits() > 0 {
             self.trouble = TROUBLE;
@@ -268,7 +270,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Starts spares, until there may be no more, or the operating system refuses one.
-    fn start(&self, help: Help) {
+    fn start(&mut self, help: Help) {
         let shared = self.shared;
         if help.attend {
             // Should it be refused there is none.
@@ -276,7 +278,7 @@ impl<'a> Rounds<'a> {
         }
         if !(0..help.start).all(|_| shared.start_spare(self.runtime)) && shared.attendance.attendant().is_some() {
             // What it holds may be what the others wait for.
-            shared.dismiss_attendant(self.runtime);
+            self.dismiss_attendant();
         }
     }
 
@@ -304,6 +306,7 @@ impl<'a> Rounds<'a> {
             held: shared.attendance.held(),
             drivers_wait: self.drivers.neglected >= patience && is_anything_awaited(self.runtime),
             is_attended,
+            former_attendants: self.former.count(|slot| shared.lifecycle.visit_vacant(slot, || ())),
             has_sleepers: shared.has_sleepers(),
             spares: shared.spares.balance.running().saturating_sub(usize::from(is_attended)),
             workers: shared.workers,

@@ -23,7 +23,8 @@ use super::pace::Mood;
 const COMPUTING: usize = 2;
 /// And so many in the place of threads of which nothing is known.
 const UNKNOWN: usize = 64;
-/// And so many more that have been the attendant, and got stuck.
+/// And so many more that have been the attendant, and got stuck. (A number of its own: those that were started for threads
+/// which slept, and compute now, must not leave the others without an attendant.)
 const ATTENDANTS: usize = 32;
 
 /// What a sample saw. Spare workers count as workers.
@@ -31,6 +32,8 @@ const ATTENDANTS: usize = 32;
 pub(super) struct Situation {
     /// There is an attendant. In no other number it is counted.
     pub(super) is_attended: bool,
+    /// Spares that have been the attendant.
+    pub(super) former_attendants: usize,
     /// Workers in another poll than at the last sample, or that would be, had they a processor.
     pub(super) moving: usize,
     /// Of these, the latter.
@@ -123,7 +126,7 @@ impl Situation {
         let waits = self.waits();
         let assumed = self.asleep + self.aside + self.unknown.min(UNKNOWN) + COMPUTING * self.workers;
         if is_stuck && self.is_nobody_moving() && waits > 0 && !self.is_attended {
-            return Help { attend: self.spares < assumed + ATTENDANTS, ..Help::default() };
+            return Help { attend: self.former_attendants < ATTENDANTS, ..Help::default() };
         }
         let start = if self.is_standstill() {
             waits.min(self.blocked())
@@ -153,6 +156,7 @@ mod tests {
     /// Two workers asleep in a system call, ten tasks behind them, and an attendant.
     const BLOCKED: Situation = Situation {
         is_attended: true,
+        former_attendants: 0,
         moving: 0,
         excused: 0,
         slow: 0,
@@ -257,6 +261,9 @@ mod tests {
         assert_eq!(Situation { moving: 1, excused: 1, ..blocked }.help(), ATTEND, "or lack a processor");
         assert_eq!(Situation { moving: 1, ..blocked }.help(), start(2), "one that moves attends");
         assert_eq!(Situation { queued: 0, ..blocked }.help(), NONE, "to nothing");
+        let many = Situation { spares: 500, former_attendants: ATTENDANTS - 1, ..blocked };
+        assert_eq!(many.help(), ATTEND, "however many were started while others slept");
+        assert_eq!(Situation { former_attendants: ATTENDANTS, ..many }.help(), NONE);
         assert!(!BLOCKED.help().wake, "what is held is not for it");
         assert!(Situation { stranded: 1, ..BLOCKED }.help().wake);
         assert!(Situation { drivers_wait: true, ..BLOCKED }.help().wake);
