@@ -253,18 +253,23 @@ fn a_task_is_not_left_to_others_for_ever() {
 }
 
 #[test]
-fn a_task_that_was_left_to_others_is_dropped_when_it_is_aborted() {
+fn tasks_that_were_left_to_others_are_dropped_when_they_are_aborted() {
     let _watchdog = watchdog();
     let runtime = runtime(1);
-    let spin = Spin::default();
-    let mut spinning = spawn_spinning(&runtime, &spin, 20);
+    let end = Spin::default().end;
+    // One that counts for each: which of them begin is a matter of luck.
+    let spins: Vec<_> = (0..20).map(|_| Spin { end: end.clone(), ..Spin::default() }).collect();
+    let tasks: Vec<_> = spins.iter().map(|spin| runtime.spawn(spin.clone().spin())).collect();
     runtime.block_on(runtime.spawn(everything_else())).unwrap();
-    let last = spinning.pop().unwrap();
-    last.abort();
-    // All threads spin until it is over.
-    assert!(runtime.block_on(last).unwrap_err().is_cancelled());
-    spin.end.store(true, SeqCst);
-    join(&runtime, spinning);
+    let waiting: Vec<_> = tasks.iter().zip(&spins).filter(|(_, spin)| spin.begun() == 0).collect();
+    assert!(!waiting.is_empty(), "not a thread for each");
+    waiting.iter().for_each(|(task, _)| task.abort());
+    // All threads spin until it is over. (And one of these tasks may have begun before it was aborted.)
+    eventually(|| waiting.iter().all(|(task, spin)| task.is_finished() || spin.begun() > 0));
+    end.store(true, SeqCst);
+    for (task, spin) in tasks.into_iter().zip(spins) {
+        assert_eq!(runtime.block_on(task).is_err_and(|error| error.is_cancelled()), spin.begun() == 0);
+    }
 }
 
 #[test]
