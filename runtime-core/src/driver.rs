@@ -83,10 +83,19 @@ pub trait Service: Any + Send + Sync {
         let _ = (worker, waker);
     }
 
-    /// The [worker](crate::context::worker_index) of this number, which is the calling thread, comes by the drivers. It calls
-    /// wakers as from within [`Driver::poll`].
-    fn visited(&self, worker: usize, visit: Visit) {
-        let _ = (worker, visit);
+    /// The [worker](crate::context::worker_index) of this number, which is the calling thread, comes by the drivers. What is queued
+    /// with it takes about that long. It calls wakers as from within [`Driver::poll`].
+    ///
+    /// A worker that polls tasks comes by sooner or later, or [leaves](Visit::Leaves), or somebody
+    /// [stands in](Self::stand_in) for it. (On a current-thread runtime nobody does any of this.)
+    fn visited(&self, worker: usize, visit: Visit, line: Duration) {
+        let _ = (worker, visit, line);
+    }
+
+    /// The worker of this number, which may be any thread, is not going to come by for a while. What must not wait until then is done
+    /// now; wakers are handed to `wake`.
+    fn stand_in(&self, worker: usize, wake: &mut dyn FnMut(Waker)) {
+        let _ = (worker, wake);
     }
 }
 
@@ -111,8 +120,12 @@ impl<T: Service> Service for Arc<T> {
         unsafe { (**self).poll_ended(worker, waker) };
     }
 
-    fn visited(&self, worker: usize, visit: Visit) {
-        (**self).visited(worker, visit);
+    fn visited(&self, worker: usize, visit: Visit, line: Duration) {
+        (**self).visited(worker, visit, line);
+    }
+
+    fn stand_in(&self, worker: usize, wake: &mut dyn FnMut(Waker)) {
+        (**self).stand_in(worker, wake);
     }
 }
 
@@ -151,6 +164,10 @@ pub struct DriverCounters {
     pub io_events: u64,
     /// File descriptors registered now.
     pub io_registered: u64,
+    /// Reads that were not tried, because on their socket such reads had always been refused.
+    pub io_reads_spared: u64,
+    /// Those of them that were made after all, because no event came instead.
+    pub io_reads_resumed: u64,
     /// Timers put into the wheel (a reset of a waiting timer counts as one more).
     pub timers_set: u64,
     /// Timers that reached their deadline and woke their task.
@@ -164,6 +181,8 @@ impl DriverCounters {
     pub fn merge(&mut self, other: DriverCounters) {
         self.io_events += other.io_events;
         self.io_registered += other.io_registered;
+        self.io_reads_spared += other.io_reads_spared;
+        self.io_reads_resumed += other.io_reads_resumed;
         self.timers_set += other.timers_set;
         self.timers_fired += other.timers_fired;
         self.timers_cancelled += other.timers_cancelled;

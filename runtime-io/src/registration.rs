@@ -16,7 +16,7 @@ use runtime_core::coop;
 
 use crate::driver::{Handle, Raw, Slot};
 use crate::interest::Interest;
-use crate::readiness::{Direction, ReadyEvent, SHORT_TRANSFER_DRAINS, ScheduledIo, Waiter};
+use crate::readiness::{Direction, PRESUMES, ReadyEvent, SHORT_TRANSFER_DRAINS, ScheduledIo, Waiter};
 use crate::ready::Ready;
 
 /// The I/O driver of the current runtime.
@@ -78,11 +78,12 @@ impl Registration {
         direction: Direction,
         operation: impl FnMut() -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
-        self.poll_settling(cx, direction, operation, |_, _, _| {})
+        self.poll_settling(cx, direction, operation, |_, _| {})
     }
 
     /// As [`poll_io`](Self::poll_io), for an operation that moves up to `wanted` bytes: if it moves fewer, the next one
-    /// need not be tried to know that it would block, which saves a system call a message.
+    /// need not be tried to know that it would block, which saves a system call a message. Nor is it tried after a read that filled
+    /// its buffer, on a registration where that has always been in vain.
     #[inline]
     pub(crate) fn poll_transfer(
         &self,
@@ -91,19 +92,32 @@ impl Registration {
         wanted: usize,
         operation: impl FnMut() -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
-        self.poll_settling(cx, direction, operation, |io, event, moved| {
-            note_transfer(io, event, direction, *moved, wanted);
+        self.poll_settling(cx, direction, operation, |event, moved| {
+            let presumes = PRESUMES && direction == Direction::Read;
+            match moved {
+                None if presumes => self.io().note_refused_read(),
+                Some(&moved) if presumes && 0 < moved && moved == wanted => self.note_filled_read(event),
+                Some(&moved) => note_transfer(self.io(), event, direction, moved, wanted),
+                None => {}
+            }
         })
     }
 
-    /// The loop of both; `settle` draws conclusions from a success.
+    #[inline]
+    fn note_filled_read(&self, event: ReadyEvent) {
+        if self.io().note_filled_read(event) {
+            self.slot.presume_drained(event);
+        }
+    }
+
+    /// The loop of both; `settle` draws conclusions from a success, or a refusal (`None`).
     #[inline]
     fn poll_settling<R>(
         &self,
         cx: &mut Context<'_>,
         direction: Direction,
         mut operation: impl FnMut() -> io::Result<R>,
-        settle: impl FnOnce(&ScheduledIo, ReadyEvent, &R),
+        mut settle: impl FnMut(ReadyEvent, Option<&R>),
     ) -> Poll<io::Result<R>> {
         let mut coop = ready!(coop::poll_proceed(cx));
         let io = self.io();
@@ -113,10 +127,11 @@ impl Registration {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     // Either nothing is left to look at, or an event has come meanwhile and is worth another try.
                     io.clear_refused(event);
+                    settle(event, None);
                 }
                 outcome => {
                     if let Ok(value) = &outcome {
-                        settle(io, event, value);
+                        settle(event, Some(value));
                     }
                     coop.made_progress();
                     return Poll::Ready(outcome);

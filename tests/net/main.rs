@@ -8,4 +8,5 @@ mod async_fd;
 mod busy;
 mod echo;
 mod listener;
+mod presumed;
 mod streams;

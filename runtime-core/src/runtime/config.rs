@@ -129,6 +129,11 @@ impl Config {
         if has_enough { self.worker_threads } else { 0 }
     }
 
+    /// How many workers [come by the drivers](crate::driver::Service::visited): those of a multi-thread runtime.
+    pub fn workers_that_visit(&self) -> usize {
+        if self.flavor == Flavor::MultiThread { self.worker_threads } else { 0 }
+    }
+
     /// How many worker slots the runtime will have from the start, so that drivers can keep one shard for each. What
     /// [`worker_index`](crate::context::worker_index) gives is below it.
     pub fn slots(&self) -> usize {

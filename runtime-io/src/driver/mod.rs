@@ -4,7 +4,8 @@
 //! are registered, also while the driver waits. Descriptors are registered once, for edges: the system reports each
 //! change once, [`readiness`](crate::readiness) remembers it, and operations try before they wait.
 //!
-//! Workers may have pollers of their own for some sockets, which the driver's is told of (`near/`).
+//! Workers may have pollers of their own for some sockets, which the driver's is told of (`near/`). Some reads are not tried, because
+//! they would be refused in all likelihood (`presumed.rs`).
 //!
 //! A poll collects the wakers of all its events and calls them together at the end, in the order the events came (those of
 //! workers' pollers before its own). The driver must never call one earlier, hold a lock while it does, or let one that
@@ -12,6 +13,7 @@
 
 #[cfg_attr(not(target_os = "linux"), path = "no_near.rs")]
 mod near;
+mod presumed;
 mod table;
 mod token;
 mod unpark;
@@ -24,16 +26,18 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
 use std::time::Duration;
 
 use runtime_core::context;
 use runtime_core::driver::{DriverCounters, Service, Unpark, Visit};
 
-use crate::readiness::WakeBatch;
+use crate::readiness::{ScheduledIo, WakeBatch};
 use crate::ready::Ready;
 
 pub(crate) use near::Raw;
 use near::{How, Nearby};
+use presumed::{Presumed, Presumption};
 use table::Shard;
 pub(crate) use table::Slot;
 use token::{Address, MAX_SHARDS, WAKE};
@@ -66,20 +70,23 @@ struct Shared {
     /// Written by the thread that holds the driver only.
     events: AtomicU64,
     nearby: Nearby,
+    presumed: Presumed,
 }
 
 impl Driver {
     /// Makes a driver for a runtime of so many worker slots, which takes at most `events` events from one poll. The first
-    /// `near_workers` may have sockets of their own; to be of use that must be two at least, each with a processor.
+    /// `workers` [come by](Service::visited), and the first `near_workers` may have sockets of their own; to be of use that must
+    /// be two at least, each with a processor.
     ///
     /// # Errors
     ///
     /// What the operating system says: it is out of file descriptors, for example.
-    pub fn new(slots: usize, near_workers: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
+    pub fn new(slots: usize, workers: usize, near_workers: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
         let poll = mio::Poll::new()?;
         let registry = poll.registry().try_clone()?;
         let nearby = Nearby::new(near_workers, poll.registry())?;
-        let shared = Arc::new(Shared { registry, events: AtomicU64::new(0), nearby });
+        let presumed = Presumed::new(workers);
+        let shared = Arc::new(Shared { registry, events: AtomicU64::new(0), nearby, presumed });
         let waker = mio::Waker::new(poll.registry(), WAKE)?;
         let shards = slots.saturating_add(1).min(MAX_SHARDS);
         let handle = Arc::new(Handle {
@@ -203,9 +210,18 @@ impl Handle {
     fn deliver(&self, to: Address, ready: Ready, wakes: &mut WakeBatch) {
         // A descriptor that was closed behind its registration's back can haunt the poller for as long as a copy of it
         // exists, so a token that nobody has any more is no reason for alarm.
-        if let Some(io) = self.shards.get(to.shard).and_then(|shard| shard.get(to.slot)) {
+        if let Some(io) = self.find(to) {
             io.deliver(to.generation, ready, wakes);
         }
+    }
+
+    fn find(&self, address: Address) -> Option<&ScheduledIo> {
+        self.shards.get(address.shard)?.get(address.slot)
+    }
+
+    fn reopen(&self, presumption: Presumption, wakes: &mut WakeBatch) -> bool {
+        let Presumption { of, tick } = presumption;
+        self.find(of).is_some_and(|io| io.reopen(of.generation, tick, wakes))
     }
 }
 
@@ -213,12 +229,29 @@ impl Service for Handle {
     fn counters(&self) -> DriverCounters {
         let mut counters = DriverCounters::default();
         counters.io_events = self.shared.events.load(Ordering::Relaxed) + self.shared.nearby.delivered();
+        let presumed = self.shared.presumed.counts();
+        counters.io_reads_spared = presumed.made;
+        counters.io_reads_resumed = presumed.given_up;
         counters.io_registered = self.shards.iter().map(|shard| shard.claimed() as u64).sum();
         counters
     }
 
-    fn visited(&self, worker: usize, visit: Visit) {
+    fn visited(&self, worker: usize, visit: Visit, line: Duration) {
         self.shared.nearby.visit(worker, visit, |event, wakes| self.deliver_event(event, wakes));
+        // After the events: which of them come for what was presumed is known then.
+        let mut wakes = WakeBatch::new();
+        let reopen = |presumption| self.reopen(presumption, &mut wakes);
+        match visit {
+            Visit::Polls | Visit::Skips => self.shared.presumed.give_up_old(worker, line, reopen),
+            Visit::Leaves => self.shared.presumed.give_up_all(worker, reopen),
+        }
+        wakes.wake_all();
+    }
+
+    fn stand_in(&self, worker: usize, wake: &mut dyn FnMut(Waker)) {
+        let mut wakes = WakeBatch::new();
+        self.shared.presumed.give_up_all(worker, |presumption| self.reopen(presumption, &mut wakes));
+        wakes.drain().for_each(wake);
     }
 }
 

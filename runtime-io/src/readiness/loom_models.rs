@@ -184,3 +184,55 @@ fn a_stale_event_neither_wakes_nor_readies_the_next_registration() {
         io.retire();
     });
 }
+
+/// Two units come with one event, and the reader presumes after the first that it was the last. Whoever gives the presumption up,
+/// its own thread or another that stands in, the second is read: also if that other thread comes between the note and the
+/// clearing.
+#[test]
+fn what_a_wrong_presumption_has_left_is_read() {
+    use runtime_core::primitive::Mutex;
+
+    fn give_up(io: &ScheduledIo, noted: &Mutex<Option<usize>>) -> bool {
+        let mut wakes = WakeBatch::new();
+        let mut noted = noted.lock();
+        let tick = noted.take();
+        if let Some(tick) = tick {
+            io.reopen(0, tick, &mut wakes);
+        }
+        drop(noted);
+        wakes.wake_all();
+        tick.is_some()
+    }
+
+    for stands_in in [false, true] {
+        loom::model(move || {
+            let io = Arc::new(ScheduledIo::new());
+            let noted = Arc::new(Mutex::new(None));
+            let socket = Arc::new(Socket(AtomicUsize::new(2)));
+            deliver(&io, 0, Ready::READABLE);
+            let reader = thread::spawn({
+                let (io, noted, socket) = (io.clone(), noted.clone(), socket.clone());
+                move || {
+                    let event = io.look(Interest::READABLE).unwrap();
+                    assert!(socket.take());
+                    *noted.lock() = Some(event.tick);
+                    io.clear_presumed(event);
+                    if !stands_in {
+                        give_up(&io, &noted);
+                    }
+                    block_on(read_one(&io, &socket));
+                }
+            });
+            if stands_in {
+                while !give_up(&io, &noted) {
+                    thread::yield_now();
+                }
+            } else {
+                // As by an event that has nothing to do with it.
+                deliver(&io, 0, Ready::READABLE | Ready::WRITABLE);
+            }
+            reader.join().unwrap();
+            assert_eq!(socket.0.load(Ordering::Acquire), 0);
+        });
+    }
+}

@@ -42,7 +42,12 @@
 //!
 //! After a *short* read or write nothing is left for now, but the end of the stream may well have been announced
 //! already, with no event to come: the closed flags stay. [`SHORT_TRANSFER_DRAINS`] says where this rule may be used.
+//!
+//! A read that filled its buffer may be *presumed* to have been the last, by the registration's [`habit`], and clears in the same
+//! way. Such a clear may be wrong, and is taken back later by a *reopening*, which is a delivery of what no event has said, made
+//! if the tick is still the one that was looked at (`driver/presumed.rs`).
 
+mod habit;
 mod waiters;
 mod wakes;
 mod word;
@@ -64,6 +69,7 @@ use crate::interest::Interest;
 use crate::ready::Ready;
 use crate::shut_down;
 
+use habit::Habit;
 pub(crate) use waiters::Direction;
 use waiters::Waiters;
 pub(crate) use wakes::WakeBatch;
@@ -92,12 +98,21 @@ pub(crate) const SHORT_TRANSFER_DRAINS: bool = cfg!(all(
     not(mio_unsupported_force_poll_poll),
 ));
 
+/// Whether a read that filled its buffer may be presumed to have been the last: where each event tells all that the descriptor is
+/// ready for, so that whatever the event, a presumption from before it needs no looking after.
+#[allow(unexpected_cfgs)] // the last of the conditions is mio's
+pub(crate) const PRESUMES: bool =
+    cfg!(all(any(target_os = "linux", target_os = "android"), not(mio_unsupported_force_poll_poll)));
+
 /// One descriptor's readiness. See the module. Aligned so that two of them never share a cache line.
 #[repr(align(64))]
 pub(crate) struct ScheduledIo {
     word: AtomicUsize,
+    habit: Habit,
     waiters: Mutex<Waiters>,
 }
+
+const _: () = assert!(cfg!(loom) || size_of::<ScheduledIo>() == 64);
 
 /// What a look saw: the flags, and when.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +123,8 @@ pub(crate) struct ReadyEvent {
     pub(crate) urgent: bool,
     /// Whether all who looked wanted was one direction.
     one_way: bool,
-    tick: usize,
+    /// How many events there had been.
+    pub(crate) tick: usize,
 }
 
 impl ReadyEvent {
@@ -121,7 +137,7 @@ impl ReadyEvent {
 
 impl ScheduledIo {
     pub(crate) fn new() -> Self {
-        Self { word: AtomicUsize::new(Word::FIRST.raw()), waiters: Mutex::new(Waiters::default()) }
+        Self { word: AtomicUsize::new(Word::FIRST.raw()), habit: Habit::new(), waiters: Mutex::new(Waiters::default()) }
     }
 
     /// Which registration of this slot the present one is.
@@ -157,6 +173,22 @@ impl ScheduledIo {
         true
     }
 
+    /// What a reader of this generation has presumed after so many events may be wrong: has it look again, unless there was an event
+    /// since, or the registration is gone. Returns whether it has.
+    pub(crate) fn reopen(&self, generation: usize, tick: usize, wakes: &mut WakeBatch) -> bool {
+        let mut waiters = self.waiters.lock();
+        // Relaxed: both change only under the lock, which we hold.
+        let word = Word::from_raw(self.word.load(Relaxed));
+        if word.generation() != generation || word.tick() != tick {
+            return false;
+        }
+        // As by an event, and counted as one: whoever has noted the presumption, and is about to clear, does not.
+        self.update(|word| Some(word.with_event(Ready::READABLE)));
+        self.habit.contradicted();
+        waiters.take_concerned(Ready::READABLE, wakes);
+        true
+    }
+
     /// The driver is gone.
     pub(crate) fn shut_down(&self, wakes: &mut WakeBatch) {
         let mut waiters = self.waiters.lock();
@@ -168,6 +200,7 @@ impl ScheduledIo {
     pub(crate) fn retire(&self) {
         let mut waiters = self.waiters.lock();
         self.update(|word| Some(word.next_generation()));
+        self.habit.forget();
         let gone = std::mem::take(&mut *waiters);
         drop(waiters);
         // Left by polls whose futures are gone as well.
@@ -255,6 +288,27 @@ impl ScheduledIo {
     #[inline]
     pub(crate) fn clear_drained(&self, event: ReadyEvent) {
         self.clear(event.tick, event.ready.without_closed());
+    }
+
+    /// A read that this look led to was refused.
+    #[inline]
+    pub(crate) fn note_refused_read(&self) {
+        self.habit.refused();
+    }
+
+    /// A read that this look led to has filled its buffer. Whether to presume that it was the last: not if there is an end to be
+    /// read, and not beside urgent data, at whose mark reads stop short.
+    #[inline]
+    pub(crate) fn note_filled_read(&self, event: ReadyEvent) -> bool {
+        let is_habit = self.habit.filled(event.tick);
+        is_habit && !event.urgent && event.ready.without_closed() == event.ready
+    }
+
+    /// What was presumed of this look, and noted, takes effect, unless it was given up already.
+    #[inline]
+    pub(crate) fn clear_presumed(&self, event: ReadyEvent) {
+        self.habit.presumed();
+        self.clear_drained(event);
     }
 
     fn clear(&self, tick: usize, ready: Ready) {

@@ -180,3 +180,65 @@ fn a_panicking_waker_does_not_take_the_batch_with_it() {
 fn a_descriptor_costs_one_cache_line() {
     assert_eq!(size_of::<ScheduledIo>(), 64);
 }
+
+/// A look that a read followed which filled its buffer, and that is presumed to have been the last.
+fn presume(io: &ScheduledIo) -> usize {
+    let event = io.look(Interest::READABLE).unwrap();
+    io.clear_presumed(event);
+    event.tick
+}
+
+#[test]
+fn a_presumption_that_is_given_up_has_its_reader_look_again() {
+    let io = ScheduledIo::new();
+    let (count, waker) = counting();
+    deliver(&io, Ready::READABLE | Ready::WRITABLE);
+    let tick = presume(&io);
+    assert!(io.poll_ready(&mut Context::from_waker(&waker), Direction::Read).is_pending());
+    let mut wakes = WakeBatch::new();
+    assert!(io.reopen(0, tick, &mut wakes));
+    wakes.wake_all();
+    assert_eq!(woken(&count), 1);
+    assert!(io.look(Interest::READABLE).unwrap().ready.contains(Ready::READABLE));
+    assert!(!io.reopen(0, tick, &mut wakes), "once");
+}
+
+#[test]
+fn a_presumption_that_an_event_came_for_is_not_given_up() {
+    for event in [Ready::READABLE, Ready::WRITABLE] {
+        let io = ScheduledIo::new();
+        deliver(&io, Ready::READABLE);
+        let tick = presume(&io);
+        deliver(&io, event);
+        let mut wakes = WakeBatch::new();
+        assert!(!io.reopen(0, tick, &mut wakes));
+        assert!(wakes.is_empty());
+    }
+}
+
+#[test]
+fn a_presumption_does_not_outlive_its_registration() {
+    let io = ScheduledIo::new();
+    deliver(&io, Ready::READABLE);
+    let tick = presume(&io);
+    io.retire();
+    let mut wakes = WakeBatch::new();
+    io.deliver(1, Ready::WRITABLE, &mut wakes);
+    assert!(!io.reopen(0, tick, &mut wakes));
+    assert!(io.look(Interest::READABLE).unwrap().ready.is_empty());
+}
+
+#[test]
+fn an_end_to_be_read_or_urgent_data_is_no_time_for_presumptions() {
+    for (flag, presumes) in [(Ready::EMPTY, true), (Ready::READ_CLOSED, false), (Ready::PRIORITY, false)] {
+        let io = ScheduledIo::new();
+        let mut presumed = false;
+        for _ in 0..100 {
+            deliver(&io, Ready::READABLE | flag);
+            let event = io.look(Interest::READABLE).unwrap();
+            presumed |= io.note_filled_read(event);
+            io.note_refused_read();
+        }
+        assert_eq!(presumed, presumes, "{flag:?}");
+    }
+}

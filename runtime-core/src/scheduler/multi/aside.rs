@@ -3,7 +3,8 @@
 //! It keeps its core, as a worker that is stuck without a word does, and others see to its work in the same way: they
 //! steal it. What it says is only that they shall not wait for the monitor. So it
 //!
-//! 1. leaves on its lanes nothing that thieves leave alone, and marks its slot, so that even a single task on its lanes counts as work that somebody should come for;
+//! 1. leaves on its lanes nothing that thieves leave alone, and marks its slot, so that even a single task on its lanes counts as work
+//!    that somebody should come for; and leaves nothing at the drivers that waits for it to come by;
 //! 2. counts itself as aside (`balance.rs`), and no longer as one that uses a processor (`idle/`); if there are now too few
 //!    spares and no worker sleeps, starts one;
 //! 3. otherwise wakes a sleeper, if there is a task anywhere or nobody is in the drivers. If nobody sleeps, those who are up
@@ -64,6 +65,7 @@ impl Worker {
         self.exchange_dead();
         self.core.lanes.offer_lone();
         self.slot().current.step_aside(true);
+        shared.stand_in(runtime, self.core.index);
         if let Some(cores) = shared.lifecycle.step_aside() {
             shared.finale_here_or_elsewhere(runtime, cores);
         }

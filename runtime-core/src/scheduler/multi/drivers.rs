@@ -11,12 +11,14 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
+use std::time::Duration;
 
 use super::steal::MISSING;
-use super::{Slot, Worker};
+use super::{Shared, Slot, Worker};
 use crate::driver::Visit;
+use crate::runtime::Inner;
 use crate::scheduler::pacing::Turn;
-use crate::task::Notified;
+use crate::task::{self, Notified};
 
 /// What the drivers wake is queued in parts of so many.
 const BATCH: usize = 128;
@@ -84,7 +86,8 @@ impl Worker {
 
     fn visit_drivers(&self, visit: Visit) {
         if let (Some(io), Some(index)) = (&self.runtime.drivers.io, self.index()) {
-            io.visited(index, visit);
+            // Relaxed: its own.
+            io.visited(index, visit, Duration::from_micros(self.slot().line.load(Relaxed)));
         }
     }
 
@@ -146,6 +149,25 @@ impl Worker {
         // The drivers contain the panics of wakers.
         wake();
         self.delivering_first.set(false);
+    }
+}
+
+impl Shared {
+    /// In place of a worker that does not come by the drivers, as it is stuck or steps aside: does what it would have done there.
+    pub(super) fn stand_in(&self, runtime: &Inner, slot: usize) {
+        let Some(io) = &runtime.drivers.io else { return };
+        if slot >= self.workers {
+            return;
+        }
+        io.stand_in(slot, &mut |waker| {
+            if task::is_waker_of_task(&waker) {
+                waker.wake();
+            } else {
+                // Somebody's code, which may block: for a worker, as in `defer_wake`.
+                self.foreign_wakers.push(waker);
+                self.notify(runtime, || self.foreign_wakers.is_empty());
+            }
+        });
     }
 }
 

@@ -17,12 +17,12 @@ const FIRST: Place = Place(1);
 const SECOND: Place = Place(2);
 
 fn driver() -> (Driver, Arc<Handle>) {
-    Driver::new(2, 2, 64).unwrap()
+    Driver::new(2, 2, 2, 64).unwrap()
 }
 
 /// A worker comes by, and counts as having just been there however long the test takes.
 fn looks(handle: &Handle, worker: usize) {
-    handle.visited(worker, Visit::Polls);
+    handle.visited(worker, Visit::Polls, Duration::ZERO);
     handle.shared.nearby.workers[worker].seen.store(u64::MAX, Relaxed);
 }
 
@@ -120,7 +120,7 @@ fn what_is_near_a_worker_that_is_not_up_is_anybodys() {
     socket.take();
 
     looks(&handle, 0);
-    handle.visited(0, Visit::Leaves);
+    handle.visited(0, Visit::Leaves, Duration::ZERO);
     socket.send();
     assert!(driver.park(None), "it is reported to who waits");
     assert!(socket.is_readable());
@@ -129,7 +129,7 @@ fn what_is_near_a_worker_that_is_not_up_is_anybodys() {
 #[test]
 fn a_worker_that_goes_finds_what_was_left_to_it() {
     let (_driver, handle, socket) = passed_over();
-    handle.visited(0, Visit::Leaves);
+    handle.visited(0, Visit::Leaves, Duration::ZERO);
     assert!(socket.is_readable());
 }
 
@@ -153,7 +153,7 @@ fn who_waits_is_told_of_what_is_near_a_busy_worker() {
 #[test]
 fn what_is_near_a_worker_that_does_not_come_is_taken_by_the_next() {
     let (mut driver, handle, mut socket) = passed_over();
-    handle.visited(0, Visit::Skips);
+    handle.visited(0, Visit::Skips, Duration::ZERO);
     driver.poll();
     assert!(socket.is_readable(), "it has left its turn to others");
     socket.take();
@@ -161,7 +161,7 @@ fn what_is_near_a_worker_that_does_not_come_is_taken_by_the_next() {
     looks(&handle, 0);
     socket.send();
     driver.poll();
-    handle.visited(0, Visit::Polls);
+    handle.visited(0, Visit::Polls, Duration::ZERO);
     socket.take();
     socket.send();
     thread::sleep(2 * GRACE);
@@ -181,7 +181,7 @@ fn events_that_are_more_than_the_system_tells_at_once_are_all_taken() {
         if waits {
             driver.park(None);
         } else {
-            handle.visited(0, Visit::Leaves);
+            handle.visited(0, Visit::Leaves, Duration::ZERO);
         }
         sockets.iter_mut().for_each(Socket::take);
     }
