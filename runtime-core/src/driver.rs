@@ -168,7 +168,7 @@ pub struct DriverCounters {
     pub io_reads_spared: u64,
     /// Those of them that were made after all, because no event came instead.
     pub io_reads_resumed: u64,
-    /// Timers put into the wheel (a reset of a waiting timer counts as one more).
+    /// Timers put into the wheel. (A reset of a waiting timer to an earlier deadline counts as one more, and one cancelled.)
     pub timers_set: u64,
     /// Timers that reached their deadline and woke their task.
     pub timers_fired: u64,

@@ -17,6 +17,10 @@
 //!
 //! `NEW` and `AHEAD` are one state to this protocol; only `Sleep` tells them apart.
 //!
+//! A `WAITING` entry may have been *put off*: its deadline is later than the tick that it is filed under, and beside the state, in
+//! the same word, stands the tick at which it is to fire. That is how an idle timeout lives, which each message puts off: it costs
+//! an exchange each time, and is filed again once in its span.
+//!
 //! # Who moves it
 //!
 //! - Idle to `NOTED`: the owner, on the worker whose shard it is, in a poll of the task that the waker belongs to.
@@ -27,6 +31,8 @@
 //! - `WAITING` to `FIRED` or `CLOSED`: whoever holds the lock (the driver, mostly), after unlinking the node and
 //!   emptying the waker cell. Storing the state is the last thing done to the entry: from that moment the owner may
 //!   free it without ever taking the lock.
+//! - `WAITING` to `WAITING`, put off: the owner, without the lock, by an exchange. So whoever fires does that by an exchange too: it
+//!   fails if the entry was put off just then. What turns out to have been put off goes back into the wheel instead.
 //! - `WAITING` to idle: the owner, under the lock (cancelling).
 //! - Among the other states: the owner, without the lock. Nobody else is interested in an entry that is not in the
 //!   wheel.
@@ -46,6 +52,7 @@
 //!
 //! The store of `FIRED` or `CLOSED` is `Release` and pairs with the `Acquire` load with which the owner looks at the
 //! state before it does anything: what the firing thread did to the entry is over when the owner reuses or frees it.
+//! Putting off is `Relaxed`: nothing but the word itself is handed over.
 //! All other stores are `Relaxed`: they are made either under the lock, which orders them for the next holder, or by
 //! the owner for itself.
 //!
@@ -61,7 +68,7 @@ use std::time::Instant;
 
 use runtime_core::context;
 use runtime_core::driver::contain;
-use runtime_core::primitive::atomic::{AtomicU8, Ordering};
+use runtime_core::primitive::atomic::{AtomicU64, Ordering};
 use runtime_core::primitive::{MutexGuard, UnsafeCell};
 
 use crate::shard::{Locked, Shard};
@@ -70,7 +77,7 @@ use crate::wheel::Node;
 
 /// See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
+#[repr(u64)]
 pub(crate) enum State {
     New,
     Ahead,
@@ -80,9 +87,15 @@ pub(crate) enum State {
     Closed,
 }
 
+/// How wide the state is in its word.
+const STATE_BITS: u32 = 3;
+const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
+/// The latest tick that there is room for: a million years.
+const LATEST: u64 = u64::MAX >> STATE_BITS;
+
 impl State {
-    fn from_u8(state: u8) -> Self {
-        match state {
+    fn of_word(word: u64) -> Self {
+        match word & STATE_MASK {
             0 => Self::New,
             1 => Self::Ahead,
             2 => Self::Noted,
@@ -90,6 +103,11 @@ impl State {
             4 => Self::Fired,
             _ => Self::Closed,
         }
+    }
+
+    fn waiting_until(when: u64) -> u64 {
+        debug_assert!(when <= LATEST);
+        Self::Waiting as u64 | when << STATE_BITS
     }
 }
 
@@ -100,9 +118,9 @@ pub(crate) struct Entry {
     waker: UnsafeCell<MaybeUninit<Waker>>,
     deadline: UnsafeCell<Instant>,
     shard: ManuallyDrop<ShardRef>,
-    /// What was known of the time when it was made: the last digits of that tick.
-    made_at: u32,
-    state: AtomicU8,
+    /// A [`State`], and above it a tick: in `Waiting`, what it was put off to; at first, what was known of the time when it was made;
+    /// or zero.
+    state: AtomicU64,
     _pinned: PhantomPinned,
 }
 
@@ -117,14 +135,13 @@ impl Entry {
     #[inline]
     pub(crate) fn new(shard: ShardRef, deadline: Instant, state: State) -> Self {
         debug_assert!(!matches!(state, State::Noted | State::Waiting));
-        let made_at = shard.shared.seen() as u32;
+        let made_at = shard.shared.seen() << STATE_BITS;
         Self {
             node: Node::new(),
             waker: UnsafeCell::new(MaybeUninit::uninit()),
             deadline: UnsafeCell::new(deadline),
             shard: ManuallyDrop::new(shard),
-            made_at,
-            state: AtomicU8::new(state as u8),
+            state: AtomicU64::new(state as u64 | made_at),
             _pinned: PhantomPinned,
         }
     }
@@ -160,7 +177,7 @@ impl Entry {
     fn is_known_to_be_due(&self) -> bool {
         let seen = self.shard.shared.seen();
         // Mostly nobody has looked at the clock since the deadline was chosen, and to find that out is much cheaper.
-        seen as u32 != self.made_at && self.when() <= seen
+        seen << STATE_BITS != self.state.load(Ordering::Relaxed) & !STATE_MASK && self.when() <= seen
     }
 
     /// By the clock.
@@ -175,7 +192,7 @@ impl Entry {
 
     #[inline]
     pub(crate) fn state(&self) -> State {
-        State::from_u8(self.state.load(Ordering::Acquire))
+        State::of_word(self.state.load(Ordering::Acquire))
     }
 
     /// Owner: sees to it that the waker is woken when the deadline has passed. Leads to `Noted` or `Waiting`; to `Fired` if it
@@ -236,7 +253,7 @@ impl Entry {
         // SAFETY: the cell is empty, and belongs to whoever sets, or files, until the lock is released.
         self.waker.with_mut(|cell| unsafe { (*cell).write(waker) });
         // Release: whoever files is not the owner, who may read the cell without the lock.
-        self.state.store(State::Waiting as u8, Ordering::Release);
+        self.state.store(State::Waiting as u64, Ordering::Release);
         let earlier = shard.note_set(&mut locked, when);
         drop(locked);
         if earlier {
@@ -263,7 +280,7 @@ impl Entry {
             return this.begin_wait(shard, locked, when, waker);
         };
         // Release: gives the entry back to its owner, who may free it at once.
-        this.state.store(state as u8, Ordering::Release);
+        this.state.store(state as u64, Ordering::Release);
         drop(locked);
         waker.wake();
     }
@@ -340,11 +357,29 @@ impl Entry {
                 return this.put_deadline(deadline);
             }
         }
+        let is_later = deadline >= this.deadline();
         this.put_deadline(deadline);
         let when = this.when();
+        if is_later && this.put_off(when) {
+            return;
+        }
         if !self.as_mut().move_in_wheel(when) {
             self.rest(State::New);
         }
+    }
+
+    /// Owner: in `Waiting`, has the entry fire at a tick that is no earlier than the one it would have, and leaves it where it is.
+    /// False if it does not wait any more, or that tick is known to have passed.
+    #[inline]
+    pub(crate) fn put_off(&self, when: u64) -> bool {
+        let word = self.state.load(Ordering::Relaxed);
+        State::of_word(word) == State::Waiting
+            && when > self.shard.shared.seen()
+            && when <= LATEST
+            && self
+                .state
+                .compare_exchange(word, State::waiting_until(when), Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
     }
 
     /// Owner: in `Waiting`, moves the entry to another tick. Returns false, and does nothing, if it does not wait any more.
@@ -363,14 +398,15 @@ impl Entry {
         if locked.is_closed() {
             // The wheel is being emptied, and its time has run ahead of everything.
             shard.note_cancelled(&mut locked);
-            // SAFETY: the state was `WAITING`, the node is unlinked and the lock is held.
-            let waker = unsafe { Self::expire(NonNull::from(this), State::Closed) };
+            let waker = this.end_wait(State::Closed);
             drop(locked);
             contain(|| waker.wake());
             return true;
         }
         // SAFETY: as in `set_at_once`, now that the node is out again.
         if when > shard.shared.seen() && unsafe { locked.wheel.insert(this.node(), when) }.is_ok() {
+            // It may have been put off before.
+            this.note(State::Waiting);
             shard.note_cancelled(&mut locked);
             let earlier = shard.note_set(&mut locked, when);
             drop(locked);
@@ -380,8 +416,7 @@ impl Entry {
             return true;
         }
         shard.note_fired(&mut locked, 1);
-        // SAFETY: the state was `WAITING`, the node is unlinked and the lock is held.
-        let waker = unsafe { Self::expire(NonNull::from(this), State::Fired) };
+        let waker = this.end_wait(State::Fired);
         drop(locked);
         contain(|| waker.wake());
         true
@@ -428,9 +463,7 @@ impl Entry {
         // SAFETY: in `WAITING` the node is in the wheel.
         unsafe { locked.wheel.remove(self.node()) };
         shard.note_cancelled(&mut locked);
-        // SAFETY: as in `expire`; the next state is idle, which nobody but us will look at.
-        let waker = self.waker.with(|cell| unsafe { (*cell).assume_init_read() });
-        self.note(State::New);
+        let waker = self.end_wait(State::New);
         drop(locked);
         // This may be the drop of one of many, or come while a panic is under way.
         contain(|| drop(waker));
@@ -442,20 +475,42 @@ impl Entry {
         node.cast()
     }
 
-    /// Ends the wait of an entry, and returns the waker to call after unlocking.
+    /// Owner, in `Waiting` and under the lock, when the node is out of the wheel: ends the wait, and returns the waker for after
+    /// unlocking.
+    fn end_wait(&self, to: State) -> Waker {
+        debug_assert_eq!(self.state(), State::Waiting);
+        // SAFETY: in `WAITING` the cell is full; the next state says that it is empty, so the waker is read out once.
+        let waker = self.waker.with(|cell| unsafe { (*cell).assume_init_read() });
+        self.note(to);
+        waker
+    }
+
+    /// Ends the wait of an entry, and returns the waker to call after unlocking; or the tick that it was put off to, if that has not
+    /// passed now. Then the node has to go back into the wheel.
     ///
     /// # Safety
     ///
     /// The caller holds the shard's lock. The entry was `Waiting`, and its node has just been taken out of the wheel.
-    /// The caller does not use the pointer again.
-    pub(crate) unsafe fn expire(entry: NonNull<Self>, to: State) -> Waker {
+    /// The caller does not use the pointer again, unless it is put off.
+    pub(crate) unsafe fn expire(entry: NonNull<Self>, to: State, now: u64) -> Result<Waker, u64> {
         // SAFETY: an entry in `WAITING` is alive: its `drop` would have to take the lock, which the caller holds.
         let entry = unsafe { entry.as_ref() };
-        // SAFETY: in `WAITING` the cell is full; the next state says that it is empty, so the waker is read out once.
-        let waker = entry.waker.with(|cell| unsafe { (*cell).assume_init_read() });
-        // Release: gives the entry back to its owner, who may free it at once.
-        entry.state.store(to as u8, Ordering::Release);
-        waker
+        // SAFETY: nobody writes the cell while the lock is held. This is a copy, and the waker's only if the exchange succeeds.
+        let waker = entry.waker.with(|cell| unsafe { ptr::read(cell) });
+        let mut word = entry.state.load(Ordering::Relaxed);
+        loop {
+            let put_off_to = word >> STATE_BITS;
+            if put_off_to > now {
+                return Err(put_off_to);
+            }
+            // Release: gives the entry back to its owner, who may free it at once.
+            match entry.state.compare_exchange(word, to as u64, Ordering::Release, Ordering::Relaxed) {
+                // SAFETY: in `WAITING` the cell is full; the next state says that it is empty, so this is the waker's one copy.
+                Ok(_) => return Ok(unsafe { waker.assume_init() }),
+                // Just put off.
+                Err(other) => word = other,
+            }
+        }
     }
 
     /// A pointer for the wheel. It is made from the whole entry, so that it may be turned back into one.
@@ -465,7 +520,7 @@ impl Entry {
 
     /// Owner: stores a state.
     fn note(&self, state: State) -> State {
-        self.state.store(state as u8, Ordering::Relaxed);
+        self.state.store(state as u64, Ordering::Relaxed);
         state
     }
 }

@@ -162,6 +162,44 @@ fn loom_move_against_fire() {
 }
 
 #[test]
+fn loom_put_off_against_fire() {
+    loom::model(|| {
+        let (shard, (flag, waker)) = (shard(), woken());
+        let mut entry = set_entry(&shard, 10, &waker);
+        let mut put_off = false;
+        against_fire(&shard, || put_off = entry.put_off(20));
+        assert_eq!(count(&flag), usize::from(!put_off), "early, or never");
+        assert_eq!(entry.state(), if put_off { State::Waiting } else { State::Fired });
+        shard.fire(19, &mut WakeBatch::new());
+        assert_eq!(count(&flag), usize::from(!put_off), "early");
+        if put_off {
+            assert_eq!(shard.next(), 20);
+            entry.as_mut().rest(State::New);
+        }
+        drop((entry, waker));
+        assert_eq!(StdArc::strong_count(&flag), 1, "the waker was dropped once");
+    });
+}
+
+#[test]
+fn loom_put_off_and_dropped_against_fire() {
+    loom::model(|| {
+        let (shard, (flag, waker)) = (shard(), woken());
+        let entry = set_entry(&shard, 10, &waker);
+        drop(waker);
+        against_fire(&shard, || {
+            entry.put_off(20);
+            entry.put_off(30);
+            drop(entry);
+        });
+        let (set, fired, cancelled) = counters(&shard);
+        assert_eq!((set, fired + cancelled), (1, 1));
+        assert_eq!(count(&flag) as u64, fired);
+        assert_eq!(StdArc::strong_count(&flag), 1, "the waker was dropped once");
+    });
+}
+
+#[test]
 fn loom_set_against_close() {
     loom::model(|| {
         let (shard, (flag, waker)) = (shard(), woken());

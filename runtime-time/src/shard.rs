@@ -199,8 +199,16 @@ impl Shard {
                 break;
             };
             // SAFETY: the node was in the wheel, so its entry was `Waiting`; the lock is held.
-            batch.push(unsafe { Entry::expire(Entry::of_node(node), to) });
-            count += 1;
+            match unsafe { Entry::expire(Entry::of_node(node), to, now) } {
+                Ok(waker) => {
+                    batch.push(waker);
+                    count += 1;
+                }
+                // SAFETY: its entry still waits: it is pinned, and stays until it has been taken out.
+                Err(later) => {
+                    unsafe { locked.wheel.insert(node, later) }.expect("the wheel's time is not past the present")
+                }
+            }
         }
         match to {
             State::Fired => self.note_fired(&mut locked, count),

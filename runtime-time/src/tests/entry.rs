@@ -76,7 +76,53 @@ fn reset_to_later_and_to_earlier_keeps_the_waker() {
     assert!(poll(sleep.as_mut(), &waker).is_pending());
     rig.pass(10 * MS);
     assert!(poll(sleep.as_mut(), &waker).is_ready());
-    assert_eq!(rig.counts(), (4, 2, 2), "each reset of a waiting timer takes it out and sets it anew");
+    assert_eq!(rig.counts(), (3, 2, 1), "to an earlier deadline a waiting timer is taken out and set anew");
+}
+
+#[test]
+fn a_timer_that_is_put_off_again_and_again_fires_at_the_last_deadline_only() {
+    let mut rig = Rig::still();
+    let (woken, waker) = Woken::new();
+    let mut sleep = rig.sleep(10 * MS);
+    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    for _ in 0..100 {
+        rig.pass(7 * MS);
+        let later = rig.now() + 10 * MS;
+        sleep.as_mut().reset(later);
+    }
+    assert_eq!((woken.count(), rig.counts()), (0, (1, 0, 0)), "it is one timer");
+    rig.pass(9 * MS);
+    assert_eq!((woken.count(), sleep.is_elapsed()), (0, false));
+    rig.pass(MS);
+    assert_eq!((woken.count(), sleep.is_elapsed(), rig.counts()), (1, true, (1, 1, 0)));
+}
+
+#[test]
+fn a_timer_that_was_put_off_can_be_cancelled_moved_closer_and_closed() {
+    let mut rig = Rig::still();
+    let (woken, waker) = Woken::new();
+    let start = rig.now();
+    let mut sleeps: Vec<_> = (0..3).map(|_| rig.sleep(10 * MS)).collect();
+    for sleep in &mut sleeps {
+        assert!(poll(sleep.as_mut(), &waker).is_pending());
+        sleep.as_mut().reset(start + 1000 * MS);
+    }
+    // Before, and after, it has been filed again.
+    sleeps[0].as_mut().reset(start + 15 * MS);
+    rig.pass(15 * MS);
+    assert_eq!((woken.count(), sleeps[0].is_elapsed()), (1, true));
+    sleeps[1].as_mut().reset(start + 20 * MS);
+    rig.pass(5 * MS);
+    assert_eq!((woken.count(), sleeps[1].is_elapsed()), (2, true));
+    drop(sleeps.drain(..2));
+    let mut dropped = rig.sleep(10 * MS);
+    assert!(poll(dropped.as_mut(), &waker).is_pending());
+    dropped.as_mut().reset(start + 1000 * MS);
+    drop(dropped);
+    rig.driver.shutdown();
+    assert_eq!(woken.count(), 3, "the last one is told");
+    drop(sleeps);
+    assert_eq!(Arc::strong_count(&woken), 2);
 }
 
 #[test]
