@@ -176,10 +176,16 @@ impl ScheduledIo {
     /// What a reader of this generation has presumed after so many events may be wrong: has it look again, unless there was an event
     /// since, or the registration is gone. Returns whether it has.
     pub(crate) fn reopen(&self, generation: usize, tick: usize, wakes: &mut WakeBatch) -> bool {
+        let is_current = || {
+            // Relaxed: both change only under the lock. Without it, what has changed stays so.
+            let word = Word::from_raw(self.word.load(Relaxed));
+            word.generation() == generation && word.tick() == tick
+        };
+        if !is_current() {
+            return false;
+        }
         let mut waiters = self.waiters.lock();
-        // Relaxed: both change only under the lock, which we hold.
-        let word = Word::from_raw(self.word.load(Relaxed));
-        if word.generation() != generation || word.tick() != tick {
+        if !is_current() {
             return false;
         }
         // As by an event, and counted as one: whoever has noted the presumption, and is about to clear, does not.
