@@ -46,6 +46,11 @@ pub fn wake(waker: Waker) {
     }
 }
 
+/// Whether a waker is a task's, which only queues that task: so that any thread may call it, at any time.
+pub fn only_queues(waker: &Waker) -> bool {
+    task::is_waker_of_task(waker)
+}
+
 /// Calls wakers, from within [`Driver::park`] or [`Driver::poll`], whose tasks have precedence.
 ///
 /// For timers: a task that asked to run at a certain time should not stand in line behind a thousand sockets. Such
@@ -86,16 +91,16 @@ pub trait Service: Any + Send + Sync {
     /// The [worker](crate::context::worker_index) of this number, which is the calling thread, comes by the drivers. What is queued
     /// with it takes about that long. It calls wakers as from within [`Driver::poll`].
     ///
-    /// A worker that polls tasks comes by sooner or later, or [leaves](Visit::Leaves), or somebody
-    /// [stands in](Self::stand_in) for it. (On a current-thread runtime nobody does any of this.)
+    /// A worker of a multi-thread runtime that polls tasks comes by sooner or later, or [leaves](Visit::Leaves), or somebody
+    /// [stands in](Self::stand_in) for it; or the runtime closes.
     fn visited(&self, worker: usize, visit: Visit, line: Duration) {
         let _ = (worker, visit, line);
     }
 
-    /// The worker of this number, which may be any thread, is not going to come by for a while. What must not wait until then is done
-    /// now; wakers are handed to `wake`.
-    fn stand_in(&self, worker: usize, wake: &mut dyn FnMut(Waker)) {
-        let _ = (worker, wake);
+    /// The worker of this number is not going to come by for a while: what must not wait until then is done now. Called on any thread;
+    /// calls wakers of tasks only.
+    fn stand_in(&self, worker: usize) {
+        let _ = worker;
     }
 }
 
@@ -124,8 +129,8 @@ impl<T: Service> Service for Arc<T> {
         (**self).visited(worker, visit, line);
     }
 
-    fn stand_in(&self, worker: usize, wake: &mut dyn FnMut(Waker)) {
-        (**self).stand_in(worker, wake);
+    fn stand_in(&self, worker: usize) {
+        (**self).stand_in(worker);
     }
 }
 
@@ -164,7 +169,7 @@ pub struct DriverCounters {
     pub io_events: u64,
     /// File descriptors registered now.
     pub io_registered: u64,
-    /// Reads that were not tried, because on their socket such reads had always been refused.
+    /// Reads that were not tried, because on their socket such reads had been refused before.
     pub io_reads_spared: u64,
     /// Those of them that were made after all, because no event came instead.
     pub io_reads_resumed: u64,

@@ -83,7 +83,7 @@ impl Registration {
 
     /// As [`poll_io`](Self::poll_io), for an operation that moves up to `wanted` bytes: if it moves fewer, the next one
     /// need not be tried to know that it would block, which saves a system call a message. Nor is it tried after a read that filled
-    /// its buffer, on a registration where that has always been in vain.
+    /// its buffer, on a registration where that has mostly been in vain.
     #[inline]
     pub(crate) fn poll_transfer(
         &self,
@@ -95,7 +95,7 @@ impl Registration {
         self.poll_settling(cx, direction, operation, |event, moved| {
             let presumes = PRESUMES && direction == Direction::Read;
             match moved {
-                None if presumes => self.io().note_refused_read(),
+                None if presumes => self.io().note_refused_read(event),
                 Some(&moved) if presumes && 0 < moved && moved == wanted => self.note_filled_read(event),
                 Some(&moved) => note_transfer(self.io(), event, direction, moved, wanted),
                 None => {}
@@ -193,7 +193,8 @@ impl Registration {
     /// Tries, unless it is known that it would block.
     pub(crate) fn try_io<R>(&self, interest: Interest, operation: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         let event = self.io().look(interest)?;
-        if event.ready.is_empty() {
+        // The caller wants to know, and not what is presumed.
+        if event.ready.is_empty() && !event.is_presumed {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let outcome = operation();

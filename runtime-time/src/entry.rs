@@ -50,7 +50,7 @@
 //!
 //! # Orderings
 //!
-//! The store of `FIRED` or `CLOSED` is `Release` and pairs with the `Acquire` load with which the owner looks at the
+//! The exchange, or store, to `FIRED` or `CLOSED` by anybody but the owner is `Release` and pairs with the `Acquire` load with which the owner looks at the
 //! state before it does anything: what the firing thread did to the entry is over when the owner reuses or frees it.
 //! Putting off is `Relaxed`: nothing but the word itself is handed over.
 //! All other stores are `Relaxed`: they are made either under the lock, which orders them for the next holder, or by
@@ -90,7 +90,7 @@ pub(crate) enum State {
 /// How wide the state is in its word.
 const STATE_BITS: u32 = 3;
 const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
-/// The latest tick that there is room for: a million years.
+/// The latest tick that there is room for: nine million years.
 const LATEST: u64 = u64::MAX >> STATE_BITS;
 
 impl State {

@@ -24,6 +24,9 @@ use crate::shard_ref::Kept;
 use crate::shared::{NEVER, Shared};
 use crate::wheel::Wheel;
 
+/// So many entries that were put off are filed again under one hold of the lock, at most.
+const FILED_AGAIN: usize = 64;
+
 /// See the module.
 pub(crate) struct Shard {
     /// A tick that no timer of this shard is earlier than, or [`NEVER`]. Written under the lock, read without.
@@ -177,7 +180,7 @@ impl Shard {
         self.wheel.fired.add(count, held);
     }
 
-    /// Fires everything that is due, in order, and wakes it a batch at a time without the lock.
+    /// Fires everything that is due, in order (what was put off to a tick that has passed as well comes in its old place), and wakes it a batch at a time without the lock.
     pub(crate) fn fire(&self, now: u64, batch: &mut WakeBatch) {
         while self.expire_some(now, State::Fired, batch) {}
     }
@@ -193,7 +196,9 @@ impl Shard {
         let mut locked = self.lock();
         let mut count = 0;
         let mut more = true;
-        while !batch.is_full() {
+        // Those that go back into the wheel take as long as those that fire.
+        let mut filed_again = 0;
+        while !batch.is_full() && filed_again < FILED_AGAIN {
             let Some(node) = locked.wheel.pop_due(now) else {
                 more = false;
                 break;
@@ -204,9 +209,11 @@ impl Shard {
                     batch.push(waker);
                     count += 1;
                 }
-                // SAFETY: its entry still waits: it is pinned, and stays until it has been taken out.
                 Err(later) => {
-                    unsafe { locked.wheel.insert(node, later) }.expect("the wheel's time is not past the present")
+                    filed_again += 1;
+                    // SAFETY: its entry still waits: it is pinned, and stays until it has been taken out.
+                    let filed = unsafe { locked.wheel.insert(node, later) };
+                    filed.expect("the wheel's time is not past the present");
                 }
             }
         }

@@ -26,7 +26,6 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Waker;
 use std::time::Duration;
 
 use runtime_core::context;
@@ -229,9 +228,7 @@ impl Service for Handle {
     fn counters(&self) -> DriverCounters {
         let mut counters = DriverCounters::default();
         counters.io_events = self.shared.events.load(Ordering::Relaxed) + self.shared.nearby.delivered();
-        let presumed = self.shared.presumed.counts();
-        counters.io_reads_spared = presumed.made;
-        counters.io_reads_resumed = presumed.given_up;
+        (counters.io_reads_spared, counters.io_reads_resumed) = self.shared.presumed.counts();
         counters.io_registered = self.shards.iter().map(|shard| shard.claimed() as u64).sum();
         counters
     }
@@ -248,10 +245,10 @@ impl Service for Handle {
         wakes.wake_all();
     }
 
-    fn stand_in(&self, worker: usize, wake: &mut dyn FnMut(Waker)) {
+    fn stand_in(&self, worker: usize) {
         let mut wakes = WakeBatch::new();
         self.shared.presumed.give_up_all(worker, |presumption| self.reopen(presumption, &mut wakes));
-        wakes.drain().for_each(wake);
+        wakes.wake_all();
     }
 }
 

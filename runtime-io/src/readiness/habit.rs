@@ -67,12 +67,12 @@ impl Habit {
         self.0.store(0, Relaxed);
     }
 
-    /// A read was refused.
+    /// A read was refused, after so many events. It counts if the one before it filled its buffer.
     #[inline]
-    pub(super) fn refused(&self) {
+    pub(super) fn refused(&self, tick: usize) {
         let state = self.0.load(Relaxed);
         let refused = REFUSED.of(state);
-        if refused < needed(state) {
+        if state & (HAS_FILLED | TICK_MASK) == HAS_FILLED | (tick as u32 & TICK_MASK) && refused < needed(state) {
             self.0.store(REFUSED.set(state, refused + 1), Relaxed);
         }
     }
@@ -130,7 +130,7 @@ mod tests {
     fn messages_to_learn(habit: &Habit, tick: &mut usize) -> u32 {
         let mut messages = 0;
         while !habit.filled(*tick) {
-            habit.refused();
+            habit.refused(*tick);
             messages += 1;
             *tick += 1;
         }
@@ -154,8 +154,15 @@ mod tests {
         for tick in 0..1000 {
             assert!(!habit.filled(tick), "the header");
             assert!(!habit.filled(tick), "the body");
-            habit.refused();
+            habit.refused(tick);
         }
+    }
+
+    #[test]
+    fn refused_reads_by_themselves_are_no_habit() {
+        let habit = Habit::new();
+        (0..1000).for_each(|tick| habit.refused(tick));
+        assert!(!habit.filled(1000));
     }
 
     #[test]

@@ -32,7 +32,7 @@
 //! sees a flag also sees what the delivering thread did before; the clear's compare-exchange needs no more than to
 //! be atomic, and is AcqRel so that it keeps such a chain intact.
 //!
-//! # Two kinds of clearing
+//! # Three kinds of clearing
 //!
 //! After *would block* the operating system has just said that there is nothing in this direction, neither data nor an
 //! end of it nor an error, so everything that speaks for the direction goes, the closed flags included. (Pollers report
@@ -43,9 +43,10 @@
 //! After a *short* read or write nothing is left for now, but the end of the stream may well have been announced
 //! already, with no event to come: the closed flags stay. [`SHORT_TRANSFER_DRAINS`] says where this rule may be used.
 //!
-//! A read that filled its buffer may be *presumed* to have been the last, by the registration's [`habit`], and clears in the same
-//! way. Such a clear may be wrong, and is taken back later by a *reopening*, which is a delivery of what no event has said, made
-//! if the tick is still the one that was looked at (`driver/presumed.rs`).
+//! A read that filled its buffer may be *presumed* to have been the last, by the registration's [`habit`], and clears, too. That may be
+//! wrong, so it is marked in the word; and the next event, of whatever kind, makes the direction ready again. If none comes, a
+//! *reopening* does, which is a delivery of what no event has said, made if the tick is still the one that was looked at
+//! (`driver/presumed.rs`). Only wakers of tasks wait on a presumption; for anybody else's sake it ends at once.
 
 mod habit;
 mod waiters;
@@ -59,8 +60,9 @@ mod tests;
 
 use std::fmt;
 use std::io;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
+use runtime_core::driver::only_queues;
 use runtime_core::primitive::Mutex;
 use runtime_core::primitive::atomic::AtomicUsize;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -98,8 +100,8 @@ pub(crate) const SHORT_TRANSFER_DRAINS: bool = cfg!(all(
     not(mio_unsupported_force_poll_poll),
 ));
 
-/// Whether a read that filled its buffer may be presumed to have been the last: where each event tells all that the descriptor is
-/// ready for, so that whatever the event, a presumption from before it needs no looking after.
+/// Whether a read that filled its buffer may be presumed to have been the last: where what comes later is reported though the read was
+/// not tried. (So with kqueue, where it was not tested.)
 #[allow(unexpected_cfgs)] // the last of the conditions is mio's
 pub(crate) const PRESUMES: bool =
     cfg!(all(any(target_os = "linux", target_os = "android"), not(mio_unsupported_force_poll_poll)));
@@ -123,6 +125,8 @@ pub(crate) struct ReadyEvent {
     pub(crate) urgent: bool,
     /// Whether all who looked wanted was one direction.
     one_way: bool,
+    /// Whether it was presumed, and not known, that there is nothing to read, if whoever looked wanted to.
+    pub(crate) is_presumed: bool,
     /// How many events there had been.
     pub(crate) tick: usize,
 }
@@ -149,10 +153,11 @@ impl ScheduledIo {
         Word::from_raw(self.word.load(Acquire))
     }
 
-    /// Changes the word, whatever others do to it at the same time.
-    fn update(&self, mut change: impl FnMut(Word) -> Option<Word>) {
+    /// Changes the word, whatever others do to it at the same time. Returns what it was, changed or not.
+    fn update(&self, mut change: impl FnMut(Word) -> Option<Word>) -> Word {
+        let changed = self.word.fetch_update(AcqRel, Acquire, |raw| change(Word::from_raw(raw)).map(Word::raw));
         // A refused change is a decision of the caller's, not a failure.
-        let _ = self.word.fetch_update(AcqRel, Acquire, |raw| change(Word::from_raw(raw)).map(Word::raw));
+        Word::from_raw(changed.unwrap_or_else(|refused| refused))
     }
 
     /// Takes as given what no event has said: a socket that was just accepted can be written to. Before the descriptor
@@ -168,8 +173,8 @@ impl ScheduledIo {
         if Word::from_raw(self.word.load(Relaxed)).generation() != generation {
             return false;
         }
-        self.update(|word| Some(word.with_event(ready)));
-        waiters.take_concerned(ready, wakes);
+        let before = self.update(|word| Some(word.with_event(ready)));
+        waiters.take_concerned(before.told_by(ready), wakes);
         true
     }
 
@@ -188,11 +193,15 @@ impl ScheduledIo {
         if !is_current() {
             return false;
         }
-        // As by an event, and counted as one: whoever has noted the presumption, and is about to clear, does not.
-        self.update(|word| Some(word.with_event(Ready::READABLE)));
-        self.habit.contradicted();
+        self.end_presumption();
         waiters.take_concerned(Ready::READABLE, wakes);
         true
+    }
+
+    /// Under the lock: as by an event, and counted as one. Whoever has noted the presumption, and is about to clear, then does not.
+    fn end_presumption(&self) {
+        self.update(|word| Some(word.with_event(Ready::READABLE)));
+        self.habit.contradicted();
     }
 
     /// The driver is gone.
@@ -229,6 +238,7 @@ impl ScheduledIo {
             ready: all.satisfying(interest),
             urgent: all.is_priority(),
             one_way: interest == Interest::READABLE || interest == Interest::WRITABLE,
+            is_presumed: word.is_presumed() && interest.mask().contains(Ready::READABLE),
             tick: word.tick(),
         })
     }
@@ -241,7 +251,7 @@ impl ScheduledIo {
         if !event.ready.is_empty() {
             return Poll::Ready(Ok(event));
         }
-        self.wait(interest, |waiters| waiters.set(direction, cx.waker()))
+        self.wait(interest, cx.waker(), |waiters, waker| waiters.set(direction, waker))
     }
 
     /// Waits in the list. `key` is the caller's place in it, to be given back with [`leave`](Self::leave).
@@ -255,21 +265,28 @@ impl ScheduledIo {
         if !event.ready.is_empty() {
             return Poll::Ready(Ok(event));
         }
-        self.wait(interest, |waiters| waiters.set_listed(key, interest, cx.waker()))
+        self.wait(interest, cx.waker(), |waiters, waker| waiters.set_listed(key, interest, waker))
     }
 
     /// Looks again under the lock, and leaves a waker there if there is still nothing.
     fn wait(
         &self,
         interest: Interest,
-        leave_waker: impl FnOnce(&mut Waiters) -> Option<std::task::Waker>,
+        waker: &Waker,
+        leave_waker: impl FnOnce(&mut Waiters, &Waker) -> Option<Waker>,
     ) -> Poll<io::Result<ReadyEvent>> {
         let mut waiters = self.waiters.lock();
         let event = self.look(interest)?;
         if !event.ready.is_empty() {
             return Poll::Ready(Ok(event));
         }
-        let replaced = leave_waker(&mut waiters);
+        // Whoever gives a presumption up, on whatever thread, calls the wakers that wait for it: so they must not be foreign code. Under
+        // a presumption nobody waits from before it, as the event that made the read possible has taken all wakers.
+        if event.is_presumed && !cfg!(loom) && !only_queues(waker) {
+            self.end_presumption();
+            return Poll::Ready(self.look(interest));
+        }
+        let replaced = leave_waker(&mut waiters, waker);
         drop(waiters);
         discard(replaced);
         Poll::Pending
@@ -298,8 +315,8 @@ impl ScheduledIo {
 
     /// A read that this look led to was refused.
     #[inline]
-    pub(crate) fn note_refused_read(&self) {
-        self.habit.refused();
+    pub(crate) fn note_refused_read(&self, event: ReadyEvent) {
+        self.habit.refused(event.tick);
     }
 
     /// A read that this look led to has filled its buffer. Whether to presume that it was the last: not if there is an end to be
@@ -314,7 +331,8 @@ impl ScheduledIo {
     #[inline]
     pub(crate) fn clear_presumed(&self, event: ReadyEvent) {
         self.habit.presumed();
-        self.clear_drained(event);
+        let readable = event.ready.without_closed();
+        self.update(|word| (word.tick() == event.tick).then(|| word.presumed_without(readable)));
     }
 
     fn clear(&self, tick: usize, ready: Ready) {

@@ -191,29 +191,51 @@ fn presume(io: &ScheduledIo) -> usize {
 #[test]
 fn a_presumption_that_is_given_up_has_its_reader_look_again() {
     let io = ScheduledIo::new();
-    let (count, waker) = counting();
     deliver(&io, Ready::READABLE | Ready::WRITABLE);
     let tick = presume(&io);
-    assert!(io.poll_ready(&mut Context::from_waker(&waker), Direction::Read).is_pending());
+    assert!(io.look(Interest::READABLE).unwrap().ready.is_empty());
     let mut wakes = WakeBatch::new();
     assert!(io.reopen(0, tick, &mut wakes));
-    wakes.wake_all();
-    assert_eq!(woken(&count), 1);
     assert!(io.look(Interest::READABLE).unwrap().ready.contains(Ready::READABLE));
     assert!(!io.reopen(0, tick, &mut wakes), "once");
 }
 
 #[test]
-fn a_presumption_that_an_event_came_for_is_not_given_up() {
-    for event in [Ready::READABLE, Ready::WRITABLE] {
+fn a_presumption_that_is_given_up_before_it_takes_effect_does_not() {
+    let io = ScheduledIo::new();
+    deliver(&io, Ready::READABLE);
+    let event = io.look(Interest::READABLE).unwrap();
+    assert!(io.reopen(0, event.tick, &mut WakeBatch::new()));
+    io.clear_presumed(event);
+    assert!(io.look(Interest::READABLE).unwrap().ready.contains(Ready::READABLE));
+}
+
+/// The event may have been found by another poller than the one that told of the data, before these were read, and delivered late.
+#[test]
+fn an_event_of_whatever_kind_ends_a_presumption() {
+    for event in [Ready::READABLE, Ready::WRITABLE, Ready::PRIORITY] {
         let io = ScheduledIo::new();
         deliver(&io, Ready::READABLE);
         let tick = presume(&io);
         deliver(&io, event);
+        assert!(io.look(Interest::READABLE).unwrap().ready.contains(Ready::READABLE));
         let mut wakes = WakeBatch::new();
         assert!(!io.reopen(0, tick, &mut wakes));
         assert!(wakes.is_empty());
     }
+}
+
+#[test]
+fn only_tasks_wait_on_presumptions() {
+    let (_, waker) = counting();
+    let mut cx = Context::from_waker(&waker);
+    let io = ScheduledIo::new();
+    deliver(&io, Ready::READABLE);
+    presume(&io);
+    assert!(io.poll_ready(&mut cx, Direction::Write).is_pending(), "it has nothing to do with writing");
+    assert!(io.poll_ready(&mut cx, Direction::Read).is_ready());
+    presume(&io);
+    assert!(Waiter::new(&io, Interest::READABLE | Interest::PRIORITY).poll(&mut cx).is_ready());
 }
 
 #[test]
@@ -237,7 +259,7 @@ fn an_end_to_be_read_or_urgent_data_is_no_time_for_presumptions() {
             deliver(&io, Ready::READABLE | flag);
             let event = io.look(Interest::READABLE).unwrap();
             presumed |= io.note_filled_read(event);
-            io.note_refused_read();
+            io.note_refused_read(event);
         }
         assert_eq!(presumed, presumes, "{flag:?}");
     }

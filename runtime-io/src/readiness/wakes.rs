@@ -33,11 +33,6 @@ impl WakeBatch {
         self.0.drain(..).for_each(runtime_core::driver::wake);
     }
 
-    /// Hands out every waker, in the order they came.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Waker> {
-        self.0.drain(..)
-    }
-
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

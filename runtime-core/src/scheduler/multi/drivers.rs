@@ -18,7 +18,7 @@ use super::{Shared, Slot, Worker};
 use crate::driver::Visit;
 use crate::runtime::Inner;
 use crate::scheduler::pacing::Turn;
-use crate::task::{self, Notified};
+use crate::task::Notified;
 
 /// What the drivers wake is queued in parts of so many.
 const BATCH: usize = 128;
@@ -55,7 +55,10 @@ impl Worker {
         match turn {
             Turn::TooSoon => {}
             Turn::Due if neighbour.is_some_and(|(slot, unseen)| is_better_placed(slot, unseen, own_line)) => {
+                self.collecting.set(true);
                 self.visit_drivers(Visit::Skips);
+                self.collecting.set(false);
+                self.queue_batch();
                 self.call_foreign_wakers();
             }
             Turn::Due | Turn::Called => self.poll_drivers(),
@@ -155,19 +158,11 @@ impl Worker {
 impl Shared {
     /// In place of a worker that does not come by the drivers, as it is stuck or steps aside: does what it would have done there.
     pub(super) fn stand_in(&self, runtime: &Inner, slot: usize) {
-        let Some(io) = &runtime.drivers.io else { return };
-        if slot >= self.workers {
-            return;
+        if let Some(io) = &runtime.drivers.io
+            && slot < self.workers
+        {
+            io.stand_in(slot);
         }
-        io.stand_in(slot, &mut |waker| {
-            if task::is_waker_of_task(&waker) {
-                waker.wake();
-            } else {
-                // Somebody's code, which may block: for a worker, as in `defer_wake`.
-                self.foreign_wakers.push(waker);
-                self.notify(runtime, || self.foreign_wakers.is_empty());
-            }
-        });
     }
 }
 

@@ -65,9 +65,9 @@ use crate::runtime::{Config, Inner};
 const TROUBLE: Duration = Duration::from_secs(1);
 /// A poll that is blocked for so long is reported before it ends.
 const REPORT_AFTER: Duration = Duration::from_secs(1);
-/// In a poll that has lasted for so long a worker cannot be relied on to come by the drivers. (Whatever the threshold for a poll to be
-/// blocked: to stand in for it there takes no thread.)
-const STAND_IN_AFTER: Duration = Duration::from_millis(10);
+/// A worker that was not at its maintenance for so many microseconds cannot be relied on to come by the drivers. (Whatever the
+/// threshold for a poll to be blocked: to stand in for it there takes no thread.)
+const STAND_IN_AFTER: u64 = 10_000;
 /// The state of so many threads is read at each sample. Of further ones it is read once a poll.
 const READINGS: usize = 32;
 
@@ -225,7 +225,7 @@ impl<'a> Rounds<'a> {
         let shared = self.shared;
         let mut progress = self.look(passed);
         self.crowd.look(self.runtime, shared, &self.watches, &progress, passed.real);
-        self.stand_in(&progress);
+        self.stand_in();
         self.trouble = self.trouble.saturating_sub(passed.counted);
         if progress.contains(&Progress::Stuck) || !self.trouble.is_zero() && progress.contains(&Progress::Slow) {
             self.read_threads(&mut progress);
@@ -251,10 +251,12 @@ impl<'a> Rounds<'a> {
     }
 
     /// Does at the drivers what only those workers would do that have not come by for a while, whatever holds them up.
-    fn stand_in(&self, progress: &[Progress]) {
-        for (number, (&how, watch)) in progress.iter().zip(&self.watches).enumerate() {
-            if matches!(how, Progress::Slow | Progress::Stuck) && watch.lasted() >= STAND_IN_AFTER {
-                self.shared.stand_in(self.runtime, number);
+    fn stand_in(&self) {
+        let shared = self.shared;
+        let now = shared.since_start(Clock::real());
+        for (number, slot) in shared.worker_slots().iter().enumerate() {
+            if is_up(slot) && slot.unseen(now) >= STAND_IN_AFTER {
+                shared.stand_in(self.runtime, number);
             }
         }
     }
