@@ -15,6 +15,7 @@ mod linux {
     mod abrupt_ends;
     mod children;
     mod no_descriptors;
+    mod no_membarrier;
     mod no_threads;
     mod own_process;
     mod reused_descriptors;

@@ -2,7 +2,7 @@
 //!
 //! Three lanes: a LIFO deque for what was spawned or woken (its newest task is the one whose data is in the cache), a FIFO
 //! fair lane for tasks that yielded and those woken by sockets, and a FIFO *due lane* for those woken by timers. All can
-//! be stolen from; a task that is alone on the LIFO lane, and about to be run, only if the worker is missing (`bottom.rs`).
+//! be stolen from; a task that is alone on the LIFO lane, and about to be run, only if the worker is missing (`bottom/`).
 //!
 //! # The bound
 //!
@@ -29,6 +29,7 @@ use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
 use super::bottom::{self, Bottom, BottomStealer};
 use super::fair_turns::FairTurns;
+use crate::asymmetric::AsymmetricFence;
 use crate::primitive::Injector;
 use crate::task::Notified;
 
@@ -65,9 +66,10 @@ pub(crate) struct LaneStealers {
 }
 
 impl Lanes {
-    pub(crate) fn new(injector_interval: u32) -> (Self, LaneStealers) {
+    /// The fence is for who steals a lone task.
+    pub(crate) fn new(injector_interval: u32, fence: AsymmetricFence) -> (Self, LaneStealers) {
         let (lifo, fair, due) = (Deque::new_lifo(), Deque::new_fifo(), Deque::new_fifo());
-        let (bottom, bottom_stealer) = bottom::new();
+        let (bottom, bottom_stealer) = bottom::new(fence);
         let stealers =
             LaneStealers { bottom: bottom_stealer, lifo: lifo.stealer(), fair: fair.stealer(), due: due.stealer() };
         let oldest = lifo.stealer();
@@ -91,7 +93,7 @@ impl Lanes {
     /// Queues a task that was woken or spawned.
     #[inline]
     pub(crate) fn push(&self, task: Notified) {
-        if self.bottom.is_empty() && self.lifo.is_empty() {
+        if self.bottom.is_open() && self.lifo.is_empty() {
             self.bottom.fill(task);
         } else {
             self.lifo.push(task);
@@ -221,14 +223,15 @@ impl Lanes {
     }
 
     /// Takes over half of a lane of another worker that is missing. What timers woke stays what timers woke; else it would
-    /// wait here at the end of a line, and be taken to the next one's end before it gets to the front.
-    pub(crate) fn relieve(&self, victim: &LaneStealers) {
+    /// wait here at the end of a line, and be taken to the next one's end before it gets to the front. False if there was
+    /// nothing, but perhaps a task that lies on the LIFO lane alone.
+    pub(crate) fn relieve(&self, victim: &LaneStealers) -> bool {
         if !victim.due.is_empty() {
-            let _ = until_settled(|| victim.due.steal_batch(&self.due));
-        } else if let Some(task) = self.steal_from(victim).or_else(|| victim.steal_lone()) {
-            // Not in front of the tasks that are here: they are as old.
-            self.push_event(task);
+            return until_settled(|| victim.due.steal_batch(&self.due)).is_some();
         }
+        let stolen = self.steal_from(victim);
+        // Not in front of the tasks that are here: they are as old.
+        stolen.map(|task| self.push_event(task)).is_some()
     }
 
     /// Steals, up to a batch each, from what timers and sockets have woken on another worker's lanes.
@@ -257,18 +260,20 @@ impl LaneStealers {
         !self.bottom.is_empty()
     }
 
-    /// Takes the task that lies on the LIFO lane alone. It costs every processor an interrupt: `bottom.rs`.
+    /// Takes the task that lies on the LIFO lane alone. That goes by way of the kernel, and interrupts each processor that
+    /// runs a thread of the process: `bottom/`.
     pub(crate) fn steal_lone(&self) -> Option<Notified> {
         self.bottom.steal()
     }
 
-    /// Takes out everything, one by one, at shutdown.
+    /// Takes out everything, one by one, at shutdown, when nobody is at the private side any more.
     pub(crate) fn drain(&self) -> impl Iterator<Item = Notified> {
-        std::iter::from_fn(|| {
-            let lanes = [&self.due, &self.lifo, &self.fair];
-            let stolen = lanes.into_iter().find_map(|lane| until_settled(|| lane.steal()));
-            stolen.or_else(|| self.bottom.steal())
-        })
+        debug_assert!(
+            self.bottom.is_empty(),
+            "a core that was put down has been drained, and one that is lent has offered its lone task"
+        );
+        let lanes = [&self.due, &self.lifo, &self.fair];
+        std::iter::from_fn(move || lanes.into_iter().find_map(|lane| until_settled(|| lane.steal())))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -289,5 +294,25 @@ fn until_settled<T>(mut steal: impl FnMut() -> Steal<T>) -> Option<T> {
             Steal::Empty => return None,
             Steal::Retry => {}
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::bottom::tests::{number, task};
+    use super::*;
+
+    #[test]
+    fn a_lone_task_is_for_anybody_after_a_thief_was_refused_its_fence() {
+        let (lanes, stealers) = Lanes::new(61, AsymmetricFence::Refused);
+        let (thief, _) = Lanes::new(61, AsymmetricFence::Symmetric);
+        lanes.push(task(0));
+        assert!(stealers.has_lone());
+        assert_eq!(thief.steal_from(&stealers).map(number), None, "its worker comes for it");
+        assert_eq!(stealers.steal_lone().map(number), None);
+        assert_eq!(lanes.next().map(number), Some(0));
+        lanes.push(task(1));
+        assert!(!stealers.has_lone());
+        assert_eq!(thief.steal_from(&stealers).map(number), Some(1));
     }
 }

@@ -58,6 +58,7 @@ use super::closing::Closing;
 use super::foreign::Foreign;
 use super::park::{SharedDriver, Wakeup};
 use super::{IdBlock, Place, runtime_of};
+use crate::asymmetric::AsymmetricFence;
 use crate::clock::Clock;
 use crate::context;
 use crate::driver::Driver;
@@ -120,7 +121,7 @@ struct Core {
 
 /// Both sides of a worker.
 fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, Core) {
-    let (lanes, stealers) = Lanes::new(injector_interval);
+    let (lanes, stealers) = Lanes::new(injector_interval, AsymmetricFence::new());
     let (wakeup, parker) = Wakeup::new();
     let (victims, user_random) = (rng.split(), rng.split());
     let core =

@@ -70,9 +70,19 @@ impl Worker {
         lone.peek()?;
         let now = shared.since_start(Clock::real());
         // In a crowd, too: who waits for a processor is not about to run it.
-        let task = lone.find_map(|slot| if slot.unseen(now) < MISSING { None } else { slot.lanes.steal_lone() })?;
+        let task = lone.find_map(|slot| if slot.unseen(now) < MISSING { None } else { self.steal_lone_from(slot) })?;
         self.count_stolen(1);
         Some(task)
+    }
+
+    /// The same, of a certain worker. Waits for the kernel, and so for other processors: nobody must rely on this worker
+    /// meanwhile as on one that searches. (If it gets nothing it goes on like any other that has found nothing.)
+    fn steal_lone_from(&self, slot: &Slot) -> Option<Notified> {
+        if !slot.lanes.has_lone() {
+            return None;
+        }
+        self.stop_searching();
+        slot.lanes.steal_lone()
     }
 
     #[cold]
@@ -112,7 +122,13 @@ impl Worker {
         if is_missing(unseen, own_interval, self.shared().missing_after) && slot.has_any_work() {
             self.counters().steal_attempts.add(1);
             let before = self.slot().lanes.len();
-            self.core.lanes.relieve(&slot.lanes);
+            // Its lone task, too, even if others wait here: as long as there are any this worker does not search, and there
+            // may be nobody else.
+            if !self.core.lanes.relieve(&slot.lanes)
+                && let Some(task) = self.steal_lone_from(slot)
+            {
+                self.core.lanes.push_event(task);
+            }
             self.count_stolen(self.slot().lanes.len().saturating_sub(before));
             self.offer_surplus();
         }

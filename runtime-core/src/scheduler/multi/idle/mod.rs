@@ -9,7 +9,7 @@
 //! | from      | to        | who moves it                                                             |
 //! |-----------|-----------|--------------------------------------------------------------------------|
 //! | running   | searching | the worker, if fewer than half of the workers search (`start_search`)     |
-//! | searching | running   | the worker, when it found work (`stop_search`); the last one out looks whether there is more, and wakes one |
+//! | searching | running   | the worker, when it found work, or before it does what may take long (`stop_search`); the last one out looks whether there is more, and wakes one |
 //! | running or searching | sleeping | the worker (`start_sleep`); then it looks at *everything* once more |
 //! | sleeping  | searching | whoever has work to offer (`wake_one`): takes it off the list and counts it as searching, then unparks it |
 //! | sleeping  | running   | the worker itself, when the driver or somebody else got it up (`end_sleep`) |
@@ -21,9 +21,9 @@
 //! queues, and stay up if there is work. The two fences are in one total order. If the pusher's comes first, the
 //! sleeper sees the work. If the sleeper's comes first, the pusher sees the sleeper.
 //!
-//! A pusher that wakes nobody because somebody searches relies on that searcher. It either finds this work; or finds
-//! other work, and then, as the last searcher, looks at all queues when it stops; or finds nothing, goes to sleep, and
-//! looks at all queues then. Either way it changes the word, passes a fence, and looks. The pusher did not see that
+//! A pusher that wakes nobody because somebody searches relies on that searcher. It either finds this work; or stops for
+//! another reason (mostly other work), and then, as the last searcher, looks at all queues; or finds nothing, goes to
+//! sleep, and looks at all queues then. Either way it changes the word, passes a fence, and looks. The pusher did not see that
 //! change, so the pusher's fence comes first, and the look sees the work.
 //!
 //! Waking costs microseconds, so a pusher that is about to do it first looks for a moment, unless all workers sleep,
@@ -46,9 +46,10 @@
 //! # Which work counts
 //!
 //! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on
-//! its lanes beyond the one task that it is going to run itself when the current poll returns. That one task can be
-//! stolen by any worker that searches anyway (and counts as surplus for a searcher that is about to begin a poll);
-//! should the poll not return, the monitor sends somebody for it (`monitor/`). Work in the injector is always
+//! its lanes beyond the one task that it is going to run itself when the current poll returns. A worker that searches
+//! anyway takes that one task, too, if it lies in a deque; one that was pushed onto the empty LIFO lane (`bottom/`) only
+//! if its worker has not been seen for a while (`MISSING`). For a searcher that is about to begin a poll it counts as
+//! surplus. Should the poll not return, the monitor sends somebody for it (`monitor/`). Work in the injector is always
 //! surplus.
 
 #[cfg(all(test, loom))]
