@@ -180,7 +180,8 @@ impl Shard {
         self.wheel.fired.add(count, held);
     }
 
-    /// Fires everything that is due, in order (what was put off to a tick that has passed as well comes in its old place), and wakes it a batch at a time without the lock.
+    /// Fires everything that is due, in order (what was put off to a tick that has passed as well comes in its old place),
+    /// and wakes it a batch at a time without the lock.
     pub(crate) fn fire(&self, now: u64, batch: &mut WakeBatch) {
         while self.expire_some(now, State::Fired, batch) {}
     }

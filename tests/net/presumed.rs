@@ -7,9 +7,11 @@
 use std::future::Future;
 use std::io::Write as _;
 use std::net::TcpStream as StdStream;
+use std::pin::pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, mpsc};
+use std::task::{Context, Waker};
 
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
@@ -147,6 +149,35 @@ fn when_the_worker_steps_aside() {
         rt::spawn(async move { task::block_in_place(|| is_done.recv().unwrap()) });
         done
     });
+}
+
+/// Somebody with a waker of its own, that is no task's, asks whether there is something to read, for whose sake a presumption ends at
+/// once; and does not read. The task that waits on it must hear.
+#[test]
+fn when_somebody_else_asks_and_does_not_read() {
+    let _watchdog = watchdog();
+    let mut seen = false;
+    while !seen {
+        // One worker, so that the task which is spawned next is the next that it polls, before it comes by the drivers.
+        let runtime = runtime(1);
+        let reader = runtime.spawn(async move {
+            let (ours, mut theirs) = used_connection().await;
+            let (mut ours, other_half) = ours.into_split();
+            theirs.write_all(&[1; 2 * SIZE]).unwrap();
+            let mut message = [0; SIZE];
+            let before = reads_spared();
+            ours.read_exact(&mut message).await.unwrap();
+            let is_presumed = reads_spared() > before;
+            let asked = rt::spawn(async move {
+                let stream: &TcpStream = other_half.as_ref();
+                pin!(stream.readable()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+            });
+            ours.read_exact(&mut message).await.unwrap();
+            assert!(asked.await.unwrap());
+            is_presumed || !PRESUMES
+        });
+        seen = runtime.block_on(reader).unwrap();
+    }
 }
 
 /// Messages that fill their buffers come alone for a while, and then in twos and threes, into a runtime that is now idle and now busy.

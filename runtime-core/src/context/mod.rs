@@ -141,7 +141,7 @@ pub fn with_io<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missing
 }
 
 /// The same on a worker of that runtime in the poll of a task, with the number of the worker; elsewhere `None`. Such a
-/// worker [comes by](Service::visited) when the poll is over.
+/// worker is one that [comes by](Service::visited), if its runtime has several.
 #[inline]
 pub fn with_io_in_poll<T: Service, R>(f: impl FnOnce(&Arc<T>, usize) -> R) -> Option<R> {
     let station = CONTEXT.with(|context| context.station.get())?;

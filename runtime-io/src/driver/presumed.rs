@@ -8,12 +8,13 @@
 //! # Why nothing is lost
 //!
 //! If the presumption is right, the next data comes with an event. If it is wrong, data lies in the socket and no event need
-//! come for it. So any event, also one for another direction, ends the presumption, and has the read made. And each one is *noted*, with the worker on which it was made, before the readiness is cleared; and a
-//! presumption that is *given up* puts the readiness back, as an event would, unless there was an event meanwhile
+//! come for it. So any event, also one for another direction, ends the presumption, and has the read made. And each one is *noted*,
+//! with the worker on which it was made, before the readiness is cleared; and a presumption that is *given up* puts the
+//! readiness back, as an event would, unless there was an event meanwhile
 //! ([`ScheduledIo::reopen`](crate::readiness::ScheduledIo::reopen)). Then the read is made after all. Given up are
 //!
 //! - all that a worker has, before it sleeps, when it steps aside, and when the monitor sees that it does not come by;
-//! - when it comes by the drivers, those that have stood for [`SHORTEST`] and a few times as long as what is queued with it took, but
+//! - when it comes by the drivers, those that have stood for [`SHORTEST`] and a few times as long as what was queued with it took, but
 //!   no longer than [`LONGEST`]. In a conversation on a busy runtime the answer comes about two such lines later.
 //!
 //! A worker that is up comes by, sleeps, steps aside or gets stuck: so each presumption comes to its end, and one that was wrong

@@ -193,15 +193,15 @@ impl ScheduledIo {
         if !is_current() {
             return false;
         }
-        self.end_presumption();
-        waiters.take_concerned(Ready::READABLE, wakes);
+        self.end_presumption(&mut waiters, wakes);
         true
     }
 
     /// Under the lock: as by an event, and counted as one. Whoever has noted the presumption, and is about to clear, then does not.
-    fn end_presumption(&self) {
+    fn end_presumption(&self, waiters: &mut Waiters, wakes: &mut WakeBatch) {
         self.update(|word| Some(word.with_event(Ready::READABLE)));
         self.habit.contradicted();
+        waiters.take_concerned(Ready::READABLE, wakes);
     }
 
     /// The driver is gone.
@@ -283,7 +283,11 @@ impl ScheduledIo {
         // Whoever gives a presumption up, on whatever thread, calls the wakers that wait for it: so they must not be foreign code. Under
         // a presumption nobody waits from before it, as the event that made the read possible has taken all wakers.
         if event.is_presumed && !cfg!(loom) && !only_queues(waker) {
-            self.end_presumption();
+            let mut wakes = WakeBatch::new();
+            self.end_presumption(&mut waiters, &mut wakes);
+            drop(waiters);
+            // This one may not care to read after all, and there is no event to come for those who waited on the presumption.
+            wakes.wake_all();
             return Poll::Ready(self.look(interest));
         }
         let replaced = leave_waker(&mut waiters, waker);
