@@ -18,16 +18,22 @@ fn run<T>(test: impl Future<Output = Result<T>>) -> T {
 }
 
 fn pair() -> Result<(AsyncFd<UnixStream>, UnixStream)> {
-    let (ours, theirs) = UnixStream::pair()?;
+    pair_after(b"")
+}
+
+/// With something to read before our end is registered. What came right after that could be told of twice: by the event of the
+/// registration, if that was looked into late, and by its own.
+fn pair_after(message: &[u8]) -> Result<(AsyncFd<UnixStream>, UnixStream)> {
+    let (ours, mut theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
+    theirs.write_all(message)?;
     Ok((AsyncFd::new(ours)?, theirs))
 }
 
 #[test]
 fn a_guard_takes_back_what_turns_out_not_to_hold() {
     run(async {
-        let (fd, mut theirs) = pair()?;
-        theirs.write_all(b"hello")?;
+        let (fd, mut theirs) = pair_after(b"hello")?;
         let mut buffer = [0; 16];
         let mut guard = fd.readable().await?;
         assert!(guard.ready().is_readable());
@@ -51,8 +57,7 @@ fn a_guard_takes_back_what_turns_out_not_to_hold() {
 #[test]
 fn clearing_one_direction_leaves_the_other() {
     run(async {
-        let (fd, mut theirs) = pair()?;
-        theirs.write_all(b"x")?;
+        let (fd, _theirs) = pair_after(b"x")?;
         fd.readable().await?.retain_ready();
         let mut guard = fd.ready(Interest::READABLE | Interest::WRITABLE).await?;
         assert!(guard.ready().is_readable() && guard.ready().is_writable());
