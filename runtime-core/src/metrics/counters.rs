@@ -10,7 +10,15 @@ impl Counter {
     /// Adds. Only for the thread that the counter belongs to.
     #[inline]
     pub(crate) fn add(&self, n: u64) {
-        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+        self.add_and_get(n);
+    }
+
+    /// The same, and returns the new count.
+    #[inline]
+    pub(crate) fn add_and_get(&self, n: u64) -> u64 {
+        let count = self.0.load(Ordering::Relaxed).wrapping_add(n);
+        self.0.store(count, Ordering::Relaxed);
+        count
     }
 
     /// Adds, from any thread.
@@ -82,6 +90,8 @@ worker_counters! {
     foreign_wakes,
     /// Times the worker polled the drivers without waiting, or waited in them.
     driver_polls,
+    /// Times it left what it found to the worker that had it, and that was quickly done with it.
+    steals_spared,
 }
 
 #[cfg(test)]

@@ -90,14 +90,17 @@ impl Lanes {
         (lanes, stealers)
     }
 
-    /// Queues a task that was woken or spawned.
+    /// Queues a task that was woken or spawned. Whether it lies on the LIFO lane alone. (If a thief was refused its fence, the
+    /// answer is no.)
     #[inline]
-    pub(crate) fn push(&self, task: Notified) {
-        if self.bottom.is_open() && self.lifo.is_empty() {
+    pub(crate) fn push(&self, task: Notified) -> bool {
+        let lies_alone = self.bottom.is_open() && self.lifo.is_empty();
+        if lies_alone {
             self.bottom.fill(task);
         } else {
             self.lifo.push(task);
         }
+        lies_alone
     }
 
     /// How many tasks are on the LIFO lane.
@@ -217,9 +220,12 @@ impl Lanes {
     /// Steals half of another worker's tasks, up to a batch, and returns one of them. Leaves it the one that lies on its
     /// LIFO lane alone.
     pub(crate) fn steal_from(&self, victim: &LaneStealers) -> Option<Notified> {
-        [(&victim.due, &self.due), (&victim.lifo, &self.lifo), (&victim.fair, &self.fair)]
-            .into_iter()
-            .find_map(|(from, to)| if from.is_empty() { None } else { until_settled(|| from.steal_batch_and_pop(to)) })
+        steal_first(&[(&victim.due, &self.due), (&victim.lifo, &self.lifo), (&victim.fair, &self.fair)])
+    }
+
+    /// The same, but of what timers or sockets woke, or what yielded.
+    pub(crate) fn steal_event_from(&self, victim: &LaneStealers) -> Option<Notified> {
+        steal_first(&[(&victim.due, &self.due), (&victim.fair, &self.fair)])
     }
 
     /// Takes over half of a lane of another worker that is missing. What timers woke stays what timers woke; else it would
@@ -249,6 +255,13 @@ impl Lanes {
     }
 }
 
+/// Steals from the first lane that has anything, onto the lane beside it, and returns one of the tasks.
+fn steal_first(lanes: &[(&Stealer<Notified>, &Deque<Notified>)]) -> Option<Notified> {
+    lanes
+        .iter()
+        .find_map(|(from, to)| if from.is_empty() { None } else { until_settled(|| from.steal_batch_and_pop(to)) })
+}
+
 /// Mostly a lane is empty, and then this is no call.
 #[inline]
 fn pop(lane: &Deque<Notified>) -> Option<Notified> {
@@ -256,6 +269,11 @@ fn pop(lane: &Deque<Notified>) -> Option<Notified> {
 }
 
 impl LaneStealers {
+    /// Whether a thief could take a task from the LIFO lane without going to any trouble.
+    pub(crate) fn has_newer(&self) -> bool {
+        !self.lifo.is_empty()
+    }
+
     pub(crate) fn has_lone(&self) -> bool {
         !self.bottom.is_empty()
     }
@@ -306,12 +324,12 @@ mod tests {
     fn a_lone_task_is_for_anybody_after_a_thief_was_refused_its_fence() {
         let (lanes, stealers) = Lanes::new(61, AsymmetricFence::Refused);
         let (thief, _) = Lanes::new(61, AsymmetricFence::Symmetric);
-        lanes.push(task(0));
+        assert!(lanes.push(task(0)));
         assert!(stealers.has_lone());
         assert_eq!(thief.steal_from(&stealers).map(number), None, "its worker comes for it");
         assert_eq!(stealers.steal_lone().map(number), None);
         assert_eq!(lanes.next().map(number), Some(0));
-        lanes.push(task(1));
+        assert!(!lanes.push(task(1)));
         assert!(!stealers.has_lone());
         assert_eq!(thief.steal_from(&stealers).map(number), Some(1));
     }

@@ -25,6 +25,7 @@ mod lanes;
 mod lifecycle;
 mod monitor;
 mod rest;
+mod sharing;
 mod shutdown;
 mod signal;
 mod slot;
@@ -32,6 +33,7 @@ mod spares;
 mod steal;
 mod worker;
 
+use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::Waker;
@@ -48,6 +50,7 @@ use self::lanes::Lanes;
 pub(crate) use self::lanes::take_one;
 use self::lifecycle::Lifecycle;
 use self::monitor::Monitor;
+use self::sharing::Sharing;
 use self::signal::Signal;
 use self::slot::Slot;
 use self::spares::Spares;
@@ -117,6 +120,7 @@ struct Core {
     user_random: Stream,
     ids: IdBlock,
     patience: Patience,
+    sharing: RefCell<Sharing>,
 }
 
 /// Both sides of a worker.
@@ -124,8 +128,8 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
     let (lanes, stealers) = Lanes::new(injector_interval, AsymmetricFence::new());
     let (wakeup, parker) = Wakeup::new();
     let (victims, user_random) = (rng.split(), rng.split());
-    let core =
-        Core { index, lanes, parker, victims, user_random, ids: IdBlock::default(), patience: Patience::default() };
+    let (ids, patience, sharing) = (IdBlock::default(), Patience::default(), RefCell::new(Sharing::new()));
+    let core = Core { index, lanes, parker, victims, user_random, ids, patience, sharing };
     (Slot::new(index, stealers, wakeup), core)
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Slot {
     pub(super) last_seen: AtomicU64,
     /// How long what was queued then had to wait, about, in microseconds.
     pub(super) line: AtomicU64,
+    /// Changes when a task comes onto its LIFO lane that is alone there: the count of tasks at that time.
+    pub(super) refilled: AtomicU64,
     pub(super) current: Current,
     pub(super) owner: Owner,
 }
@@ -39,6 +41,7 @@ impl Slot {
             counters: WorkerCounters::default(),
             last_seen: AtomicU64::new(0),
             line: AtomicU64::new(0),
+            refilled: AtomicU64::new(0),
             current: Current::default(),
             owner: Owner::new(ListOf::Slot(index)),
         }

@@ -1,10 +1,12 @@
 //! How a worker comes by tasks that are not on its own lanes: from the injector, from the attendant, and from other workers,
 //! when it has none left or when one of them is missing.
 
+use std::hint::spin_loop;
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
+use super::sharing::{Look, WINDOW};
 use super::{Slot, Worker};
 use crate::clock::Clock;
 use crate::task::Notified;
@@ -14,6 +16,17 @@ use crate::task::Notified;
 pub(super) const MISSING: u64 = 400;
 /// And after so many if there are more workers than processors: then to wait for one is nothing unusual.
 pub(super) const MISSING_IN_A_CROWD: u64 = 5_000;
+
+/// A worker that watches pauses so often between its looks at the clock.
+const PAUSES: u32 = 3;
+
+/// What a worker that searches has come by at the others.
+enum Round {
+    Taken(Notified),
+    /// There are tasks, which it has left where they are.
+    Watched,
+    Nothing,
+}
 
 /// Whether a worker that was not seen for so long is missing. If the own interval took as long this worker does not know
 /// better: two with long polls would take the same tasks from each other all the time, and some would never get to the
@@ -52,15 +65,100 @@ impl Worker {
             self.searching.set(true);
         }
         self.counters().steal_attempts.add(1);
-        let victims = shared.num_victims();
-        let start = self.core.victims.below(victims as u32) as usize;
-        for victim in (start..victims).chain(0..start).filter_map(|number| shared.victim(number)) {
-            let stolen = self.steal_from(victim);
-            if stolen.is_some() {
-                return stolen;
+        self.settle_trial();
+        let trusts = !self.may_watch() || self.core.sharing.borrow().is_trusting();
+        let mut has_watched = false;
+        loop {
+            match self.go_round(trusts) {
+                Round::Taken(task) => return Some(task),
+                Round::Nothing => {
+                    self.counters().steals_spared.add(u64::from(has_watched));
+                    break;
+                }
+                Round::Watched => {
+                    has_watched = true;
+                    if let Some(task) = self.steal_lone() {
+                        return Some(task);
+                    }
+                    // It may have stopped searching for that.
+                    if !self.searching.get() || self.is_called_away() {
+                        break;
+                    }
+                }
             }
         }
         self.take_injected().or_else(|| self.steal_lone())
+    }
+
+    /// Whether this worker may let work wait that it could do. A spare one was called for it; who is not the only one that
+    /// searches would spend a processor on nothing; and the only processor there is is better left to whoever has the work.
+    fn may_watch(&self) -> bool {
+        let shared = self.shared();
+        self.index().is_some() && shared.idle.is_only_searcher() && !shared.single_cpu
+    }
+
+    /// Looks at all other workers, and takes from the first that has something worth taking (`sharing.rs`).
+    fn go_round(&self, trusts: bool) -> Round {
+        let shared = self.shared();
+        let victims = shared.num_victims();
+        let start = self.core.victims.below(victims as u32) as usize;
+        let mut round = Round::Nothing;
+        for number in (start..victims).chain(0..start) {
+            let Some(victim) = shared.victim(number) else { continue };
+            if ptr::eq(victim, self.slot()) || !victim.may_have_work() {
+                continue;
+            }
+            let takes_newer = trusts
+                || !victim.lanes.has_newer()
+                || self.core.sharing.borrow_mut().judge(number, self.look_at(victim));
+            let stolen = self.steal_from(victim, takes_newer);
+            if let Some(task) = stolen {
+                self.core.sharing.borrow_mut().has_taken(number, || self.look_at_both(victim));
+                return Round::Taken(task);
+            }
+            if !takes_newer {
+                round = Round::Watched;
+            }
+        }
+        round
+    }
+
+    fn look_at(&self, victim: &Slot) -> Look {
+        let counters = &victim.counters;
+        let steps = counters.polls.get().wrapping_add(counters.local_schedules.get());
+        let (refilled, parks) = (victim.refilled.load(Relaxed), counters.parks.get());
+        Look { now: self.shared().nanos_since_start(), steps, refilled, parks }
+    }
+
+    fn look_at_both(&self, victim: &Slot) -> Look {
+        let (mut look, own) = (self.look_at(victim), self.look_at(self.slot()));
+        look.steps = look.steps.wrapping_add(own.steps);
+        look
+    }
+
+    /// It has done what it took from another for trial, unless it took nothing.
+    fn settle_trial(&self) {
+        let mut sharing = self.core.sharing.borrow_mut();
+        if let Some(victim) = sharing.on_trial().and_then(|number| self.shared().victim(number)) {
+            sharing.settle(self.look_at_both(victim));
+        }
+    }
+
+    /// Until it is time for the next look at those that it watches. True, at once, if it should stop that.
+    fn is_called_away(&self) -> bool {
+        let shared = self.shared();
+        let until = shared.nanos_since_start() + WINDOW;
+        loop {
+            let told = shared.signal.get();
+            let has_other_work = !shared.injector.is_empty() || !shared.foreign_wakers.is_empty() || self.has_held();
+            if told.is_closing() || told.drivers_wait() || has_other_work {
+                return true;
+            }
+            if shared.nanos_since_start() >= until {
+                return false;
+            }
+            (0..PAUSES).for_each(|_| spin_loop());
+        }
     }
 
     /// Takes a task that lies alone on the lanes of a worker which does not come for it.
@@ -134,12 +232,10 @@ impl Worker {
         }
     }
 
-    fn steal_from(&self, victim: &Slot) -> Option<Notified> {
-        if ptr::eq(victim, self.slot()) || !victim.may_have_work() {
-            return None;
-        }
+    fn steal_from(&self, victim: &Slot, takes_newer: bool) -> Option<Notified> {
         let before = self.slot().lanes.len();
-        let task = self.core.lanes.steal_from(&victim.lanes)?;
+        let lanes = &self.core.lanes;
+        let task = if takes_newer { lanes.steal_from(&victim.lanes) } else { lanes.steal_event_from(&victim.lanes) }?;
         self.count_stolen(1 + self.slot().lanes.len().saturating_sub(before));
         Some(task)
     }

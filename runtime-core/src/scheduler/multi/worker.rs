@@ -193,7 +193,7 @@ impl Worker {
     /// Queues a task that was woken or spawned on this thread.
     #[inline]
     pub(super) fn push(&self, task: Notified) {
-        self.counters().local_schedules.add(1);
+        let count = self.counters().local_schedules.add_and_get(1);
         if self.passes_on.get() {
             self.shared().inject(&self.runtime, task);
             return;
@@ -202,7 +202,9 @@ impl Worker {
             self.collect_one(task);
             return;
         }
-        self.core.lanes.push(task);
+        if self.core.lanes.push(task) {
+            self.slot().refilled.store(count, Relaxed);
+        }
         self.offer_surplus();
     }
 
