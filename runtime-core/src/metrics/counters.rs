@@ -90,7 +90,7 @@ worker_counters! {
     foreign_wakes,
     /// Times the worker polled the drivers without waiting, or waited in them.
     driver_polls,
-    /// Times it left what it found to the worker that had it, and that was quickly done with it.
+    /// Times it left the tasks that it found to the worker that had them, until they were gone.
     steals_spared,
 }
 

@@ -217,15 +217,19 @@ impl Lanes {
         }
     }
 
-    /// Steals half of another worker's tasks, up to a batch, and returns one of them. Leaves it the one that lies on its
-    /// LIFO lane alone.
-    pub(crate) fn steal_from(&self, victim: &LaneStealers) -> Option<Notified> {
-        steal_first(&[(&victim.due, &self.due), (&victim.lifo, &self.lifo), (&victim.fair, &self.fair)])
+    /// Steals half of what timers woke on another worker's lanes, up to a batch, and returns one of the tasks.
+    pub(crate) fn steal_due_from(&self, victim: &LaneStealers) -> Option<Notified> {
+        steal(&victim.due, &self.due)
     }
 
-    /// The same, but of what timers or sockets woke, or what yielded.
-    pub(crate) fn steal_event_from(&self, victim: &LaneStealers) -> Option<Notified> {
-        steal_first(&[(&victim.due, &self.due), (&victim.fair, &self.fair)])
+    /// The same, of what was spawned or woken. Leaves it the one that lies on its LIFO lane alone.
+    pub(crate) fn steal_newer_from(&self, victim: &LaneStealers) -> Option<Notified> {
+        steal(&victim.lifo, &self.lifo)
+    }
+
+    /// The same, of what yielded or was woken by sockets.
+    pub(crate) fn steal_fair_from(&self, victim: &LaneStealers) -> Option<Notified> {
+        steal(&victim.fair, &self.fair)
     }
 
     /// Takes over half of a lane of another worker that is missing. What timers woke stays what timers woke; else it would
@@ -235,7 +239,7 @@ impl Lanes {
         if !victim.due.is_empty() {
             return until_settled(|| victim.due.steal_batch(&self.due)).is_some();
         }
-        let stolen = self.steal_from(victim);
+        let stolen = self.steal_newer_from(victim).or_else(|| self.steal_fair_from(victim));
         // Not in front of the tasks that are here: they are as old.
         stolen.map(|task| self.push_event(task)).is_some()
     }
@@ -255,11 +259,8 @@ impl Lanes {
     }
 }
 
-/// Steals from the first lane that has anything, onto the lane beside it, and returns one of the tasks.
-fn steal_first(lanes: &[(&Stealer<Notified>, &Deque<Notified>)]) -> Option<Notified> {
-    lanes
-        .iter()
-        .find_map(|(from, to)| if from.is_empty() { None } else { until_settled(|| from.steal_batch_and_pop(to)) })
+fn steal(from: &Stealer<Notified>, to: &Deque<Notified>) -> Option<Notified> {
+    if from.is_empty() { None } else { until_settled(|| from.steal_batch_and_pop(to)) }
 }
 
 /// Mostly a lane is empty, and then this is no call.
@@ -326,11 +327,11 @@ mod tests {
         let (thief, _) = Lanes::new(61, AsymmetricFence::Symmetric);
         assert!(lanes.push(task(0)));
         assert!(stealers.has_lone());
-        assert_eq!(thief.steal_from(&stealers).map(number), None, "its worker comes for it");
+        assert_eq!(thief.steal_newer_from(&stealers).map(number), None, "its worker comes for it");
         assert_eq!(stealers.steal_lone().map(number), None);
         assert_eq!(lanes.next().map(number), Some(0));
         assert!(!lanes.push(task(1)));
         assert!(!stealers.has_lone());
-        assert_eq!(thief.steal_from(&stealers).map(number), Some(1));
+        assert_eq!(thief.steal_newer_from(&stealers).map(number), Some(1));
     }
 }

@@ -47,7 +47,6 @@ impl Worker {
     /// Goes to sleep, unless there is work after all.
     fn sleep(&self) {
         self.exchange_dead();
-        self.core.sharing.borrow_mut().rests();
         self.counters().parks.add(1);
         self.slot().current.polls_nothing();
         if self.runtime.hooks.has_park() {

@@ -3,25 +3,27 @@
 //! To take a task to another processor is not free. Its lines have to follow, and those of whatever it has in common with the
 //! tasks that stayed: a channel whose ends are on two processors takes several times as long for each message as one that is
 //! used on one (71 ns and 270, sixteen senders, one receiver). A burst of short tasks is done by its worker
-//! before a thief has come to anything. So an idle worker, if there is only one, does not take from such a lane what it finds there, but
-//! *watches*: it looks once in a [`WINDOW`] at how many polls and pushes the owner has counted, and whether its lane has run dry since.
+//! before a thief has come to anything. So an idle worker, if it is the only one that searches, does not take from such a lane what it finds
+//! there, but *watches*: it looks once in a [`WINDOW`] at how many polls and pushes the owner has counted, and whether its lane has run
+//! dry since.
 //!
 //! - If the lane has run dry, its owner can do without help.
 //! - If the owner gets on slowly, its tasks wait for long polls: the thief takes half of them, as ever. (So it does with
 //!   tasks on other lanes, which drivers woke or which yielded.)
 //! - If the lane has not run dry for a while, the thief takes half of them, *for trial*.
 //!
-//! In a trial the thief compares how many polls and pushes the two of them have counted in a time with how many the owner
-//! had while it was watched. If they were fewer, by a fifth at least, sharing does harm: the while becomes twice as long,
-//! up to [`LONGEST`]. If not, it is as short as at first soon, and the next few times the thief takes what it finds without having
-//! watched.
+//! What it takes for trial it counts by: the polls of the two of them, from then until the thief has nothing to do again, against those of
+//! the owner while that was watched, summed up until there is enough to compare. If the two did less than four fifths
+//! of what one did alone, sharing does harm, and the while becomes twice as long, up to [`LONGEST`]. If not, it becomes as short as
+//! at first soon, and for some time the thief takes what it finds without having watched. Then it watches again.
 //!
 //! Polls are a poor measure of progress, but the same tasks are compared with themselves, and the difference between
-//! both cases is large. What a wrong verdict costs is bounded: a lane whose tasks need two [`WINDOW`]s, or more, for a few
-//! polls has help at once, and another after [`LONGEST`]; a verdict is forgotten after [`MEMORY`].
+//! both cases is large. Pushes are none at all: a task that spawns a hundred others is not quicker than these. What a wrong verdict
+//! costs is bounded: who takes two [`WINDOW`]s, or more, for a few polls and pushes has help at once; who fills its lane in one long
+//! poll, after [`SPAWNING`]; and everybody else after [`LONGEST`] if the lane does not run dry. The worst is forgotten after [`MEMORY`].
 //!
-//! Nobody sleeps because of this. A worker that watches counts as searching, as long as there is anything to take; and it looks at
-//! all the others, for whom pushers may rely on it. One that is not the only searcher does not watch, but takes. So at most
+//! A worker that watches counts as searching, and does not sleep as long as there is anything to take. Pushers rely on it, whoever they
+//! are, so it looks at all the others, and the verdict is for all who sleep meanwhile. One that is not the only searcher does not watch, but takes. So at most
 //! one processor (or two, by chance) is spent on watching.
 
 /// How often a worker that watches looks; for so many nanoseconds it must be possible to judge by the polls. (Longer than a poll that
@@ -29,59 +31,86 @@
 pub(super) const WINDOW: u64 = 10_000;
 /// Who has counted fewer polls and pushes in a window gets on slowly.
 const FEW: u64 = 2;
+/// For so many nanoseconds a poll may go on pushing.
+const SPAWNING: u64 = 10 * WINDOW;
+/// Who was not looked at for so many nanoseconds was not watched.
+const GAP: u64 = 10 * WINDOW;
 /// For how long a lane must not have run dry, in nanoseconds: at first, and at most.
 const SHORTEST: u64 = 2 * WINDOW;
 const LONGEST: u64 = 10_000_000;
-/// After so many nanoseconds the worst is forgotten.
+/// After so many nanoseconds without harm the worst is forgotten.
 const MEMORY: u64 = 100_000_000;
-/// A trial takes so many nanoseconds. (One that took as long as [`MEMORY`] tells about other things.)
+/// A trial takes so many nanoseconds of work with what was taken. (What took as long as [`MEMORY`] tells about other things.)
 const TRIAL: u64 = 50_000;
-/// So many times at most does a thief take without having watched.
-const TRUST: u32 = 31;
+/// For so many nanoseconds a thief takes without having watched, after a success, and for [`LONGEST`] at most after many.
+const TRUST: u64 = 2 * TRIAL;
 
 /// What is seen of a worker at a look.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     /// When, in nanoseconds.
     pub(super) now: u64,
-    /// How many polls and pushes it has counted.
-    pub(super) steps: u64,
-    /// Changes when its LIFO lane has run dry and is filled again.
+    pub(super) polls: u64,
+    /// Tasks pushed onto its lanes.
+    pub(super) pushes: u64,
+    /// Changes when a task comes onto its empty LIFO lane. (Not if it has come from elsewhere, or while another thief is
+    /// after the task that lies there alone: then the lane seems not to have run dry.)
     pub(super) refilled: u64,
     /// How often it has gone to sleep.
     pub(super) parks: u64,
 }
 
-/// A worker that is being watched.
-#[derive(Clone, Copy, Debug)]
-struct Watched {
-    first: Look,
-    last: Look,
+/// What to do about tasks on a LIFO lane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Verdict {
+    Leave,
+    Take,
+    /// With the pace of their owner up to now.
+    TakeForTrial(Pace),
 }
 
-/// So many steps in so many nanoseconds.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    steps: u64,
+/// So many polls in so many nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Pace {
+    polls: u64,
     nanos: u64,
 }
 
 impl Pace {
     fn between(before: Look, after: Look) -> Self {
-        Self { steps: after.steps.wrapping_sub(before.steps), nanos: after.now.saturating_sub(before.now) }
+        Self { polls: after.polls.wrapping_sub(before.polls), nanos: after.now.saturating_sub(before.now) }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.polls += other.polls;
+        self.nanos += other.nanos;
     }
 
     /// Whether this is less than four fifths of the other.
     fn is_worse_than(self, other: Self) -> bool {
-        let cross = |a: Self, b: Self| u128::from(a.steps) * u128::from(b.nanos);
+        let cross = |a: Self, b: Self| u128::from(a.polls) * u128::from(b.nanos);
         cross(self, other) * 5 < cross(other, self) * 4
     }
 }
 
-/// Tasks were taken from a worker. What that and the thief had counted then, together.
+/// A worker that is being watched.
 #[derive(Clone, Copy, Debug)]
-struct Trial {
+struct Watched {
+    /// Since when its lane has not run dry.
+    since: u64,
+    /// The last look before it made progress.
+    first: Look,
+    last: Look,
+    /// It got on slowly then.
+    is_slow: bool,
+}
+
+/// Tasks were taken for trial, and are being worked on.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
     victim: usize,
+    alone: Pace,
+    /// What thief and victim had counted then, together.
     both: Look,
 }
 
@@ -94,47 +123,75 @@ pub(super) struct Sharing {
     reluctance: u64,
     /// When a trial last did harm.
     harmed: u64,
-    /// So many times more it takes without having watched, and so many it was granted last.
-    trust: u32,
-    granted: u32,
-    /// The pace of the last worker from which something was taken for trial, before that.
-    alone: Option<Pace>,
-    trial: Option<Trial>,
+    /// Until when it takes without having watched, and for how long it was granted that last.
+    trusts_until: u64,
+    granted: u64,
+    taken: Option<Taken>,
+    /// The trial so far.
+    alone: Pace,
+    together: Pace,
 }
 
 impl Sharing {
     pub(super) fn new() -> Self {
-        Self { watched: Vec::new(), reluctance: SHORTEST, harmed: 0, trust: 0, granted: 0, alone: None, trial: None }
+        Self {
+            watched: Vec::new(),
+            reluctance: SHORTEST,
+            harmed: 0,
+            trusts_until: 0,
+            granted: 0,
+            taken: None,
+            alone: Pace::default(),
+            together: Pace::default(),
+        }
     }
 
-    /// Whether to take from whoever has something this time, without having watched.
-    pub(super) fn is_trusting(&self) -> bool {
-        self.trust > 0
+    /// Whether to take without having watched.
+    pub(super) fn is_trusting(&self, now: u64) -> bool {
+        now < self.trusts_until
     }
 
     /// Whether to take from this one, which has something on its LIFO lane.
-    pub(super) fn judge(&mut self, victim: usize, look: Look) -> bool {
+    pub(super) fn judge(&mut self, victim: usize, look: Look) -> Verdict {
         if self.watched.len() <= victim {
             self.watched.resize(victim + 1, None);
         }
-        let begun = self.watched[victim].filter(|watched| watched.goes_on(look));
-        let watched = self.watched[victim].insert(begun.unwrap_or(Watched { first: look, last: look }));
+        let reluctance = self.reluctance(look.now);
+        let anew = Watched { since: look.now, first: look, last: look, is_slow: false };
+        let begun = self.watched[victim].filter(|watched| watched.first.refilled == look.refilled);
+        let watched = self.watched[victim].insert(begun.unwrap_or(anew));
         let recent = Pace::between(watched.last, look);
-        if recent.nanos < WINDOW {
-            return false;
+        let steps = recent.polls + look.pushes.wrapping_sub(watched.last.pushes);
+        if watched.is_slow && steps == 0 {
+            // In the same poll as then.
+            return Verdict::Take;
         }
+        if recent.nanos < WINDOW {
+            return Verdict::Leave;
+        }
+        if steps < FEW {
+            watched.last = look;
+            watched.is_slow = true;
+            return Verdict::Take;
+        }
+        if recent.nanos >= GAP {
+            *watched = anew;
+            return Verdict::Leave;
+        }
+        watched.is_slow = false;
         watched.last = look;
         let alone = Pace::between(watched.first, look);
-        if recent.steps < FEW {
-            // It may be one long poll: no measure of anything.
-            self.alone = None;
-        } else if alone.nanos >= self.reluctance(look.now) {
-            self.alone = Some(alone);
-        } else {
-            return false;
+        if alone.polls == 0 {
+            // It does nothing but push, which says nothing about what it pushes.
+            watched.first = look;
+            let is_long = look.now.saturating_sub(watched.since) >= SPAWNING;
+            return if is_long { Verdict::Take } else { Verdict::Leave };
+        }
+        if alone.nanos < reluctance {
+            return Verdict::Leave;
         }
         self.watched[victim] = None;
-        true
+        Verdict::TakeForTrial(alone)
     }
 
     fn reluctance(&mut self, now: u64) -> u64 {
@@ -144,52 +201,40 @@ impl Sharing {
         self.reluctance
     }
 
-    /// It has taken tasks from this one. The look is at what both have counted.
-    pub(super) fn has_taken(&mut self, victim: usize, both: impl FnOnce() -> Look) {
-        self.trust = self.trust.saturating_sub(1);
-        if self.trial.is_none() && self.alone.is_some() {
-            self.trial = Some(Trial { victim, both: both() });
-        }
+    /// It has taken tasks from this one for trial. The look is at what both have counted.
+    pub(super) fn has_taken(&mut self, victim: usize, alone: Pace, both: Look) {
+        self.taken = Some(Taken { victim, alone, both });
     }
 
-    /// From whom something was taken for trial.
+    /// From whom the tasks were that it has worked on for trial.
     pub(super) fn on_trial(&self) -> Option<usize> {
-        self.trial.map(|trial| trial.victim)
+        self.taken.map(|taken| taken.victim)
     }
 
-    /// It has nothing to do again: says whether it was worth it, if it was long enough to tell.
+    /// It has nothing to do again: counts what it has done by what it took, and says whether it was worth it if that is enough to
+    /// tell.
     pub(super) fn settle(&mut self, both: Look) {
-        let (Some(trial), Some(alone)) = (self.trial, self.alone) else { return };
-        let together = Pace::between(trial.both, both);
-        if together.nanos < TRIAL {
+        let Some(taken) = self.taken.take() else { return };
+        let together = Pace::between(taken.both, both);
+        // Who has slept had nothing to do.
+        if together.nanos >= MEMORY || taken.both.parks != both.parks {
             return;
         }
-        self.trial = None;
-        // One that has slept had nothing to do.
-        if together.nanos >= MEMORY || trial.both.parks != both.parks {
+        self.alone.add(taken.alone);
+        self.together.add(together);
+        if self.together.nanos < TRIAL {
             return;
         }
+        let (alone, together) = (std::mem::take(&mut self.alone), std::mem::take(&mut self.together));
         if together.is_worse_than(alone) {
-            (self.trust, self.granted) = (0, 0);
+            (self.trusts_until, self.granted) = (0, 0);
             self.reluctance = (2 * self.reluctance(both.now)).min(LONGEST);
             self.harmed = both.now;
         } else {
-            self.granted = (2 * self.granted + 1).min(TRUST);
-            self.trust = self.granted;
+            self.granted = (2 * self.granted).clamp(TRUST, LONGEST);
+            self.trusts_until = both.now + self.granted;
             self.reluctance = (self.reluctance / 2).max(SHORTEST);
         }
-    }
-
-    /// It goes to sleep: what comes later has nothing to do with a trial that has not been settled.
-    pub(super) fn rests(&mut self) {
-        self.trial = None;
-    }
-}
-
-impl Watched {
-    /// Whether a look continues this.
-    fn goes_on(&self, look: Look) -> bool {
-        look.refilled == self.first.refilled && look.now.saturating_sub(self.last.now) < 3 * WINDOW
     }
 }
 
@@ -205,122 +250,151 @@ mod tests {
 
     impl Scene {
         fn new() -> Self {
-            Self { look: Look { now: MEMORY, steps: 0, refilled: 0, parks: 0 } }
+            Self { look: Look { now: MEMORY, polls: 0, pushes: 0, refilled: 0, parks: 0 } }
         }
 
-        /// So many windows pass, with so many steps in each.
-        fn pass(&mut self, windows: u64, steps: u64) -> Look {
+        /// So many windows pass, with so many polls in each.
+        fn pass(&mut self, windows: u64, polls: u64) -> Look {
             self.look.now += windows * WINDOW;
-            self.look.steps += windows * steps;
+            self.look.polls += windows * polls;
             self.look
         }
 
-        /// How many windows it watches a worker that makes so many steps in each before it takes.
-        fn windows(&mut self, sharing: &mut Sharing, steps: u64) -> u64 {
-            (0..).find(|&windows| sharing.judge(3, self.pass(u64::from(windows > 0), steps))).unwrap()
+        /// How many windows it watches a worker that makes so many polls in each, and its verdict then.
+        fn watch(&mut self, sharing: &mut Sharing, polls: u64) -> (u64, Verdict) {
+            (0..)
+                .map(|windows| (windows, sharing.judge(3, self.pass(u64::from(windows > 0), polls))))
+                .find(|(_, verdict)| *verdict != Verdict::Leave)
+                .unwrap()
         }
 
-        /// Takes, and does what it took, with so many steps a window of both.
-        fn trial(&mut self, sharing: &mut Sharing, steps: u64) {
-            sharing.has_taken(3, || self.look);
-            let both = self.pass(TRIAL / WINDOW, steps);
+        /// Watches one that makes ten polls a window. How many windows that takes.
+        fn watch_quick(&mut self, sharing: &mut Sharing) -> u64 {
+            let (windows, verdict) = self.watch(sharing, 10);
+            assert_eq!(verdict, Verdict::TakeForTrial(Pace { polls: 10 * windows, nanos: windows * WINDOW }));
+            windows
+        }
+
+        /// Does what it took from such a one, with so many polls a window of both.
+        fn trial(&mut self, sharing: &mut Sharing, windows: u64, polls: u64) {
+            sharing.has_taken(3, Pace { polls: 10, nanos: WINDOW }, self.look);
+            assert_eq!(sharing.on_trial(), Some(3));
+            let both = self.pass(windows, polls);
             sharing.settle(both);
+            assert_eq!(sharing.on_trial(), None);
         }
     }
+
+    const WHOLE: u64 = TRIAL / WINDOW;
 
     #[test]
     fn who_gets_on_slowly_has_help_after_a_window() {
         let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        assert_eq!(scene.windows(&mut sharing, FEW - 1), 1);
-        sharing.reluctance = LONGEST;
-        sharing.harmed = scene.look.now;
-        assert_eq!(scene.windows(&mut sharing, FEW - 1), 1, "whatever it has been through");
-        scene.trial(&mut sharing, 0);
-        assert_eq!(sharing.on_trial(), None, "one poll is no measure");
-        assert_eq!(sharing.reluctance, LONGEST);
+        (sharing.reluctance, sharing.harmed) = (LONGEST, scene.look.now);
+        assert_eq!(scene.watch(&mut sharing, FEW - 1), (1, Verdict::Take), "whatever there has been");
+        assert_eq!(sharing.judge(3, scene.look), Verdict::Take, "the same poll");
+        assert_eq!(sharing.judge(3, scene.pass(0, 0)), Verdict::Take);
+        scene.look.pushes += 1;
+        assert_eq!(sharing.judge(3, scene.look), Verdict::Leave, "it has moved");
+        assert_eq!(scene.watch(&mut sharing, 0), (1, Verdict::Take));
+    }
+
+    #[test]
+    fn a_long_poll_is_seen_however_seldom_one_looks() {
+        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
+        assert_eq!(sharing.judge(3, scene.look), Verdict::Leave);
+        assert_eq!(sharing.judge(3, scene.pass(2 * GAP / WINDOW, 0)), Verdict::Take);
     }
 
     #[test]
     fn who_gets_on_well_has_help_if_its_lane_does_not_run_dry() {
         let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        assert_eq!(scene.windows(&mut sharing, FEW), SHORTEST / WINDOW);
+        assert_eq!(scene.watch(&mut sharing, FEW).0, SHORTEST / WINDOW);
         for _ in 0..100 {
-            assert!(!sharing.judge(3, scene.pass(1, 10)));
+            assert_eq!(sharing.judge(3, scene.pass(1, 10)), Verdict::Leave);
             scene.look.refilled += 1;
         }
-        assert_eq!(scene.windows(&mut sharing, 10), SHORTEST / WINDOW);
+        assert_eq!(scene.watch_quick(&mut sharing), SHORTEST / WINDOW);
     }
 
     #[test]
     fn who_was_not_watched_all_the_time_is_watched_anew() {
         let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
         for _ in 0..10 {
-            assert!(!sharing.judge(3, scene.pass(3, 10)));
+            assert_eq!(sharing.judge(3, scene.pass(GAP / WINDOW, 10)), Verdict::Leave);
         }
-        assert!(!sharing.judge(3, scene.pass(1, 10)));
-        assert!(!sharing.judge(0, scene.pass(0, 10)), "another");
-        assert!(sharing.judge(3, scene.pass(1, 10)));
+        assert_eq!(sharing.judge(3, scene.pass(1, 10)), Verdict::Leave);
+        assert_eq!(sharing.judge(0, scene.pass(0, 10)), Verdict::Leave, "another");
+        assert_ne!(sharing.judge(3, scene.pass(1, 10)), Verdict::Leave);
+    }
+
+    #[test]
+    fn pushes_are_no_pace() {
+        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
+        let push = |scene: &mut Scene| {
+            scene.look.pushes += 100;
+            scene.pass(1, 0)
+        };
+        assert_eq!(sharing.judge(3, scene.look), Verdict::Leave);
+        (0..4).for_each(|_| assert_eq!(sharing.judge(3, push(&mut scene)), Verdict::Leave));
+        assert_eq!(sharing.judge(3, scene.pass(1, 10)), Verdict::Leave);
+        let alone = Pace { polls: 20, nanos: 2 * WINDOW };
+        assert_eq!(sharing.judge(3, scene.pass(1, 10)), Verdict::TakeForTrial(alone), "since it polls");
+        let verdicts = (0..=SPAWNING / WINDOW).map(|_| sharing.judge(3, push(&mut scene)));
+        let verdicts: Vec<_> = verdicts.collect();
+        let (last, earlier) = verdicts.split_last().unwrap();
+        assert!(earlier.iter().all(|verdict| *verdict == Verdict::Leave));
+        assert_eq!(*last, Verdict::Take, "one poll, and a long one");
+        assert_eq!(sharing.judge(3, push(&mut scene)), Verdict::Take);
     }
 
     #[test]
     fn harm_makes_reluctant_and_is_forgotten() {
         let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        let mut longest = 0;
         for times in 0..20 {
-            let windows = scene.windows(&mut sharing, 10);
-            assert_eq!(windows * WINDOW, (SHORTEST << times).min(LONGEST));
-            longest = longest.max(windows);
-            scene.trial(&mut sharing, 7);
-            assert!(!sharing.is_trusting());
+            assert_eq!(scene.watch_quick(&mut sharing) * WINDOW, (SHORTEST << times).min(LONGEST));
+            scene.trial(&mut sharing, WHOLE, 7);
+            assert!(!sharing.is_trusting(scene.look.now));
         }
-        assert_eq!(longest * WINDOW, LONGEST);
         scene.look.now += MEMORY;
-        assert_eq!(scene.windows(&mut sharing, 10) * WINDOW, SHORTEST);
+        assert_eq!(scene.watch_quick(&mut sharing) * WINDOW, SHORTEST);
     }
 
     #[test]
-    fn success_makes_trusting_until_it_does_harm() {
+    fn success_makes_trusting_for_a_time() {
         let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        (0..3).for_each(|_| {
-            scene.windows(&mut sharing, 10);
-            scene.trial(&mut sharing, 7);
-        });
+        (0..3).for_each(|_| scene.trial(&mut sharing, WHOLE, 7));
         assert_eq!(sharing.reluctance, 8 * SHORTEST);
-        scene.windows(&mut sharing, 10);
-        for granted in [1, 3, 7, 15, TRUST, TRUST] {
-            scene.trial(&mut sharing, 8);
-            assert_eq!(sharing.trust, granted, "four fifths will do");
+        for times in 0..10 {
+            scene.trial(&mut sharing, WHOLE, 8);
+            let until = scene.look.now + (TRUST << times).min(LONGEST);
+            assert!(sharing.is_trusting(until - 1), "four fifths will do");
+            assert!(!sharing.is_trusting(until), "then it watches again");
         }
         assert_eq!(sharing.reluctance, SHORTEST);
-        for left in (0..TRUST).rev() {
-            assert!(sharing.is_trusting());
-            sharing.trial = None;
-            sharing.has_taken(3, || scene.look);
-            assert_eq!(sharing.trust, left);
-        }
-        assert!(!sharing.is_trusting(), "it watches again");
-        scene.windows(&mut sharing, 10);
-        scene.trial(&mut sharing, 10);
-        scene.trial(&mut sharing, 1);
-        assert!(!sharing.is_trusting());
+        scene.trial(&mut sharing, WHOLE, 7);
+        assert!(!sharing.is_trusting(scene.look.now));
     }
 
     #[test]
-    fn a_trial_tells_nothing_if_it_was_short_or_long_or_somebody_slept() {
+    fn short_trials_add_up() {
         let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        scene.windows(&mut sharing, 10);
-        sharing.has_taken(3, || scene.look);
-        sharing.settle(scene.pass(TRIAL / WINDOW - 1, 0));
-        assert_eq!(sharing.on_trial(), Some(3), "it goes on");
-        sharing.settle(scene.pass(MEMORY / WINDOW, 0));
-        assert_eq!((sharing.on_trial(), sharing.reluctance), (None, SHORTEST));
-        sharing.has_taken(3, || scene.look);
+        (1..WHOLE).for_each(|_| scene.trial(&mut sharing, 1, 7));
+        assert_eq!(sharing.reluctance, SHORTEST);
+        // What happens between them does not count.
+        scene.pass(1000, 1000);
+        scene.trial(&mut sharing, 1, 7);
+        assert_eq!(sharing.reluctance, 2 * SHORTEST);
+    }
+
+    #[test]
+    fn a_trial_tells_nothing_if_it_was_long_or_somebody_slept() {
+        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
+        scene.trial(&mut sharing, MEMORY / WINDOW, 0);
+        sharing.has_taken(3, Pace { polls: 10, nanos: WINDOW }, scene.look);
         scene.look.parks += 1;
-        sharing.settle(scene.pass(TRIAL / WINDOW, 0));
-        assert_eq!((sharing.on_trial(), sharing.reluctance), (None, SHORTEST), "it had nothing left to do");
-        sharing.has_taken(3, || scene.look);
-        sharing.rests();
-        sharing.settle(scene.pass(TRIAL / WINDOW, 0));
-        assert_eq!((sharing.on_trial(), sharing.reluctance), (None, SHORTEST));
+        sharing.settle(scene.pass(WHOLE, 0));
+        assert_eq!((sharing.reluctance, sharing.granted), (SHORTEST, 0));
+        assert_eq!((sharing.alone, sharing.together), (Pace::default(), Pace::default()));
     }
 }

@@ -6,7 +6,8 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use super::sharing::{Look, WINDOW};
+use super::lanes::{LaneStealers, Lanes};
+use super::sharing::{Look, Verdict, WINDOW};
 use super::{Slot, Worker};
 use crate::clock::Clock;
 use crate::task::Notified;
@@ -17,7 +18,9 @@ pub(super) const MISSING: u64 = 400;
 /// And after so many if there are more workers than processors: then to wait for one is nothing unusual.
 pub(super) const MISSING_IN_A_CROWD: u64 = 5_000;
 
-/// A worker that watches pauses so often between its looks at the clock.
+/// A worker that watches goes round so often, which takes a fifth of a millisecond, before it looks after everything else.
+const ROUNDS: u32 = 20;
+/// And pauses so often between its looks at the clock.
 const PAUSES: u32 = 3;
 
 /// What a worker that searches has come by at the others.
@@ -66,77 +69,102 @@ impl Worker {
         }
         self.counters().steal_attempts.add(1);
         self.settle_trial();
-        let trusts = !self.may_watch() || self.core.sharing.borrow().is_trusting();
-        let mut has_watched = false;
-        loop {
-            match self.go_round(trusts) {
-                Round::Taken(task) => return Some(task),
-                Round::Nothing => {
-                    self.counters().steals_spared.add(u64::from(has_watched));
-                    break;
-                }
-                Round::Watched => {
-                    has_watched = true;
-                    if let Some(task) = self.steal_lone() {
-                        return Some(task);
-                    }
-                    // It may have stopped searching for that.
-                    if !self.searching.get() || self.is_called_away() {
-                        break;
-                    }
-                }
-            }
-        }
-        self.take_injected().or_else(|| self.steal_lone())
+        let stolen = match self.go_round() {
+            Round::Watched => self.watch(),
+            Round::Taken(task) => Some(task),
+            Round::Nothing => None,
+        };
+        stolen.or_else(|| self.take_injected()).or_else(|| self.steal_lone())
     }
 
-    /// Whether this worker may let work wait that it could do. A spare one was called for it; who is not the only one that
-    /// searches would spend a processor on nothing; and the only processor there is is better left to whoever has the work.
-    fn may_watch(&self) -> bool {
-        let shared = self.shared();
-        self.index().is_some() && shared.idle.is_only_searcher() && !shared.single_cpu
+    /// Goes round again and again, as long as there is something that it had better leave where it is. Not for long, because it has other
+    /// duties than to search; it comes back then.
+    #[cold]
+    fn watch(&self) -> Option<Notified> {
+        let mut round = Round::Watched;
+        let mut rounds = 0;
+        while matches!(round, Round::Watched) && rounds < ROUNDS && !self.is_called_away() {
+            round = self.go_round();
+            rounds += 1;
+        }
+        // That was no poll.
+        self.pacing.resume(Clock::real());
+        match round {
+            Round::Taken(task) => return Some(task),
+            Round::Nothing => self.counters().steals_spared.add(1),
+            // Nothing was done meanwhile of what a worker does in passing.
+            Round::Watched => self.pacing.end_now(),
+        }
+        None
     }
 
     /// Looks at all other workers, and takes from the first that has something worth taking (`sharing.rs`).
-    fn go_round(&self, trusts: bool) -> Round {
+    fn go_round(&self) -> Round {
         let shared = self.shared();
         let victims = shared.num_victims();
         let start = self.core.victims.below(victims as u32) as usize;
+        let trusts = !self.may_watch() || self.core.sharing.borrow().is_trusting(shared.nanos_since_start());
         let mut round = Round::Nothing;
         for number in (start..victims).chain(0..start) {
             let Some(victim) = shared.victim(number) else { continue };
             if ptr::eq(victim, self.slot()) || !victim.may_have_work() {
                 continue;
             }
-            let takes_newer = trusts
-                || !victim.lanes.has_newer()
-                || self.core.sharing.borrow_mut().judge(number, self.look_at(victim));
-            let stolen = self.steal_from(victim, takes_newer);
+            let stolen = self
+                .steal(victim, Lanes::steal_due_from)
+                .or_else(|| self.steal_newer(number, victim, trusts, &mut round))
+                .or_else(|| self.steal(victim, Lanes::steal_fair_from));
             if let Some(task) = stolen {
-                self.core.sharing.borrow_mut().has_taken(number, || self.look_at_both(victim));
                 return Round::Taken(task);
-            }
-            if !takes_newer {
-                round = Round::Watched;
             }
         }
         round
     }
 
-    fn look_at(&self, victim: &Slot) -> Look {
-        let counters = &victim.counters;
-        let steps = counters.polls.get().wrapping_add(counters.local_schedules.get());
-        let (refilled, parks) = (victim.refilled.load(Relaxed), counters.parks.get());
-        Look { now: self.shared().nanos_since_start(), steps, refilled, parks }
+    /// Whether this worker may let work wait that it could do. A spare one was called for it; who is not the only one that
+    /// searches, or is up beside as many as there are processors, would only take a processor from them.
+    fn may_watch(&self) -> bool {
+        let shared = self.shared();
+        let up = shared.workers.saturating_sub(shared.idle.sleepers());
+        self.index().is_some() && shared.idle.is_only_searcher() && !shared.single_cpu && up <= shared.processors
     }
 
+    fn steal_newer(&self, number: usize, victim: &Slot, trusts: bool, round: &mut Round) -> Option<Notified> {
+        if !victim.lanes.has_newer() {
+            return None;
+        }
+        let sharing = &self.core.sharing;
+        let verdict = if trusts { Verdict::Take } else { sharing.borrow_mut().judge(number, self.look_at(victim)) };
+        if verdict == Verdict::Leave {
+            *round = Round::Watched;
+            return None;
+        }
+        let task = self.steal(victim, Lanes::steal_newer_from)?;
+        if let Verdict::TakeForTrial(alone) = verdict {
+            sharing.borrow_mut().has_taken(number, alone, self.look_at_both(victim));
+        }
+        Some(task)
+    }
+
+    fn look_at(&self, victim: &Slot) -> Look {
+        let counters = &victim.counters;
+        Look {
+            now: self.shared().nanos_since_start(),
+            polls: counters.polls.get(),
+            pushes: counters.local_schedules.get(),
+            refilled: victim.refilled.load(Relaxed),
+            parks: counters.parks.get(),
+        }
+    }
+
+    /// The victim, and the polls of this worker in addition.
     fn look_at_both(&self, victim: &Slot) -> Look {
-        let (mut look, own) = (self.look_at(victim), self.look_at(self.slot()));
-        look.steps = look.steps.wrapping_add(own.steps);
+        let mut look = self.look_at(victim);
+        look.polls = look.polls.wrapping_add(self.counters().polls.get());
         look
     }
 
-    /// It has done what it took from another for trial, unless it took nothing.
+    /// It has done what it took from another for trial, if it did.
     fn settle_trial(&self) {
         let mut sharing = self.core.sharing.borrow_mut();
         if let Some(victim) = sharing.on_trial().and_then(|number| self.shared().victim(number)) {
@@ -232,10 +260,9 @@ impl Worker {
         }
     }
 
-    fn steal_from(&self, victim: &Slot, takes_newer: bool) -> Option<Notified> {
+    fn steal(&self, victim: &Slot, steal: impl FnOnce(&Lanes, &LaneStealers) -> Option<Notified>) -> Option<Notified> {
         let before = self.slot().lanes.len();
-        let lanes = &self.core.lanes;
-        let task = if takes_newer { lanes.steal_from(&victim.lanes) } else { lanes.steal_event_from(&victim.lanes) }?;
+        let task = steal(&self.core.lanes, &victim.lanes)?;
         self.count_stolen(1 + self.slot().lanes.len().saturating_sub(before));
         Some(task)
     }

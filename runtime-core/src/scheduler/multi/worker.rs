@@ -6,7 +6,7 @@
 //!    drivers (`pacing.rs`).
 //! 2. Take a task from the own lanes (`lanes.rs` says in which order; the injector has its turn there).
 //! 3. Else a batch from the injector; else search: steal half of some other worker's tasks, going round once from a
-//!    random start, and look at the injector again.
+//!    random start, and look at the injector again. (What is soon done where it is, is left there: `sharing.rs`.)
 //! 4. Else lie down, look at everything once more, and sleep (`rest.rs`): in the drivers, if nobody else does.
 //!
 //! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it

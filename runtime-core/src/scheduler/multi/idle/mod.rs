@@ -51,6 +51,9 @@
 //! if its worker has not been seen for a while (`MISSING`). For a searcher that is about to begin a poll it counts as
 //! surplus. Should the poll not return, the monitor sends somebody for it (`monitor/`). Work in the injector is always
 //! surplus.
+//!
+//! A searcher may leave surplus where it is for a while, to see whether its owner will have done it anyway (`sharing.rs`). It
+//! goes on searching as long as there is any, so pushers can rely on it.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
