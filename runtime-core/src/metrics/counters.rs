@@ -90,7 +90,7 @@ worker_counters! {
     foreign_wakes,
     /// Times the worker polled the drivers without waiting, or waited in them.
     driver_polls,
-    /// Times it left the tasks that it found to the worker that had them, until they were gone.
+    /// Times it watched tasks that another worker had, rather than take them, until they were gone.
     steals_spared,
 }
 

@@ -50,7 +50,7 @@ use self::lanes::Lanes;
 pub(crate) use self::lanes::take_one;
 use self::lifecycle::Lifecycle;
 use self::monitor::Monitor;
-use self::sharing::Sharing;
+use self::sharing::{Experience, Sharing};
 use self::signal::Signal;
 use self::slot::Slot;
 use self::spares::Spares;
@@ -89,6 +89,7 @@ pub(crate) struct Shared {
     workers: usize,
     spares: Spares,
     attendance: Attendance,
+    experience: CachePadded<Experience>,
     /// For the spare workers' streams.
     rng: Generator,
     injector: Injector<Notified>,
@@ -128,7 +129,7 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
     let (lanes, stealers) = Lanes::new(injector_interval, AsymmetricFence::new());
     let (wakeup, parker) = Wakeup::new();
     let (victims, user_random) = (rng.split(), rng.split());
-    let (ids, patience, sharing) = (IdBlock::default(), Patience::default(), RefCell::new(Sharing::new()));
+    let (ids, patience, sharing) = (IdBlock::default(), Patience::default(), RefCell::default());
     let core = Core { index, lanes, parker, victims, user_random, ids, patience, sharing };
     (Slot::new(index, stealers, wakeup), core)
 }
@@ -148,6 +149,7 @@ impl Shared {
             workers: config.worker_threads,
             spares: Spares::new(config.spare_workers(), config.thread_keep_alive),
             attendance: Attendance::new(),
+            experience: CachePadded::new(Experience::new()),
             rng,
             injector: Injector::new(),
             foreign_wakers: Injector::new(),

@@ -14,7 +14,8 @@ impl Worker {
     #[cold]
     pub(super) fn idle(&self) {
         self.call_foreign_wakers();
-        if self.may_retire() {
+        // Those that watch come back to it after maintenance.
+        if self.may_retire() || self.watches.take() {
             return;
         }
         // Only a searcher does, because the others rely on somebody who searches; and one is enough, for each takes a processor.
@@ -79,7 +80,8 @@ impl Worker {
         let shared = self.shared();
         let index = self.core.index;
         shared.idle.start_sleep(index, self.searching.replace(false));
-        if shared.has_surplus() || self.has_held() {
+        let is_seen_to = self.leaves.take() && shared.idle.does_anybody_search();
+        if shared.has_surplus() && !is_seen_to || self.has_held() {
             if !shared.idle.end_sleep(index) {
                 shared.idle.resume_search();
             }

@@ -12,19 +12,25 @@
 //!   tasks on other lanes, which drivers woke or which yielded.)
 //! - If the lane has not run dry for a while, the thief takes half of them, *for trial*.
 //!
-//! What it takes for trial it counts by: the polls of the two of them, from then until the thief has nothing to do again, against those of
-//! the owner while that was watched, summed up until there is enough to compare. If the two did less than four fifths
-//! of what one did alone, sharing does harm, and the while becomes twice as long, up to [`LONGEST`]. If not, it becomes as short as
-//! at first soon, and for some time the thief takes what it finds without having watched. Then it watches again.
+//! What it takes for trial it counts by: how many polls the two of them made from then until the thief had nothing to do again,
+//! against how many the owner would have made alone in that time, at the pace at which it was watched; summed up until there is
+//! enough to compare. If the two did less than four fifths, sharing does harm, and the while becomes twice as long, up to
+//! [`LONGEST`]. If not, it becomes as short as at first soon, and for some time whatever is found is taken without having been
+//! watched. Then it is watched again. All thieves share that [`Experience`].
 //!
 //! Polls are a poor measure of progress, but the same tasks are compared with themselves, and the difference between
 //! both cases is large. Pushes are none at all: a task that spawns a hundred others is not quicker than these. What a wrong verdict
-//! costs is bounded: who takes two [`WINDOW`]s, or more, for a few polls and pushes has help at once; who fills its lane in one long
-//! poll, after [`SPAWNING`]; and everybody else after [`LONGEST`] if the lane does not run dry. The worst is forgotten after [`MEMORY`].
+//! costs is bounded: whose tasks take a [`WINDOW`] or more each has help at once; who fills its lane in one long
+//! poll, after [`SPAWNING`]; and everybody else after [`LONGEST`] if the lane does not run dry. The worst is forgotten when there has been no
+//! harm for [`MEMORY`].
 //!
-//! A worker that watches counts as searching, and does not sleep as long as there is anything to take. Pushers rely on it, whoever they
-//! are, so it looks at all the others, and the verdict is for all who sleep meanwhile. One that is not the only searcher does not watch, but takes. So at most
-//! one processor (or two, by chance) is spent on watching.
+//! A worker that watches counts as searching, and stays up as long as there is surplus. Pushers rely on it, whoever they
+//! are, so it looks at all the others, and meanwhile nobody is woken. There is one at a time (or two, by chance), because each
+//! spends a processor on it. A second searcher takes what it finds; but if there has been harm it leaves it to the first, and goes to sleep
+//! (`idle/`).
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// How often a worker that watches looks; for so many nanoseconds it must be possible to judge by the polls. (Longer than a poll that
 /// empties a channel of a hundred messages.)
@@ -80,17 +86,66 @@ impl Pace {
     fn between(before: Look, after: Look) -> Self {
         Self { polls: after.polls.wrapping_sub(before.polls), nanos: after.now.saturating_sub(before.now) }
     }
+}
 
-    fn add(&mut self, other: Self) {
-        self.polls += other.polls;
-        self.nanos += other.nanos;
+/// What all thieves of a runtime have learnt. Where two learn at once, one of them may be forgotten.
+#[derive(Debug)]
+pub(super) struct Experience {
+    /// For how long a lane must not have run dry.
+    reluctance: AtomicU64,
+    /// When sharing last did harm.
+    harmed: AtomicU64,
+    /// Until when thieves take without having watched, and for how long they were granted that last.
+    trusts_until: AtomicU64,
+    granted: AtomicU64,
+}
+
+impl Experience {
+    pub(super) fn new() -> Self {
+        let [harmed, trusts_until, granted] = [const { AtomicU64::new(0) }; 3];
+        Self { reluctance: AtomicU64::new(SHORTEST), harmed, trusts_until, granted }
     }
 
-    /// Whether this is less than four fifths of the other.
-    fn is_worse_than(self, other: Self) -> bool {
-        let cross = |a: Self, b: Self| u128::from(a.polls) * u128::from(b.nanos);
-        cross(self, other) * 5 < cross(other, self) * 4
+    /// Whether to take without having watched.
+    pub(super) fn is_trusting(&self, now: u64) -> bool {
+        now < self.trusts_until.load(Relaxed)
     }
+
+    /// Whether sharing has done harm of late.
+    pub(super) fn is_reluctant(&self, now: u64) -> bool {
+        self.reluctance(now) > SHORTEST
+    }
+
+    /// For how long a lane must not have run dry.
+    pub(super) fn reluctance(&self, now: u64) -> u64 {
+        let is_forgotten = now.saturating_sub(self.harmed.load(Relaxed)) >= MEMORY;
+        if is_forgotten { SHORTEST } else { self.reluctance.load(Relaxed) }
+    }
+
+    pub(super) fn learn(&self, outcome: Outcome, now: u64) {
+        let reluctance = self.reluctance(now);
+        match outcome {
+            Outcome::Harm => {
+                self.reluctance.store((2 * reluctance).min(LONGEST), Relaxed);
+                self.harmed.store(now, Relaxed);
+                self.granted.store(0, Relaxed);
+                self.trusts_until.store(0, Relaxed);
+            }
+            Outcome::Success => {
+                self.reluctance.store((reluctance / 2).max(SHORTEST), Relaxed);
+                let granted = (2 * self.granted.load(Relaxed)).clamp(TRUST, LONGEST);
+                self.granted.store(granted, Relaxed);
+                self.trusts_until.store(now + granted, Relaxed);
+            }
+        }
+    }
+}
+
+/// Of a trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Outcome {
+    Harm,
+    Success,
 }
 
 /// A worker that is being watched.
@@ -98,7 +153,9 @@ impl Pace {
 struct Watched {
     /// Since when its lane has not run dry.
     since: u64,
-    /// The last look before it made progress.
+    /// When it last made a poll.
+    polled: u64,
+    /// Since this look it has made polls in each window.
     first: Look,
     last: Look,
     /// It got on slowly then.
@@ -114,51 +171,28 @@ struct Taken {
     both: Look,
 }
 
-/// A thief's experience. See the module.
-#[derive(Debug)]
+/// What a thief watches, and tries. See the module.
+#[derive(Debug, Default)]
 pub(super) struct Sharing {
     /// By victims' numbers.
     watched: Vec<Option<Watched>>,
-    /// For how long a lane must not have run dry.
-    reluctance: u64,
-    /// When a trial last did harm.
-    harmed: u64,
-    /// Until when it takes without having watched, and for how long it was granted that last.
-    trusts_until: u64,
-    granted: u64,
     taken: Option<Taken>,
-    /// The trial so far.
-    alone: Pace,
-    together: Pace,
+    /// The trial so far: when it began, how long it took, how many polls were made, and how many the owners would have made
+    /// alone, in thousandths.
+    began: u64,
+    nanos: u64,
+    polls: u64,
+    expected: u64,
 }
 
 impl Sharing {
-    pub(super) fn new() -> Self {
-        Self {
-            watched: Vec::new(),
-            reluctance: SHORTEST,
-            harmed: 0,
-            trusts_until: 0,
-            granted: 0,
-            taken: None,
-            alone: Pace::default(),
-            together: Pace::default(),
-        }
-    }
-
-    /// Whether to take without having watched.
-    pub(super) fn is_trusting(&self, now: u64) -> bool {
-        now < self.trusts_until
-    }
-
     /// Whether to take from this one, which has something on its LIFO lane.
-    pub(super) fn judge(&mut self, victim: usize, look: Look) -> Verdict {
+    pub(super) fn judge(&mut self, victim: usize, look: Look, reluctance: u64) -> Verdict {
         if self.watched.len() <= victim {
             self.watched.resize(victim + 1, None);
         }
-        let reluctance = self.reluctance(look.now);
-        let anew = Watched { since: look.now, first: look, last: look, is_slow: false };
-        let begun = self.watched[victim].filter(|watched| watched.first.refilled == look.refilled);
+        let anew = Watched { since: look.now, polled: look.now, first: look, last: look, is_slow: false };
+        let begun = self.watched[victim].filter(|watched| watched.goes_on(look));
         let watched = self.watched[victim].insert(begun.unwrap_or(anew));
         let recent = Pace::between(watched.last, look);
         let steps = recent.polls + look.pushes.wrapping_sub(watched.last.pushes);
@@ -169,36 +203,27 @@ impl Sharing {
         if recent.nanos < WINDOW {
             return Verdict::Leave;
         }
-        if steps < FEW {
-            watched.last = look;
-            watched.is_slow = true;
+        watched.last = look;
+        watched.is_slow = steps < FEW;
+        if watched.is_slow {
             return Verdict::Take;
         }
-        if recent.nanos >= GAP {
-            *watched = anew;
-            return Verdict::Leave;
-        }
-        watched.is_slow = false;
-        watched.last = look;
-        let alone = Pace::between(watched.first, look);
-        if alone.polls == 0 {
+        if recent.polls == 0 {
             // It does nothing but push, which says nothing about what it pushes.
             watched.first = look;
-            let is_long = look.now.saturating_sub(watched.since) >= SPAWNING;
+            let is_long = look.now.saturating_sub(watched.polled) >= SPAWNING;
             return if is_long { Verdict::Take } else { Verdict::Leave };
         }
-        if alone.nanos < reluctance {
+        watched.polled = look.now;
+        if recent.nanos >= GAP {
+            watched.first = look;
+        }
+        let alone = Pace::between(watched.first, look);
+        if alone.nanos < SHORTEST || look.now.saturating_sub(watched.since) < reluctance {
             return Verdict::Leave;
         }
         self.watched[victim] = None;
         Verdict::TakeForTrial(alone)
-    }
-
-    fn reluctance(&mut self, now: u64) -> u64 {
-        if now.saturating_sub(self.harmed) >= MEMORY {
-            self.reluctance = SHORTEST;
-        }
-        self.reluctance
     }
 
     /// It has taken tasks from this one for trial. The look is at what both have counted.
@@ -211,30 +236,34 @@ impl Sharing {
         self.taken.map(|taken| taken.victim)
     }
 
-    /// It has nothing to do again: counts what it has done by what it took, and says whether it was worth it if that is enough to
+    /// It has nothing to do again: counts what was done by what it took, and says whether it was worth it if that is enough to
     /// tell.
-    pub(super) fn settle(&mut self, both: Look) {
-        let Some(taken) = self.taken.take() else { return };
+    pub(super) fn settle(&mut self, both: Look) -> Option<Outcome> {
+        let taken = self.taken.take()?;
         let together = Pace::between(taken.both, both);
         // Who has slept had nothing to do.
         if together.nanos >= MEMORY || taken.both.parks != both.parks {
-            return;
+            return None;
         }
-        self.alone.add(taken.alone);
-        self.together.add(together);
-        if self.together.nanos < TRIAL {
-            return;
+        if self.nanos == 0 || both.now.saturating_sub(self.began) >= MEMORY {
+            (self.began, self.nanos, self.polls, self.expected) = (taken.both.now, 0, 0, 0);
         }
-        let (alone, together) = (std::mem::take(&mut self.alone), std::mem::take(&mut self.together));
-        if together.is_worse_than(alone) {
-            (self.trusts_until, self.granted) = (0, 0);
-            self.reluctance = (2 * self.reluctance(both.now)).min(LONGEST);
-            self.harmed = both.now;
-        } else {
-            self.granted = (2 * self.granted).clamp(TRUST, LONGEST);
-            self.trusts_until = both.now + self.granted;
-            self.reluctance = (self.reluctance / 2).max(SHORTEST);
+        self.nanos += together.nanos;
+        self.polls += together.polls;
+        self.expected += 1000 * taken.alone.polls * together.nanos / taken.alone.nanos.max(1);
+        if self.nanos < TRIAL {
+            return None;
         }
+        self.nanos = 0;
+        let is_harm = 5 * 1000 * self.polls < 4 * self.expected;
+        Some(if is_harm { Outcome::Harm } else { Outcome::Success })
+    }
+}
+
+impl Watched {
+    /// Whether its lane has not run dry since.
+    fn goes_on(&self, look: Look) -> bool {
+        (look.refilled, look.parks) == (self.first.refilled, self.first.parks)
     }
 }
 
@@ -242,159 +271,187 @@ impl Sharing {
 mod tests {
     use super::*;
 
-    /// Looks, by a clock that a test sets.
-    #[derive(Clone, Copy)]
+    /// A thief, and a worker that it watches, by a clock that the test sets.
     struct Scene {
+        sharing: Sharing,
+        experience: Experience,
         look: Look,
-    }
-
-    impl Scene {
-        fn new() -> Self {
-            Self { look: Look { now: MEMORY, polls: 0, pushes: 0, refilled: 0, parks: 0 } }
-        }
-
-        /// So many windows pass, with so many polls in each.
-        fn pass(&mut self, windows: u64, polls: u64) -> Look {
-            self.look.now += windows * WINDOW;
-            self.look.polls += windows * polls;
-            self.look
-        }
-
-        /// How many windows it watches a worker that makes so many polls in each, and its verdict then.
-        fn watch(&mut self, sharing: &mut Sharing, polls: u64) -> (u64, Verdict) {
-            (0..)
-                .map(|windows| (windows, sharing.judge(3, self.pass(u64::from(windows > 0), polls))))
-                .find(|(_, verdict)| *verdict != Verdict::Leave)
-                .unwrap()
-        }
-
-        /// Watches one that makes ten polls a window. How many windows that takes.
-        fn watch_quick(&mut self, sharing: &mut Sharing) -> u64 {
-            let (windows, verdict) = self.watch(sharing, 10);
-            assert_eq!(verdict, Verdict::TakeForTrial(Pace { polls: 10 * windows, nanos: windows * WINDOW }));
-            windows
-        }
-
-        /// Does what it took from such a one, with so many polls a window of both.
-        fn trial(&mut self, sharing: &mut Sharing, windows: u64, polls: u64) {
-            sharing.has_taken(3, Pace { polls: 10, nanos: WINDOW }, self.look);
-            assert_eq!(sharing.on_trial(), Some(3));
-            let both = self.pass(windows, polls);
-            sharing.settle(both);
-            assert_eq!(sharing.on_trial(), None);
-        }
     }
 
     const WHOLE: u64 = TRIAL / WINDOW;
 
+    impl Scene {
+        fn new() -> Self {
+            Self {
+                sharing: Sharing::default(),
+                experience: Experience::new(),
+                look: Look { now: MEMORY, polls: 0, pushes: 0, refilled: 0, parks: 0 },
+            }
+        }
+
+        /// So many windows pass, with so many polls in each.
+        fn pass(&mut self, windows: u64, polls: u64) {
+            self.look.now += windows * WINDOW;
+            self.look.polls += windows * polls;
+        }
+
+        fn judge(&mut self) -> Verdict {
+            self.sharing.judge(3, self.look, self.experience.reluctance(self.look.now))
+        }
+
+        fn judge_after(&mut self, windows: u64, polls: u64) -> Verdict {
+            self.pass(windows, polls);
+            self.judge()
+        }
+
+        /// How many windows it watches when so many polls are made in each, and its verdict then.
+        fn watch(&mut self, polls: u64) -> (u64, Verdict) {
+            (0..)
+                .map(|windows| (windows, self.judge_after(u64::from(windows > 0), polls)))
+                .find(|(_, verdict)| *verdict != Verdict::Leave)
+                .unwrap()
+        }
+
+        /// The same for ten polls a window.
+        fn watch_quick(&mut self) -> u64 {
+            let (windows, verdict) = self.watch(10);
+            assert_eq!(verdict, Verdict::TakeForTrial(Pace { polls: 10 * windows, nanos: windows * WINDOW }));
+            windows
+        }
+
+        /// Works on what it took from one who made so many polls a window alone, with so many of both.
+        fn work(&mut self, alone: u64, windows: u64, polls: u64) -> Option<Outcome> {
+            self.sharing.has_taken(3, Pace { polls: alone, nanos: WINDOW }, self.look);
+            assert_eq!(self.sharing.on_trial(), Some(3));
+            self.pass(windows, polls);
+            let outcome = self.sharing.settle(self.look);
+            assert_eq!(self.sharing.on_trial(), None);
+            if let Some(outcome) = outcome {
+                self.experience.learn(outcome, self.look.now);
+            }
+            outcome
+        }
+    }
+
     #[test]
     fn who_gets_on_slowly_has_help_after_a_window() {
-        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        (sharing.reluctance, sharing.harmed) = (LONGEST, scene.look.now);
-        assert_eq!(scene.watch(&mut sharing, FEW - 1), (1, Verdict::Take), "whatever there has been");
-        assert_eq!(sharing.judge(3, scene.look), Verdict::Take, "the same poll");
-        assert_eq!(sharing.judge(3, scene.pass(0, 0)), Verdict::Take);
+        let mut scene = Scene::new();
+        (0..20).for_each(|_| scene.experience.learn(Outcome::Harm, scene.look.now));
+        assert_eq!(scene.watch(FEW - 1), (1, Verdict::Take), "whatever there has been");
+        assert_eq!(scene.judge(), Verdict::Take, "the same poll");
         scene.look.pushes += 1;
-        assert_eq!(sharing.judge(3, scene.look), Verdict::Leave, "it has moved");
-        assert_eq!(scene.watch(&mut sharing, 0), (1, Verdict::Take));
+        assert_eq!(scene.judge(), Verdict::Leave, "it has moved");
+        assert_eq!(scene.watch(0), (1, Verdict::Take));
     }
 
     #[test]
     fn a_long_poll_is_seen_however_seldom_one_looks() {
-        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        assert_eq!(sharing.judge(3, scene.look), Verdict::Leave);
-        assert_eq!(sharing.judge(3, scene.pass(2 * GAP / WINDOW, 0)), Verdict::Take);
+        let mut scene = Scene::new();
+        assert_eq!(scene.judge(), Verdict::Leave);
+        assert_eq!(scene.judge_after(2 * GAP / WINDOW, 0), Verdict::Take);
     }
 
     #[test]
     fn who_gets_on_well_has_help_if_its_lane_does_not_run_dry() {
-        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        assert_eq!(scene.watch(&mut sharing, FEW).0, SHORTEST / WINDOW);
-        for _ in 0..100 {
-            assert_eq!(sharing.judge(3, scene.pass(1, 10)), Verdict::Leave);
-            scene.look.refilled += 1;
+        let mut scene = Scene::new();
+        assert_eq!(scene.watch(FEW).0, SHORTEST / WINDOW);
+        for times in 0..100 {
+            assert_eq!(scene.judge_after(1, 10), Verdict::Leave);
+            if times % 2 == 0 {
+                scene.look.refilled += 1;
+            } else {
+                scene.look.parks += 1;
+            }
         }
-        assert_eq!(scene.watch_quick(&mut sharing), SHORTEST / WINDOW);
+        assert_eq!(scene.watch_quick(), SHORTEST / WINDOW);
+        assert_eq!(scene.sharing.judge(0, scene.look, 0), Verdict::Leave, "another");
     }
 
     #[test]
-    fn who_was_not_watched_all_the_time_is_watched_anew() {
-        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        for _ in 0..10 {
-            assert_eq!(sharing.judge(3, scene.pass(GAP / WINDOW, 10)), Verdict::Leave);
+    fn a_gap_counts_for_how_long_but_not_for_the_pace() {
+        let mut scene = Scene::new();
+        (0..20).for_each(|_| scene.experience.learn(Outcome::Harm, scene.look.now));
+        assert_eq!(scene.judge(), Verdict::Leave);
+        for _ in 0..LONGEST / GAP {
+            assert_eq!(scene.judge_after(GAP / WINDOW, 1), Verdict::Leave);
         }
-        assert_eq!(sharing.judge(3, scene.pass(1, 10)), Verdict::Leave);
-        assert_eq!(sharing.judge(0, scene.pass(0, 10)), Verdict::Leave, "another");
-        assert_ne!(sharing.judge(3, scene.pass(1, 10)), Verdict::Leave);
+        assert_eq!(scene.watch_quick(), SHORTEST / WINDOW);
     }
 
     #[test]
     fn pushes_are_no_pace() {
-        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
+        let mut scene = Scene::new();
         let push = |scene: &mut Scene| {
             scene.look.pushes += 100;
-            scene.pass(1, 0)
+            scene.judge_after(1, 0)
         };
-        assert_eq!(sharing.judge(3, scene.look), Verdict::Leave);
-        (0..4).for_each(|_| assert_eq!(sharing.judge(3, push(&mut scene)), Verdict::Leave));
-        assert_eq!(sharing.judge(3, scene.pass(1, 10)), Verdict::Leave);
+        assert_eq!(scene.judge_after(1, 1), Verdict::Leave);
+        assert_eq!(scene.judge_after(1, 10), Verdict::Leave);
+        (0..4).for_each(|_| assert_eq!(push(&mut scene), Verdict::Leave));
+        assert_eq!(scene.judge_after(1, 10), Verdict::Leave);
         let alone = Pace { polls: 20, nanos: 2 * WINDOW };
-        assert_eq!(sharing.judge(3, scene.pass(1, 10)), Verdict::TakeForTrial(alone), "since it polls");
-        let verdicts = (0..=SPAWNING / WINDOW).map(|_| sharing.judge(3, push(&mut scene)));
-        let verdicts: Vec<_> = verdicts.collect();
+        assert_eq!(scene.judge_after(1, 10), Verdict::TakeForTrial(alone), "since it polls");
+        let verdicts: Vec<_> = (0..=SPAWNING / WINDOW).map(|_| push(&mut scene)).collect();
         let (last, earlier) = verdicts.split_last().unwrap();
         assert!(earlier.iter().all(|verdict| *verdict == Verdict::Leave));
         assert_eq!(*last, Verdict::Take, "one poll, and a long one");
-        assert_eq!(sharing.judge(3, push(&mut scene)), Verdict::Take);
+        assert_eq!(push(&mut scene), Verdict::Take);
     }
 
     #[test]
     fn harm_makes_reluctant_and_is_forgotten() {
-        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
+        let mut scene = Scene::new();
         for times in 0..20 {
-            assert_eq!(scene.watch_quick(&mut sharing) * WINDOW, (SHORTEST << times).min(LONGEST));
-            scene.trial(&mut sharing, WHOLE, 7);
-            assert!(!sharing.is_trusting(scene.look.now));
+            assert_eq!(scene.watch_quick() * WINDOW, (SHORTEST << times).min(LONGEST));
+            assert_eq!(scene.work(10, WHOLE, 7), Some(Outcome::Harm));
+            assert!(scene.experience.is_reluctant(scene.look.now));
+            assert!(!scene.experience.is_trusting(scene.look.now));
         }
         scene.look.now += MEMORY;
-        assert_eq!(scene.watch_quick(&mut sharing) * WINDOW, SHORTEST);
+        assert!(!scene.experience.is_reluctant(scene.look.now));
+        scene.look.refilled += 1;
+        assert_eq!(scene.watch_quick() * WINDOW, SHORTEST);
     }
 
     #[test]
     fn success_makes_trusting_for_a_time() {
-        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        (0..3).for_each(|_| scene.trial(&mut sharing, WHOLE, 7));
-        assert_eq!(sharing.reluctance, 8 * SHORTEST);
+        let mut scene = Scene::new();
+        (0..3).for_each(|_| _ = scene.work(10, WHOLE, 7));
         for times in 0..10 {
-            scene.trial(&mut sharing, WHOLE, 8);
+            assert_eq!(scene.work(10, WHOLE, 8), Some(Outcome::Success), "four fifths will do");
             let until = scene.look.now + (TRUST << times).min(LONGEST);
-            assert!(sharing.is_trusting(until - 1), "four fifths will do");
-            assert!(!sharing.is_trusting(until), "then it watches again");
+            assert!(scene.experience.is_trusting(until - 1));
+            assert!(!scene.experience.is_trusting(until));
+            assert_eq!(scene.experience.is_reluctant(scene.look.now), times < 2);
         }
-        assert_eq!(sharing.reluctance, SHORTEST);
-        scene.trial(&mut sharing, WHOLE, 7);
-        assert!(!sharing.is_trusting(scene.look.now));
+        scene.work(10, WHOLE, 7);
+        assert!(!scene.experience.is_trusting(scene.look.now));
     }
 
     #[test]
-    fn short_trials_add_up() {
-        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        (1..WHOLE).for_each(|_| scene.trial(&mut sharing, 1, 7));
-        assert_eq!(sharing.reluctance, SHORTEST);
+    fn short_trials_add_up_each_against_its_own_tasks() {
+        let mut scene = Scene::new();
+        (1..WHOLE).for_each(|_| assert_eq!(scene.work(10, 1, 7), None));
         // What happens between them does not count.
         scene.pass(1000, 1000);
-        scene.trial(&mut sharing, 1, 7);
-        assert_eq!(sharing.reluctance, 2 * SHORTEST);
+        assert_eq!(scene.work(10, 1, 7), Some(Outcome::Harm));
+        // Quick tasks first, and then slow ones: both are done sooner together.
+        assert_eq!(scene.work(1000, 1, 1500), None);
+        assert_eq!(scene.work(2, WHOLE - 1, 4), Some(Outcome::Success));
+        // What was long ago is forgotten.
+        assert_eq!(scene.work(1000, 1, 0), None);
+        scene.look.now += MEMORY;
+        assert_eq!(scene.work(10, WHOLE, 10), Some(Outcome::Success));
     }
 
     #[test]
     fn a_trial_tells_nothing_if_it_was_long_or_somebody_slept() {
-        let (mut sharing, mut scene) = (Sharing::new(), Scene::new());
-        scene.trial(&mut sharing, MEMORY / WINDOW, 0);
-        sharing.has_taken(3, Pace { polls: 10, nanos: WINDOW }, scene.look);
+        let mut scene = Scene::new();
+        assert_eq!(scene.work(10, MEMORY / WINDOW, 0), None);
+        scene.sharing.has_taken(3, Pace { polls: 10, nanos: WINDOW }, scene.look);
         scene.look.parks += 1;
-        sharing.settle(scene.pass(WHOLE, 0));
-        assert_eq!((sharing.reluctance, sharing.granted), (SHORTEST, 0));
-        assert_eq!((sharing.alone, sharing.together), (Pace::default(), Pace::default()));
+        scene.pass(WHOLE, 0);
+        assert_eq!(scene.sharing.settle(scene.look), None);
+        assert_eq!(scene.work(10, WHOLE, 10), Some(Outcome::Success));
     }
 }

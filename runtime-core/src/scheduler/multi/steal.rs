@@ -23,11 +23,21 @@ const ROUNDS: u32 = 20;
 /// And pauses so often between its looks at the clock.
 const PAUSES: u32 = 3;
 
-/// What a worker that searches has come by at the others.
+/// What a worker that searches makes of tasks on others' LIFO lanes.
+#[derive(Clone, Copy)]
+enum Stance {
+    Takes,
+    Watches,
+    /// Somebody else watches them.
+    Leaves,
+}
+
+/// What it has come by at the others.
 enum Round {
     Taken(Notified),
-    /// There are tasks, which it has left where they are.
+    /// There are tasks, which it watches, or leaves to somebody who does.
     Watched,
+    Left,
     Nothing,
 }
 
@@ -61,6 +71,7 @@ impl Worker {
     /// Looks for work at the other workers.
     pub(super) fn search(&self) -> Option<Notified> {
         let shared = self.shared();
+        self.settle_trial();
         if !self.searching.get() {
             if !shared.idle.start_search() {
                 return None;
@@ -68,10 +79,13 @@ impl Worker {
             self.searching.set(true);
         }
         self.counters().steal_attempts.add(1);
-        self.settle_trial();
         let stolen = match self.go_round() {
             Round::Watched => self.watch(),
             Round::Taken(task) => Some(task),
+            Round::Left => {
+                self.leaves.set(true);
+                None
+            }
             Round::Nothing => None,
         };
         stolen.or_else(|| self.take_injected()).or_else(|| self.steal_lone())
@@ -81,19 +95,31 @@ impl Worker {
     /// duties than to search; it comes back then.
     #[cold]
     fn watch(&self) -> Option<Notified> {
-        let mut round = Round::Watched;
         let mut rounds = 0;
-        while matches!(round, Round::Watched) && rounds < ROUNDS && !self.is_called_away() {
-            round = self.go_round();
+        let round = loop {
+            if self.is_called_away() {
+                break Round::Nothing;
+            }
+            let round = self.go_round();
             rounds += 1;
-        }
+            if !matches!(round, Round::Watched) {
+                self.counters().steals_spared.add(u64::from(matches!(round, Round::Nothing)));
+                break round;
+            }
+            if rounds == ROUNDS {
+                break round;
+            }
+        };
         // That was no poll.
         self.pacing.resume(Clock::real());
         match round {
             Round::Taken(task) => return Some(task),
-            Round::Nothing => self.counters().steals_spared.add(1),
-            // Nothing was done meanwhile of what a worker does in passing.
-            Round::Watched => self.pacing.end_now(),
+            Round::Watched => {
+                // Nothing was done meanwhile of what a worker does in passing.
+                self.pacing.forget();
+                self.watches.set(true);
+            }
+            Round::Left | Round::Nothing => {}
         }
         None
     }
@@ -103,7 +129,7 @@ impl Worker {
         let shared = self.shared();
         let victims = shared.num_victims();
         let start = self.core.victims.below(victims as u32) as usize;
-        let trusts = !self.may_watch() || self.core.sharing.borrow().is_trusting(shared.nanos_since_start());
+        let stance = self.stance();
         let mut round = Round::Nothing;
         for number in (start..victims).chain(0..start) {
             let Some(victim) = shared.victim(number) else { continue };
@@ -112,7 +138,7 @@ impl Worker {
             }
             let stolen = self
                 .steal(victim, Lanes::steal_due_from)
-                .or_else(|| self.steal_newer(number, victim, trusts, &mut round))
+                .or_else(|| self.steal_newer(number, victim, stance, &mut round))
                 .or_else(|| self.steal(victim, Lanes::steal_fair_from));
             if let Some(task) = stolen {
                 return Round::Taken(task);
@@ -121,27 +147,43 @@ impl Worker {
         round
     }
 
-    /// Whether this worker may let work wait that it could do. A spare one was called for it; who is not the only one that
-    /// searches, or is up beside as many as there are processors, would only take a processor from them.
-    fn may_watch(&self) -> bool {
+    fn stance(&self) -> Stance {
         let shared = self.shared();
-        let up = shared.workers.saturating_sub(shared.idle.sleepers());
-        self.index().is_some() && shared.idle.is_only_searcher() && !shared.single_cpu && up <= shared.processors
+        let (experience, now) = (&shared.experience, shared.nanos_since_start());
+        // A spare worker was called for what there is; and the only processor there is is better left to whoever has the work.
+        if experience.is_trusting(now) || self.index().is_none() || shared.single_cpu {
+            return Stance::Takes;
+        }
+        if experience.is_reluctant(now) {
+            return if shared.idle.is_only_searcher() { Stance::Watches } else { Stance::Leaves };
+        }
+        // To watch takes a processor, perhaps from those who have the work.
+        let up = (shared.workers + shared.spares.balance.running()).saturating_sub(shared.idle.sleepers());
+        if shared.idle.is_only_searcher() && up <= shared.processors { Stance::Watches } else { Stance::Takes }
     }
 
-    fn steal_newer(&self, number: usize, victim: &Slot, trusts: bool, round: &mut Round) -> Option<Notified> {
+    fn steal_newer(&self, number: usize, victim: &Slot, stance: Stance, round: &mut Round) -> Option<Notified> {
         if !victim.lanes.has_newer() {
             return None;
         }
-        let sharing = &self.core.sharing;
-        let verdict = if trusts { Verdict::Take } else { sharing.borrow_mut().judge(number, self.look_at(victim)) };
+        let verdict = match stance {
+            Stance::Takes => Verdict::Take,
+            Stance::Watches => {
+                let look = self.look_at(victim);
+                self.core.sharing.borrow_mut().judge(number, look, self.shared().experience.reluctance(look.now))
+            }
+            Stance::Leaves => {
+                *round = Round::Left;
+                return None;
+            }
+        };
         if verdict == Verdict::Leave {
             *round = Round::Watched;
             return None;
         }
         let task = self.steal(victim, Lanes::steal_newer_from)?;
         if let Verdict::TakeForTrial(alone) = verdict {
-            sharing.borrow_mut().has_taken(number, alone, self.look_at_both(victim));
+            self.core.sharing.borrow_mut().has_taken(number, alone, self.look_at_both(victim));
         }
         Some(task)
     }
@@ -168,7 +210,10 @@ impl Worker {
     fn settle_trial(&self) {
         let mut sharing = self.core.sharing.borrow_mut();
         if let Some(victim) = sharing.on_trial().and_then(|number| self.shared().victim(number)) {
-            sharing.settle(self.look_at_both(victim));
+            let both = self.look_at_both(victim);
+            if let Some(outcome) = sharing.settle(both) {
+                self.shared().experience.learn(outcome, both.now);
+            }
         }
     }
 

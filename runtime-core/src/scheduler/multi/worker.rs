@@ -45,6 +45,10 @@ pub(crate) struct Worker {
     home: Home,
     pub(super) core: Core,
     pub(super) searching: Cell<bool>,
+    /// It has watched others for as long as it may at a time (`steal.rs`).
+    pub(super) watches: Cell<bool>,
+    /// It has left work to somebody else who searches.
+    pub(super) leaves: Cell<bool>,
     pub(super) pacing: Pacing,
     /// A caller of `block_on`, which runs no tasks (`guest.rs`).
     is_guest: bool,
@@ -84,6 +88,8 @@ impl Worker {
             home,
             core,
             searching: Cell::new(false),
+            watches: Cell::new(false),
+            leaves: Cell::new(false),
             pacing,
             is_guest,
             is_spare,

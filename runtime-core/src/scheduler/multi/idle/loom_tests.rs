@@ -18,6 +18,8 @@ struct Model {
     begun: LoomMutex<usize>,
     enough: usize,
     enough_begun: Condvar,
+    /// Workers leave work to somebody else who searches.
+    leaves: bool,
 }
 
 impl Model {
@@ -28,7 +30,16 @@ impl Model {
 
     /// Tasks that need so many workers at once.
     fn with_needs(workers: usize, tasks: usize, enough: usize) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::plain(workers, tasks, enough))
+    }
+
+    /// Tasks that need one worker each, and are left by all but one.
+    fn leaving(workers: usize, tasks: usize) -> Arc<Self> {
+        Arc::new(Self { leaves: true, ..Self::plain(workers, tasks, 1) })
+    }
+
+    fn plain(workers: usize, tasks: usize, enough: usize) -> Self {
+        Self {
             idle: Idle::new(workers),
             queue: AtomicUsize::new(0),
             left: AtomicUsize::new(tasks),
@@ -36,7 +47,8 @@ impl Model {
             begun: LoomMutex::new(0),
             enough,
             enough_begun: Condvar::new(),
-        })
+            leaves: false,
+        }
     }
 
     fn push(&self) {
@@ -79,7 +91,7 @@ impl Model {
             if !searching {
                 searching = self.idle.start_search();
             }
-            if searching && self.take() {
+            if searching && (!self.leaves || self.idle.is_only_searcher()) && self.take() {
                 searching = false;
                 if self.idle.stop_search() && self.queue.load(Acquire) > 0 {
                     self.notify();
@@ -91,7 +103,7 @@ impl Model {
                 continue;
             }
             self.idle.start_sleep(me, std::mem::replace(&mut searching, false));
-            if self.queue.load(Acquire) > 0 {
+            if self.queue.load(Acquire) > 0 && !(self.leaves && self.idle.does_anybody_search()) {
                 if !self.idle.end_sleep(me) {
                     self.idle.resume_search();
                 }
@@ -195,6 +207,17 @@ fn loom_a_push_beside_a_smaller_reserve_is_not_overlooked() {
         model.work(0);
         monitor.join().unwrap();
         other.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_work_that_is_left_to_somebody_who_searches_is_not_overlooked() {
+    bounded(2, || {
+        let model = Model::leaving(2, 2);
+        work_beside(&model, |model| {
+            model.push();
+            model.push();
+        });
     });
 }
 

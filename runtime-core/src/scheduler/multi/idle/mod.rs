@@ -52,8 +52,15 @@
 //! surplus. Should the poll not return, the monitor sends somebody for it (`monitor/`). Work in the injector is always
 //! surplus.
 //!
+//! # Work that is left where it is
+//!
 //! A searcher may leave surplus where it is for a while, to see whether its owner will have done it anyway (`sharing.rs`). It
 //! goes on searching as long as there is any, so pushers can rely on it.
+//!
+//! Another that comes upon that surplus may leave it to the searcher, and sleep over it: if it sees, when it has lain down and looked
+//! at the queues, that somebody searches. That one will then look at all queues after a fence, as the last to stop or before it sleeps.
+//! If the pusher's fence comes before that one, the work is seen. If it comes after, the pusher sees the sleeper, who lay down
+//! before, and nobody who searches.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -200,6 +207,11 @@ impl Idle {
         }
         self.counts.fetch_add(SEARCHING, SeqCst);
         true
+    }
+
+    /// Whether somebody searches, who will see all the work that the caller, who lies down, has seen.
+    pub(crate) fn does_anybody_search(&self) -> bool {
+        Counts(self.counts.load(SeqCst)).searching() > 0
     }
 
     /// Whether nobody searches but the caller. (Only for economy: the answer may be out of date.)

@@ -457,7 +457,15 @@ fn is_up(slot: &Slot) -> bool {
 /// A count that stands still only if the worker does.
 fn steps(slot: &Slot) -> u64 {
     let counters = &slot.counters;
-    [&counters.polls, &counters.parks, &counters.driver_polls, &counters.foreign_wakes].map(Counter::get).iter().sum()
+    let steps = [
+        &counters.polls,
+        &counters.parks,
+        // While it watches others it does nothing else.
+        &counters.steal_attempts,
+        &counters.driver_polls,
+        &counters.foreign_wakes,
+    ];
+    steps.map(Counter::get).iter().sum()
 }
 
 /// Whether there is a socket or a timer that the drivers could have news for.
