@@ -3,6 +3,7 @@
 //!
 //! Before it sleeps it looks at everything once more, and what the drivers woke in its sleep it queues when it counts as up.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use super::Worker;
@@ -63,6 +64,7 @@ impl Worker {
         self.call_foreign_wakers();
         let mut now = Clock::real();
         self.note_seen(now);
+        self.slot().polls_before.store(self.counters().polls.get(), Relaxed);
         if self.runtime.hooks.has_unpark() {
             self.stop_searching();
             self.slot().current.calls_foreign();

@@ -24,7 +24,9 @@ pub(super) struct Slot {
     pub(super) counters: WorkerCounters,
     /// When the worker was last at its maintenance, or got up, in microseconds since the start.
     pub(super) last_seen: AtomicU64,
-    /// How long what was queued then had to wait, about, in microseconds.
+    /// How many polls it had counted when it last got up.
+    pub(super) polls_before: AtomicU64,
+    /// How long what was queued when it was last seen had to wait, about, in microseconds.
     pub(super) line: AtomicU64,
     /// Changes when a task comes onto its LIFO lane that is alone there: the count of tasks at that time.
     pub(super) refilled: AtomicU64,
@@ -40,6 +42,7 @@ impl Slot {
             wake_latency: WakeLatency::default(),
             counters: WorkerCounters::default(),
             last_seen: AtomicU64::new(0),
+            polls_before: AtomicU64::new(0),
             line: AtomicU64::new(0),
             refilled: AtomicU64::new(0),
             current: Current::default(),
@@ -62,6 +65,14 @@ impl Slot {
     /// For how many microseconds it has not been seen.
     pub(super) fn unseen(&self, now: u64) -> u64 {
         now.saturating_sub(self.last_seen.load(Relaxed))
+    }
+
+    /// For how many microseconds it has been in the first poll since it got up, if it is.
+    pub(super) fn in_first_poll(&self, now: u64) -> Option<u64> {
+        let unseen = self.unseen(now);
+        // It is not seen again before its third poll.
+        let is_first = self.counters.polls.get() == self.polls_before.load(Relaxed).wrapping_add(1);
+        (is_first && self.current.doing().is_some()).then_some(unseen)
     }
 
     /// Whether it is worth looking at its lanes, which costs a fence for each.

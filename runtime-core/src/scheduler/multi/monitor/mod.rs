@@ -266,6 +266,7 @@ impl<'a> Rounds<'a> {
         if self.watches.len() < count {
             self.watches.resize_with(count, Watch::default);
         }
+        let now = self.shared.since_start(Clock::real());
         let mut progress = Vec::with_capacity(count);
         // Also those that have retired since the last look, whose events have ended.
         for number in 0..self.watches.len() {
@@ -273,7 +274,8 @@ impl<'a> Rounds<'a> {
                 progress.push(Progress::Away);
                 continue;
             };
-            let seen = Seen { steps: steps(slot), is_away: !is_up(slot) };
+            let got_up = slot.in_first_poll(now).map(Duration::from_micros);
+            let seen = Seen { steps: steps(slot), is_away: !is_up(slot), got_up };
             let watch = &mut self.watches[number];
             let (how, ended) = watch.look(seen, passed, self.shared.monitor.threshold);
             progress.push(how);

@@ -23,6 +23,8 @@ pub(super) struct Seen {
     pub(super) steps: u64,
     /// It sleeps, has no thread, or has stepped aside.
     pub(super) is_away: bool,
+    /// If it has got up for the poll that it is in: how long ago.
+    pub(super) got_up: Option<Duration>,
 }
 
 /// How a worker is getting on.
@@ -84,7 +86,10 @@ impl Watch {
             self.lasted += passed.real;
             return (if self.age >= threshold { Progress::Stuck } else { Progress::Slow }, None);
         }
-        let mut before = std::mem::replace(self, Self { steps, ..Self::default() });
+        // That was after the last look, if the clock that it read is the monitor's.
+        let got_up = seen.got_up.unwrap_or_default();
+        let (age, lasted) = (got_up.min(passed.counted), got_up.min(passed.real));
+        let mut before = std::mem::replace(self, Self { steps, age, lasted, ..Self::default() });
         let ended = before.event.take().map(|event| (before, event));
         (if seen.is_away { Progress::Away } else { Progress::Moving }, ended)
     }
@@ -206,7 +211,7 @@ mod tests {
     }
 
     fn progress(watch: &mut Watch, steps: u64, passed: u64) -> Progress {
-        watch.look(Seen { steps, is_away: false }, at_once(passed), THRESHOLD).0
+        watch.look(Seen { steps, is_away: false, got_up: None }, at_once(passed), THRESHOLD).0
     }
 
     fn at_once(passed: u64) -> Passed {
@@ -236,15 +241,29 @@ mod tests {
         let mut watch = Watch::default();
         progress(&mut watch, 5, 1);
         let late = Passed { real: ms(300), counted: ms(2) };
-        assert_eq!(watch.look(Seen { steps: 5, is_away: false }, late, THRESHOLD).0, Progress::Slow);
+        assert_eq!(watch.look(Seen { steps: 5, is_away: false, got_up: None }, late, THRESHOLD).0, Progress::Slow);
         assert_eq!(watch.lasted(), ms(300));
+    }
+
+    #[test]
+    fn a_poll_that_somebody_got_up_for_is_as_old_as_that() {
+        let mut watch = Watch::default();
+        let seen = Seen { steps: 5, is_away: false, got_up: Some(ms(8)) };
+        assert_eq!(watch.look(seen, at_once(9), THRESHOLD).0, Progress::Moving, "one look tells nothing");
+        assert_eq!(watch.lasted(), ms(8));
+        assert_eq!(progress(&mut watch, 5, 1), Progress::Slow);
+        assert_eq!(progress(&mut watch, 5, 1), Progress::Stuck);
+        let seen = Seen { steps: 6, is_away: false, got_up: Some(ms(300)) };
+        let late = Passed { real: ms(200), counted: ms(2) };
+        watch.look(seen, late, THRESHOLD);
+        assert_eq!((watch.age(), watch.lasted()), (ms(2), ms(200)), "it was not there at the last look");
     }
 
     #[test]
     fn time_spent_asleep_does_not_count() {
         let mut watch = Watch::default();
         progress(&mut watch, 5, 1);
-        let away = Seen { steps: 5, is_away: true };
+        let away = Seen { steps: 5, is_away: true, got_up: None };
         assert_eq!(watch.look(away, at_once(500), THRESHOLD).0, Progress::Away);
         assert_eq!(progress(&mut watch, 5, 500), Progress::Moving, "it has got up, and not begun a poll");
         assert_eq!(progress(&mut watch, 5, 9), Progress::Slow);
@@ -256,7 +275,7 @@ mod tests {
         progress(&mut watch, 5, 1);
         progress(&mut watch, 5, 12);
         watch.event = Some(Event { doing: Doing::Foreign, is_reported: false, stack: None });
-        let seen = Seen { steps: 6, is_away: false };
+        let seen = Seen { steps: 6, is_away: false, got_up: None };
         let (_, ended) = watch.look(seen, at_once(1), THRESHOLD);
         assert_eq!(ended.unwrap().0.lasted(), ms(12));
         assert!(watch.look(seen, at_once(1), THRESHOLD).1.is_none());
