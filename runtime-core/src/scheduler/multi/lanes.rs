@@ -270,6 +270,11 @@ fn pop(lane: &Deque<Notified>) -> Option<Notified> {
 }
 
 impl LaneStealers {
+    /// Whether there is a task that drivers woke, or that yielded.
+    pub(crate) fn has_events(&self) -> bool {
+        !self.due.is_empty() || !self.fair.is_empty()
+    }
+
     /// Whether a thief could take a task from the LIFO lane without going to any trouble.
     pub(crate) fn has_newer(&self) -> bool {
         !self.lifo.is_empty()

@@ -5,7 +5,7 @@
 //! from foreign threads goes through the *injector*.
 //!
 //! - A worker's life: `worker.rs` has its loop, `lanes.rs` the order in which the lanes are served, `steal.rs` how it comes
-//!   by others' tasks, `drivers.rs` what it does with the drivers, `rest.rs` how it falls asleep, `idle/` the protocol of that,
+//!   by others' tasks, `sharing.rs` when it had better not, `drivers.rs` what it does with the drivers, `rest.rs` how it falls asleep, `idle/` the protocol of that,
 //!   `signal.rs` what all workers are told, `guest.rs` what `block_on` does on its caller's thread.
 //! - Workers that are blocked: `monitor/` looks after them, `spares.rs` stand in for them, `balance.rs` says how many,
 //!   `attendant.rs` which one keeps free, `aside.rs` what a worker does that says so itself.
@@ -273,6 +273,11 @@ impl Shared {
     /// Whether there is work that a worker on its way to sleep should stay up for.
     fn has_surplus(&self) -> bool {
         !self.injector.is_empty() || !self.foreign_wakers.is_empty() || self.victims().any(Slot::has_surplus)
+    }
+
+    /// The same, of work that nobody leaves to another (`sharing.rs`).
+    fn has_surplus_for_all(&self) -> bool {
+        !self.injector.is_empty() || !self.foreign_wakers.is_empty() || self.victims().any(Slot::has_work_for_all)
     }
 
     /// Changes how many workers are left asleep, if any are at all.

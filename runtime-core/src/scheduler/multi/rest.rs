@@ -77,13 +77,14 @@ impl Worker {
         }
     }
 
-    /// Sleeps, unless there is work. Whether it has.
+    /// Sleeps, unless there is work that is not left to somebody else. Whether it has.
     fn lie_down(&self) -> bool {
         let shared = self.shared();
         let index = self.core.index;
         shared.idle.start_sleep(index, self.searching.replace(false));
-        let is_seen_to = self.leaves.take() && shared.idle.does_anybody_search();
-        if shared.has_surplus() && !is_seen_to || self.has_held() {
+        let left = self.leaves.take() && !shared.has_surplus_for_all();
+        // The queues first: `idle/`.
+        if shared.has_surplus() && !(left && shared.idle.does_anybody_search()) || self.has_held() {
             if !shared.idle.end_sleep(index) {
                 shared.idle.resume_search();
             }

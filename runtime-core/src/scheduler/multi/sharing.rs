@@ -26,8 +26,9 @@
 //!
 //! A worker that watches counts as searching, and stays up as long as there is surplus. Pushers rely on it, whoever they
 //! are, so it looks at all the others, and meanwhile nobody is woken. There is one at a time (or two, by chance), because each
-//! spends a processor on it. A second searcher takes what it finds; but if there has been harm it leaves it to the first, and goes to sleep
-//! (`idle/`).
+//! spends a processor on it. A second searcher takes what it finds; but if there has been harm it leaves such tasks to the first, unless
+//! their owner is missing, and goes to sleep (`idle/`). While something is being tried nothing else is, nor is it watched how others get on
+//! meanwhile, but for who is slow.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -98,12 +99,26 @@ pub(super) struct Experience {
     /// Until when thieves take without having watched, and for how long they were granted that last.
     trusts_until: AtomicU64,
     granted: AtomicU64,
+    /// Until when a trial is under way at most: what others see meanwhile is not how their owners get on alone.
+    tries_until: AtomicU64,
 }
 
 impl Experience {
     pub(super) fn new() -> Self {
-        let [harmed, trusts_until, granted] = [const { AtomicU64::new(0) }; 3];
-        Self { reluctance: AtomicU64::new(SHORTEST), harmed, trusts_until, granted }
+        let [harmed, trusts_until, granted, tries_until] = [const { AtomicU64::new(0) }; 4];
+        Self { reluctance: AtomicU64::new(SHORTEST), harmed, trusts_until, granted, tries_until }
+    }
+
+    pub(super) fn begin_trial(&self, now: u64) {
+        self.tries_until.store(now + 4 * TRIAL, Relaxed);
+    }
+
+    pub(super) fn end_trial(&self) {
+        self.tries_until.store(0, Relaxed);
+    }
+
+    fn is_trying(&self, now: u64) -> bool {
+        now < self.tries_until.load(Relaxed)
     }
 
     /// Whether to take without having watched.
@@ -117,7 +132,7 @@ impl Experience {
     }
 
     /// For how long a lane must not have run dry.
-    pub(super) fn reluctance(&self, now: u64) -> u64 {
+    fn reluctance(&self, now: u64) -> u64 {
         let is_forgotten = now.saturating_sub(self.harmed.load(Relaxed)) >= MEMORY;
         if is_forgotten { SHORTEST } else { self.reluctance.load(Relaxed) }
     }
@@ -187,7 +202,7 @@ pub(super) struct Sharing {
 
 impl Sharing {
     /// Whether to take from this one, which has something on its LIFO lane.
-    pub(super) fn judge(&mut self, victim: usize, look: Look, reluctance: u64) -> Verdict {
+    pub(super) fn judge(&mut self, victim: usize, look: Look, experience: &Experience) -> Verdict {
         if self.watched.len() <= victim {
             self.watched.resize(victim + 1, None);
         }
@@ -215,11 +230,14 @@ impl Sharing {
             return if is_long { Verdict::Take } else { Verdict::Leave };
         }
         watched.polled = look.now;
+        if experience.is_trying(look.now) {
+            (watched.first, watched.since) = (look, look.now);
+        }
         if recent.nanos >= GAP {
             watched.first = look;
         }
         let alone = Pace::between(watched.first, look);
-        if alone.nanos < SHORTEST || look.now.saturating_sub(watched.since) < reluctance {
+        if alone.nanos < SHORTEST || look.now.saturating_sub(watched.since) < experience.reluctance(look.now) {
             return Verdict::Leave;
         }
         self.watched[victim] = None;
@@ -296,7 +314,7 @@ mod tests {
         }
 
         fn judge(&mut self) -> Verdict {
-            self.sharing.judge(3, self.look, self.experience.reluctance(self.look.now))
+            self.sharing.judge(3, self.look, &self.experience)
         }
 
         fn judge_after(&mut self, windows: u64, polls: u64) -> Verdict {
@@ -364,7 +382,7 @@ mod tests {
             }
         }
         assert_eq!(scene.watch_quick(), SHORTEST / WINDOW);
-        assert_eq!(scene.sharing.judge(0, scene.look, 0), Verdict::Leave, "another");
+        assert_eq!(scene.sharing.judge(0, scene.look, &scene.experience), Verdict::Leave, "another");
     }
 
     #[test]
@@ -376,6 +394,20 @@ mod tests {
             assert_eq!(scene.judge_after(GAP / WINDOW, 1), Verdict::Leave);
         }
         assert_eq!(scene.watch_quick(), SHORTEST / WINDOW);
+    }
+
+    #[test]
+    fn during_anothers_trial_nothing_is_learnt_but_who_is_slow() {
+        let mut scene = Scene::new();
+        scene.experience.begin_trial(scene.look.now);
+        (0..3).for_each(|_| assert_eq!(scene.judge_after(1, 10), Verdict::Leave));
+        assert_eq!(scene.judge_after(1, 1), Verdict::Take);
+        assert_eq!(scene.judge_after(1, 10), Verdict::Leave);
+        scene.experience.end_trial();
+        assert_eq!(scene.watch_quick(), SHORTEST / WINDOW);
+        scene.experience.begin_trial(scene.look.now);
+        scene.pass(4 * TRIAL / WINDOW, 10);
+        assert_eq!(scene.watch_quick(), SHORTEST / WINDOW, "it takes too long");
     }
 
     #[test]

@@ -57,6 +57,12 @@ impl Slot {
         self.may_have_work() && self.lanes.len() > own
     }
 
+    /// Whether there is work that whoever comes along takes: what drivers woke or what yielded; any, if it is not going to
+    /// run one.
+    pub(super) fn has_work_for_all(&self) -> bool {
+        self.may_have_work() && (self.lanes.has_events() || self.current.is_aside() && self.lanes.len() > 0)
+    }
+
     /// Whether there is any work on its lanes, be it the one task that it is going to run next.
     pub(super) fn has_any_work(&self) -> bool {
         self.may_have_work() && self.lanes.len() > 0

@@ -79,14 +79,13 @@ impl Worker {
             self.searching.set(true);
         }
         self.counters().steal_attempts.add(1);
-        let stolen = match self.go_round() {
+        self.watches.set(false);
+        let round = self.go_round(self.stance());
+        self.leaves.set(matches!(round, Round::Left));
+        let stolen = match round {
             Round::Watched => self.watch(),
             Round::Taken(task) => Some(task),
-            Round::Left => {
-                self.leaves.set(true);
-                None
-            }
-            Round::Nothing => None,
+            Round::Left | Round::Nothing => None,
         };
         stolen.or_else(|| self.take_injected()).or_else(|| self.steal_lone())
     }
@@ -100,7 +99,9 @@ impl Worker {
             if self.is_called_away() {
                 break Round::Nothing;
             }
-            let round = self.go_round();
+            // Should somebody else come to search now, it is he who leaves.
+            let stance = self.stance();
+            let round = self.go_round(if matches!(stance, Stance::Leaves) { Stance::Watches } else { stance });
             rounds += 1;
             if !matches!(round, Round::Watched) {
                 self.counters().steals_spared.add(u64::from(matches!(round, Round::Nothing)));
@@ -125,11 +126,10 @@ impl Worker {
     }
 
     /// Looks at all other workers, and takes from the first that has something worth taking (`sharing.rs`).
-    fn go_round(&self) -> Round {
+    fn go_round(&self, stance: Stance) -> Round {
         let shared = self.shared();
         let victims = shared.num_victims();
         let start = self.core.victims.below(victims as u32) as usize;
-        let stance = self.stance();
         let mut round = Round::Nothing;
         for number in (start..victims).chain(0..start) {
             let Some(victim) = shared.victim(number) else { continue };
@@ -158,20 +158,21 @@ impl Worker {
             return if shared.idle.is_only_searcher() { Stance::Watches } else { Stance::Leaves };
         }
         // To watch takes a processor, perhaps from those who have the work.
-        let up = (shared.workers + shared.spares.balance.running()).saturating_sub(shared.idle.sleepers());
+        let balance = &shared.spares.balance;
+        let up = (shared.workers + balance.running()).saturating_sub(shared.idle.sleepers() + balance.aside());
         if shared.idle.is_only_searcher() && up <= shared.processors { Stance::Watches } else { Stance::Takes }
     }
 
     fn steal_newer(&self, number: usize, victim: &Slot, stance: Stance, round: &mut Round) -> Option<Notified> {
+        let shared = self.shared();
         if !victim.lanes.has_newer() {
             return None;
         }
         let verdict = match stance {
             Stance::Takes => Verdict::Take,
-            Stance::Watches => {
-                let look = self.look_at(victim);
-                self.core.sharing.borrow_mut().judge(number, look, self.shared().experience.reluctance(look.now))
-            }
+            Stance::Watches => self.core.sharing.borrow_mut().judge(number, self.look_at(victim), &shared.experience),
+            // Whoever watches may have been called, and not have come yet.
+            Stance::Leaves if victim.current.is_aside() || victim.unseen(self.now()) >= MISSING => Verdict::Take,
             Stance::Leaves => {
                 *round = Round::Left;
                 return None;
@@ -183,9 +184,16 @@ impl Worker {
         }
         let task = self.steal(victim, Lanes::steal_newer_from)?;
         if let Verdict::TakeForTrial(alone) = verdict {
-            self.core.sharing.borrow_mut().has_taken(number, alone, self.look_at_both(victim));
+            let both = self.look_at_both(victim);
+            shared.experience.begin_trial(both.now);
+            self.core.sharing.borrow_mut().has_taken(number, alone, both);
         }
         Some(task)
+    }
+
+    /// In microseconds since the start.
+    fn now(&self) -> u64 {
+        self.shared().since_start(Clock::real())
     }
 
     fn look_at(&self, victim: &Slot) -> Look {
@@ -211,6 +219,7 @@ impl Worker {
         let mut sharing = self.core.sharing.borrow_mut();
         if let Some(victim) = sharing.on_trial().and_then(|number| self.shared().victim(number)) {
             let both = self.look_at_both(victim);
+            self.shared().experience.end_trial();
             if let Some(outcome) = sharing.settle(both) {
                 self.shared().experience.learn(outcome, both.now);
             }

@@ -33,9 +33,9 @@ impl Model {
         Arc::new(Self::plain(workers, tasks, enough))
     }
 
-    /// Tasks that need one worker each, and are left by all but one.
-    fn leaving(workers: usize, tasks: usize) -> Arc<Self> {
-        Arc::new(Self { leaves: true, ..Self::plain(workers, tasks, 1) })
+    /// Tasks that need so many workers at once, and are left by all but one who search.
+    fn leaving(workers: usize, tasks: usize, enough: usize) -> Arc<Self> {
+        Arc::new(Self { leaves: true, ..Self::plain(workers, tasks, enough) })
     }
 
     fn plain(workers: usize, tasks: usize, enough: usize) -> Self {
@@ -213,7 +213,18 @@ fn loom_a_push_beside_a_smaller_reserve_is_not_overlooked() {
 #[test]
 fn loom_work_that_is_left_to_somebody_who_searches_is_not_overlooked() {
     bounded(2, || {
-        let model = Model::leaving(2, 2);
+        let model = Model::leaving(2, 2, 1);
+        work_beside(&model, |model| {
+            model.push();
+            model.push();
+        });
+    });
+}
+
+#[test]
+fn loom_tasks_that_are_left_get_two_workers_all_the_same() {
+    bounded(2, || {
+        let model = Model::leaving(2, 2, 2);
         work_beside(&model, |model| {
             model.push();
             model.push();

@@ -55,12 +55,13 @@
 //! # Work that is left where it is
 //!
 //! A searcher may leave surplus where it is for a while, to see whether its owner will have done it anyway (`sharing.rs`). It
-//! goes on searching as long as there is any, so pushers can rely on it.
+//! goes on searching, or looks at everything when it stops, as the last one, or before it sleeps; so pushers can rely on it.
 //!
-//! Another that comes upon that surplus may leave it to the searcher, and sleep over it: if it sees, when it has lain down and looked
-//! at the queues, that somebody searches. That one will then look at all queues after a fence, as the last to stop or before it sleeps.
-//! If the pusher's fence comes before that one, the work is seen. If it comes after, the pusher sees the sleeper, who lay down
-//! before, and nobody who searches.
+//! Another that comes upon tasks on LIFO lanes may leave them to the searcher, and sleep over them: if it sees, when it has lain down and
+//! *then* looked at the queues, that somebody searches. Whoever is the last to stop searching, or lies down as the last, will then look at
+//! all queues after a fence. If the pusher's fence comes before that one, the work is seen. If it comes after, the pusher sees
+//! the sleeper, who lay down before, and nobody who searches. (Who lies down then may leave the tasks in turn, but only to somebody
+//! who has begun to search since.)
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -209,7 +210,7 @@ impl Idle {
         true
     }
 
-    /// Whether somebody searches, who will see all the work that the caller, who lies down, has seen.
+    /// Whether somebody searches: for a caller who has lain down, and then looked at the queues.
     pub(crate) fn does_anybody_search(&self) -> bool {
         Counts(self.counts.load(SeqCst)).searching() > 0
     }
