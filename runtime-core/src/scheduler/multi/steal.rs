@@ -80,7 +80,7 @@ impl Worker {
         }
         self.counters().steal_attempts.add(1);
         self.watches.set(false);
-        let round = self.go_round(self.stance());
+        let round = self.go_round(|| self.stance());
         self.leaves.set(matches!(round, Round::Left));
         let stolen = match round {
             Round::Watched => self.watch(),
@@ -99,9 +99,11 @@ impl Worker {
             if self.is_called_away() {
                 break Round::Nothing;
             }
-            // Should somebody else come to search now, it is he who leaves.
-            let stance = self.stance();
-            let round = self.go_round(if matches!(stance, Stance::Leaves) { Stance::Watches } else { stance });
+            let round = self.go_round(|| match self.stance() {
+                // Should somebody else come to search now, it is he who leaves.
+                Stance::Leaves => Stance::Watches,
+                stance => stance,
+            });
             rounds += 1;
             if !matches!(round, Round::Watched) {
                 self.counters().steals_spared.add(u64::from(matches!(round, Round::Nothing)));
@@ -126,7 +128,7 @@ impl Worker {
     }
 
     /// Looks at all other workers, and takes from the first that has something worth taking (`sharing.rs`).
-    fn go_round(&self, stance: Stance) -> Round {
+    fn go_round(&self, stance: impl Fn() -> Stance) -> Round {
         let shared = self.shared();
         let victims = shared.num_victims();
         let start = self.core.victims.below(victims as u32) as usize;
@@ -138,7 +140,7 @@ impl Worker {
             }
             let stolen = self
                 .steal(victim, Lanes::steal_due_from)
-                .or_else(|| self.steal_newer(number, victim, stance, &mut round))
+                .or_else(|| self.steal_newer(number, victim, &stance, &mut round))
                 .or_else(|| self.steal(victim, Lanes::steal_fair_from));
             if let Some(task) = stolen {
                 return Round::Taken(task);
@@ -163,12 +165,19 @@ impl Worker {
         if shared.idle.is_only_searcher() && up <= shared.processors { Stance::Watches } else { Stance::Takes }
     }
 
-    fn steal_newer(&self, number: usize, victim: &Slot, stance: Stance, round: &mut Round) -> Option<Notified> {
+    fn steal_newer(
+        &self,
+        number: usize,
+        victim: &Slot,
+        stance: impl Fn() -> Stance,
+        round: &mut Round,
+    ) -> Option<Notified> {
         let shared = self.shared();
         if !victim.lanes.has_newer() {
             return None;
         }
-        let verdict = match stance {
+        // Asked no sooner: mostly there is nothing, and it takes a look at the clock.
+        let verdict = match stance() {
             Stance::Takes => Verdict::Take,
             Stance::Watches => self.core.sharing.borrow_mut().judge(number, self.look_at(victim), &shared.experience),
             // Whoever watches may have been called, and not have come yet.
