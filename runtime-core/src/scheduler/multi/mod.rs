@@ -5,8 +5,9 @@
 //! from foreign threads goes through the *injector*.
 //!
 //! - A worker's life: `worker.rs` has its loop, `lanes.rs` the order in which the lanes are served, `steal.rs` how it comes
-//!   by others' tasks, `sharing.rs` when it had better not, `drivers.rs` what it does with the drivers, `rest.rs` how it falls asleep, `idle/` the protocol of that,
-//!   `signal.rs` what all workers are told, `guest.rs` what `block_on` does on its caller's thread.
+//!   by others' tasks, `sharing.rs` when it had better not, `drivers.rs` what it does with the drivers, `rest.rs` how it
+//!   falls asleep, `idle/` the protocol of that, `signal.rs` what all workers are told, `guest.rs` what `block_on` does on
+//!   its caller's thread.
 //! - Workers that are blocked: `monitor/` looks after them, `spares.rs` stand in for them, `balance.rs` says how many,
 //!   `attendant.rs` which one keeps free, `aside.rs` what a worker does that says so itself.
 //! - Beginning and end: `lifecycle.rs` says which thread has which core, `shutdown.rs` starts and ends them.

@@ -64,6 +64,8 @@ impl Worker {
         self.call_foreign_wakers();
         let mut now = Clock::real();
         self.note_seen(now);
+        // Relaxed, as all that the monitor reads: should it see the one without the other, it takes the poll for older than it
+        // is, but by no more than has passed since its last look.
         self.slot().polls_before.store(self.counters().polls.get(), Relaxed);
         if self.runtime.hooks.has_unpark() {
             self.stop_searching();

@@ -21,7 +21,8 @@
 //! Polls are a poor measure of progress, but the same tasks are compared with themselves, and the difference between
 //! both cases is large. Pushes are none at all: a task that spawns a hundred others is not quicker than these. What a wrong verdict
 //! costs is bounded: whose tasks take a [`WINDOW`] or more each has help at once; who fills its lane in one long
-//! poll, after [`SPAWNING`]; and everybody else after [`LONGEST`] if the lane does not run dry. The worst is forgotten when there has been no
+//! poll, after [`SPAWNING`]; and everybody else after [`LONGEST`] if the lane does not run dry (and as long again for a trial of another
+//! thief's, which makes those that watch begin anew). The worst is forgotten when there has been no
 //! harm for [`MEMORY`].
 //!
 //! A worker that watches counts as searching, and stays up as long as there is surplus. Pushers rely on it, whoever they
@@ -77,7 +78,7 @@ pub(super) enum Verdict {
 }
 
 /// So many polls in so many nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pace {
     polls: u64,
     nanos: u64,
@@ -90,6 +91,8 @@ impl Pace {
 }
 
 /// What all thieves of a runtime have learnt. Where two learn at once, one of them may be forgotten.
+///
+/// All of it is relaxed: nothing else is read by what it says, and it decides on economy only.
 #[derive(Debug)]
 pub(super) struct Experience {
     /// For how long a lane must not have run dry.

@@ -76,7 +76,7 @@ impl Slot {
     /// For how many microseconds it has been in the first poll since it got up, if it is.
     pub(super) fn in_first_poll(&self, now: u64) -> Option<u64> {
         let unseen = self.unseen(now);
-        // It is not seen again before its third poll.
+        // It is seen again after its third poll, or sooner if it is called to the drivers; then the poll seems younger.
         let is_first = self.counters.polls.get() == self.polls_before.load(Relaxed).wrapping_add(1);
         (is_first && self.current.doing().is_some()).then_some(unseen)
     }

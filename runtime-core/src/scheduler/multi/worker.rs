@@ -209,6 +209,7 @@ impl Worker {
             return;
         }
         if self.core.lanes.push(task) {
+            // Relaxed: who sees it late watches for longer, or takes what it had better left.
             self.slot().refilled.store(count, Relaxed);
         }
         self.offer_surplus();

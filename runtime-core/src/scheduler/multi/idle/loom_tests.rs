@@ -210,10 +210,10 @@ fn loom_a_push_beside_a_smaller_reserve_is_not_overlooked() {
     });
 }
 
-#[test]
-fn loom_work_that_is_left_to_somebody_who_searches_is_not_overlooked() {
-    bounded(2, || {
-        let model = Model::leaving(2, 2, 1);
+/// Two tasks that need so many workers at once, and are left by one of two.
+fn tasks_are_left(enough: usize) {
+    bounded(2, move || {
+        let model = Model::leaving(2, 2, enough);
         work_beside(&model, |model| {
             model.push();
             model.push();
@@ -222,14 +222,13 @@ fn loom_work_that_is_left_to_somebody_who_searches_is_not_overlooked() {
 }
 
 #[test]
+fn loom_work_that_is_left_to_somebody_who_searches_is_not_overlooked() {
+    tasks_are_left(1);
+}
+
+#[test]
 fn loom_tasks_that_are_left_get_two_workers_all_the_same() {
-    bounded(2, || {
-        let model = Model::leaving(2, 2, 2);
-        work_beside(&model, |model| {
-            model.push();
-            model.push();
-        });
-    });
+    tasks_are_left(2);
 }
 
 /// A worker that sleeps in the drivers queues a part of what they bring while it has them. Others do not look at the lanes of

@@ -212,6 +212,8 @@ impl Idle {
 
     /// Whether somebody searches: for a caller who has lain down, and then looked at the queues.
     pub(crate) fn does_anybody_search(&self) -> bool {
+        // After the caller's own change of the word in `start_sleep`, so whoever is seen to search changes it after that: the
+        // module.
         Counts(self.counts.load(SeqCst)).searching() > 0
     }
 
