@@ -120,6 +120,15 @@ mod imp {
             self.steal()
         }
 
+        /// Moves the oldest. To take others along is left to the real one.
+        pub fn steal_batch_with_limit(&self, to: &crossbeam_deque::Worker<T>, _: usize) -> Steal<()> {
+            match self.steal() {
+                Steal::Success(task) => Steal::Success(to.push(task)),
+                Steal::Empty => Steal::Empty,
+                Steal::Retry => Steal::Retry,
+            }
+        }
+
         /// How many there are.
         pub fn len(&self) -> usize {
             self.len.load(atomic::Ordering::Relaxed)

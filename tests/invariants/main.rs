@@ -10,6 +10,7 @@ mod i1_wakes;
 mod i2_one_poll;
 mod i3_no_idle_worker;
 mod i4_bounded_wait;
+mod i4_from_outside;
 mod i4_long_polls;
 mod i4_other_waits;
 mod i5_drops;

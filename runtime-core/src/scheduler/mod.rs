@@ -7,6 +7,7 @@
 mod closing;
 pub(crate) mod current;
 mod foreign;
+mod injector_turns;
 mod main_waker;
 pub(crate) mod multi;
 mod pacing;

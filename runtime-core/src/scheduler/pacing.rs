@@ -91,6 +91,12 @@ impl Pacing {
         self.poll_time.get()
     }
 
+    /// How many polls take as long as nobody is meant to notice ([`TOO_SOON`]).
+    pub(crate) fn polls_in_a_moment(&self) -> u32 {
+        let polls = TOO_SOON.as_nanos() as u64 / self.poll_time.get().max(1);
+        u32::try_from(polls).unwrap_or(u32::MAX)
+    }
+
     /// The interval is over with the poll at hand, whatever it has come to, and the drivers have their turn.
     pub(crate) fn end_now(&self) {
         self.is_called.set(true);

@@ -1,10 +1,11 @@
 //! Driving the single-threaded scheduler: `block_on`, and the loop of the thread that has the core.
 //!
 //! Between any two tasks the loop looks whether the main future was woken, so that neither a flood of tasks nor a main
-//! future that yields for ever starves the other. Tasks run first in, first out; every 61st tick takes from the
-//! injector.
+//! future that yields for ever starves the other. Tasks run first in, first out; after every 61 ticks, sooner if polls are
+//! long, the injector has its turn (`injector_turns.rs`).
 
 use std::future::Future;
+use std::iter;
 use std::pin::pin;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -194,14 +195,30 @@ impl Worker {
     }
 
     fn next_task(&self) -> Option<Notified> {
-        let injector = &self.shared().injector;
-        let left = self.core.injector_in.get() - 1;
-        if left > 0 {
-            self.core.injector_in.set(left);
-            return self.pop().or_else(|| take_one(injector));
+        if self.core.injector_turns.tick()
+            && let Some(task) = self.take_injected()
+        {
+            return Some(task);
         }
-        self.core.injector_in.set(self.runtime.global_queue_interval);
-        take_one(injector).or_else(|| self.pop())
+        self.pop().or_else(|| self.take_injected())
+    }
+
+    /// Takes the oldest tasks from the injector, and returns the first of them. The others go before what is in the queue: what
+    /// comes from outside keeps its order, and does not wait for a whole round. On an empty queue all there are go, so that one
+    /// that yields lets all others go first.
+    fn take_injected(&self) -> Option<Notified> {
+        let (injector, turns) = (&self.shared().injector, &self.core.injector_turns);
+        let task = take_one(injector)?;
+        let mut queue = self.core.queue.borrow_mut();
+        let before = queue.len();
+        // Not until there are none left: others may bring more all the time.
+        let others = if before == 0 { injector.len() } else { turns.batch() - 1 };
+        queue.extend(iter::from_fn(|| take_one(injector)).take(others));
+        let others = queue.len() - before;
+        queue.rotate_right(others);
+        turns.have_taken(if before == 0 { 1 } else { 1 + others });
+        self.shared().depth.store(queue.len(), Relaxed);
+        Some(task)
     }
 
     fn execute(&self, task: Notified) {
@@ -223,7 +240,9 @@ impl Worker {
     #[cold]
     fn maintain(&self) {
         self.home.send_and_receive();
-        if self.core.pacing.end_interval(Clock::real()) != Turn::TooSoon && self.shared().driver.poll() {
+        let turn = self.core.pacing.end_interval(Clock::real());
+        self.core.injector_turns.pace(&self.core.pacing);
+        if turn != Turn::TooSoon && self.shared().driver.poll() {
             self.counters().driver_polls.add(1);
         }
     }

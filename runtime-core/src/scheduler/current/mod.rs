@@ -11,7 +11,7 @@ mod drive;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::NonNull;
@@ -25,6 +25,7 @@ pub(crate) use self::drive::{Worker, block_on};
 
 use super::closing::Closing;
 use super::foreign::{self, Foreign};
+use super::injector_turns::InjectorTurns;
 use super::multi::take_one;
 use super::pacing::Pacing;
 use super::park::{SharedDriver, Wakeup};
@@ -87,8 +88,7 @@ struct Core {
     // These two count across callers: a caller that stays for a few ticks only must not begin anew and leave the
     // injector and the drivers to the next, who does the same.
     pacing: Pacing,
-    /// Ticks until the injector's turn.
-    injector_in: Cell<u32>,
+    injector_turns: InjectorTurns,
 }
 
 impl Shared {
@@ -100,7 +100,7 @@ impl Shared {
             user_random: rng.split(),
             ids: IdBlock::default(),
             pacing: Pacing::new(config.event_interval),
-            injector_in: Cell::new(1),
+            injector_turns: InjectorTurns::new(config.global_queue_interval),
         };
         Self {
             slot: Mutex::new(CoreSlot { core: Some(Box::new(core)), waiting: Vec::new(), finished: false }),

@@ -8,13 +8,17 @@
 //!
 //! LIFO order alone lets two tasks that wake each other starve everything below them. So of every four ticks one takes
 //! the deque's oldest task and one the fair lane's; the other two serve the due lane or, if it is empty, the deque's
-//! newest. If a lane is empty its tick goes to the others. And every 61st tick (`global_queue_interval`) takes from the
-//! injector. A task with `n` others in front of it on its lane is therefore polled within `4 * (n + 1)` ticks (and one,
-//! if it had just yielded), and one more in 61 for the injector's: with K runnable tasks on the worker, within
-//! `4 * K * 61/60 + 61` whatever the others do. (Beside an attendant, whose held tasks have a turn every fourth tick, a
-//! third more; and a task that it takes begins at the end of that line, once a poll.) Steals only shorten the line; a task
-//! that is stolen, or taken from the injector, begins at the end of its lane here, with at most a batch of others that
-//! came with it.
+//! newest. If a lane is empty its tick goes to the others. And after every 61 ticks (`global_queue_interval`), sooner if polls
+//! are long, the injector has its turn (`injector_turns.rs`).
+//!
+//! A task with `n` others in front of it on its lane is therefore polled within `4 * (n + 1)` ticks (and one, if it had just
+//! yielded), and the injector's turns in between. Those come every `i` ticks: 61 as long as polls are shorter than a third of a
+//! microsecond, and 2 at the least, if polls are of 10 us and more and there always is something in the injector. With K
+//! runnable tasks on the worker each is polled within `4 * K * i / (i - 1) + 61` ticks, whatever the others do. (Beside an
+//! attendant, whose held tasks have a turn every fourth tick, a third more; and a task that it takes begins at the end of that
+//! line, once a poll.) Steals only shorten the line; a task that is stolen begins at the end of its lane here, with at most a
+//! batch of others that came with it. A task that is taken from the injector begins at the end of the due lane, with so few
+//! others that they are polled before the next turn; on a worker without tasks, at the end of the fair lane.
 //!
 //! What a timer wakes is late already, and mostly short; what yields has had a turn. So while the due lane is the longer
 //! one the fair lane's turns are fewer. `fair_turns.rs` says how many, and why the bound holds all the same, if tasks that go from
@@ -31,13 +35,12 @@ use super::bottom::{self, Bottom, BottomStealer};
 use super::fair_turns::FairTurns;
 use crate::asymmetric::AsymmetricFence;
 use crate::primitive::Injector;
+use crate::scheduler::injector_turns::{BATCH, InjectorTurns};
+use crate::scheduler::pacing::Pacing;
 use crate::task::Notified;
 
 /// How often the deque's oldest task has its turn, and the fair lane's.
 pub(super) const EVERY: u32 = 4;
-
-/// At most so many tasks are moved from the injector at once.
-const BATCH: usize = 32;
 
 /// The private side of a worker's lanes.
 pub(crate) struct Lanes {
@@ -52,9 +55,7 @@ pub(crate) struct Lanes {
     fair_turns: FairTurns,
     /// The last poll ended with a yield.
     just_yielded: Cell<bool>,
-    /// Ticks until the injector's turn.
-    injector_in: Cell<u32>,
-    injector_interval: u32,
+    injector_turns: InjectorTurns,
 }
 
 /// The public side.
@@ -73,8 +74,6 @@ impl Lanes {
         let stealers =
             LaneStealers { bottom: bottom_stealer, lifo: lifo.stealer(), fair: fair.stealer(), due: due.stealer() };
         let oldest = lifo.stealer();
-        // An interval of one would never come to the lanes.
-        let injector_interval = injector_interval.max(2);
         let lanes = Self {
             bottom,
             lifo,
@@ -84,8 +83,7 @@ impl Lanes {
             tick: Cell::new(0),
             fair_turns: FairTurns::new(injector_interval),
             just_yielded: Cell::new(false),
-            injector_in: Cell::new(injector_interval),
-            injector_interval,
+            injector_turns: InjectorTurns::new(injector_interval),
         };
         (lanes, stealers)
     }
@@ -158,19 +156,18 @@ impl Lanes {
     /// injector's turn. Counts the tick if so.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
-        let alone = self.is_empty() && self.injector_in.get() > 1;
-        if alone {
-            self.injector_in.set(self.injector_in.get() - 1);
-        }
-        alone
+        self.is_empty() && self.injector_turns.tick_unless_turn()
     }
 
     /// Counts a tick. Whether it is the injector's turn.
     #[inline]
     pub(crate) fn is_injectors_turn(&self) -> bool {
-        let left = self.injector_in.get() - 1;
-        self.injector_in.set(if left == 0 { self.injector_interval } else { left });
-        left == 0
+        self.injector_turns.tick()
+    }
+
+    /// The worker has measured how long its polls take: so often the injector has its turn from now on.
+    pub(crate) fn pace_injector(&self, pacing: &Pacing) {
+        self.injector_turns.pace(pacing);
     }
 
     /// The next task of the own lanes, in the order that the module states.
@@ -201,13 +198,38 @@ impl Lanes {
         pop(&self.due).or_else(|| self.pop_newest()).or_else(|| pop(&self.fair))
     }
 
-    /// Moves a fair share of the injector's tasks here, and returns one of them.
+    /// Moves a fair share of the injector's tasks here, and returns the task that is to run next.
+    ///
+    /// On empty lanes they go to the fair lane: so they run in their order, and one that yields lets all others go first. Else
+    /// they go to the due lane. In front of them are only those that timers woke, and what was injected before; what has
+    /// yielded has had a turn, and what was spawned here is mostly newer.
     pub(crate) fn take_batch(&self, injector: &Injector<Notified>, sharers: usize) -> Option<Notified> {
         if injector.is_empty() {
             return None;
         }
-        let share = (injector.len() / sharers + 1).min(BATCH);
-        until_settled(|| injector.steal_batch_with_limit_and_pop(&self.lifo, share))
+        let share = injector.len() / sharers + 1;
+        let is_alone = self.is_empty();
+        let (lane, share) = match is_alone {
+            // Nobody else comes for the rest.
+            true if sharers == 1 => (&self.fair, share),
+            true => (&self.fair, share.min(BATCH)),
+            false => (&self.due, share.min(self.injector_turns.batch())),
+        };
+        let mut taken = 0;
+        let mut first = None;
+        if lane.is_empty() {
+            first = Some(until_settled(|| injector.steal_batch_with_limit_and_pop(lane, share))?);
+            taken = 1 + lane.len();
+        }
+        // A call moves what lies in one of the injector's blocks, at most.
+        while taken < share && !injector.is_empty() {
+            let before = lane.len();
+            until_settled(|| injector.steal_batch_with_limit(lane, share - taken));
+            // Others may have stolen some already.
+            taken += lane.len().saturating_sub(before).max(1);
+        }
+        self.injector_turns.have_taken(if is_alone { 1 } else { taken });
+        first.or_else(|| pop(lane))
     }
 
     /// Moves the one task that lies on the LIFO lane alone to where anybody may take it.

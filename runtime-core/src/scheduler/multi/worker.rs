@@ -398,6 +398,7 @@ impl Worker {
         }
         let now = Clock::real();
         let turn = self.pacing.end_interval(now);
+        self.core.lanes.pace_injector(&self.pacing);
         let before = self.slot().last_seen.load(Relaxed);
         let now = self.note_seen(now);
         let neighbour = self.neighbour(now);

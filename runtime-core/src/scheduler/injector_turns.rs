@@ -1,0 +1,223 @@
+//! [`InjectorTurns`]: when a thread that has tasks of its own takes some from the injector, and how many.
+//!
+//! Tasks that are spawned or woken from outside wait in the injector until a thread of the scheduler comes by. A thread without
+//! tasks does so at once. One with tasks has to find time for it, between two extremes:
+//!
+//! - To look at the injector is to read memory that other threads write, so it does not look at every tick.
+//! - Ticks say nothing about time. Sixty polls may take a microsecond or a second, and a task from outside must not wait for sixty
+//!   long ones.
+//!
+//! So the injector has a turn after an *interval* of ticks. The interval is `global_queue_interval` at most (61, unless the
+//! builder says otherwise) while polls are short, and has no more polls than fit into some twenty microseconds
+//! ([`Pacing::polls_in_a_moment`]) when they are longer. Where each poll takes longer than that, the thread looks at every tick:
+//! a look costs nothing beside such a poll. Whatever the polls do, a task at the head of the injector waits for the
+//! longest interval in ticks, and for a moment or one poll in time, once the length of the polls is known.
+//!
+//! # What the others are left
+//!
+//! At its turn no more tasks are taken from the injector than half the interval has ticks. They go before those of the thread's
+//! own tasks that have had a turn, in the order in which they came. For each of them a tick passes in which it may be polled, and
+//! another one for the others, before the injector has its next turn. So half of all ticks, at least, are left to the thread's
+//! own tasks, however much comes from outside, and even where the thread looks at every tick.
+
+use std::cell::Cell;
+
+use super::pacing::Pacing;
+
+/// At most so many tasks are taken from the injector at once, if others may come for the rest.
+pub(super) const BATCH: usize = 32;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct InjectorTurns {
+    longest: u32,
+    /// Ticks from one look to the next.
+    interval: Cell<u32>,
+    /// Ticks until the next turn.
+    left: Cell<u32>,
+    /// As long as more are left than these, they are those of the tasks that were taken, and of the others.
+    free: Cell<u32>,
+}
+
+impl InjectorTurns {
+    /// With an interval of so many ticks at most. Until it is known how long polls take, they are taken for short.
+    pub(super) fn new(longest: u32) -> Self {
+        let longest = longest.max(1);
+        Self { longest, interval: Cell::new(longest), left: Cell::new(longest), free: Cell::new(longest) }
+    }
+
+    /// Counts a tick. Whether it is the injector's turn.
+    #[inline]
+    pub(super) fn tick(&self) -> bool {
+        let left = self.left.get() - 1;
+        if left > 0 {
+            self.left.set(left);
+            return false;
+        }
+        self.set_left(0, self.interval.get());
+        true
+    }
+
+    /// Counts a tick unless it is the injector's turn, which then is still to come. True if it was counted.
+    #[inline]
+    pub(super) fn tick_unless_turn(&self) -> bool {
+        let left = self.left.get();
+        let counts = left > 1;
+        if counts {
+            self.left.set(left - 1);
+        }
+        counts
+    }
+
+    /// How many tasks a thread that has others may take at a turn.
+    pub(super) fn batch(&self) -> usize {
+        ((self.interval.get() / 2).max(1) as usize).min(BATCH)
+    }
+
+    /// So many tasks were taken from the injector, beside others. (If there were no others, what was taken is the thread's own from
+    /// then on: to say so of one of them is enough.)
+    pub(super) fn have_taken(&self, tasks: usize) {
+        let theirs_and_others = u32::try_from(tasks).unwrap_or(u32::MAX).saturating_mul(2);
+        self.set_left(theirs_and_others, self.interval.get());
+    }
+
+    /// At the end of an interval of polls, which tells how long they take.
+    pub(super) fn pace(&self, pacing: &Pacing) {
+        self.interval.set(pacing.polls_in_a_moment().clamp(1, self.longest));
+        let left = self.left.get();
+        self.set_left(left.saturating_sub(self.free.get()), self.interval.get().min(left));
+    }
+
+    /// The next turn comes in so many ticks, but not before so many others.
+    fn set_left(&self, not_before: u32, ticks: u32) {
+        let left = ticks.max(not_before);
+        self.left.set(left);
+        self.free.set(left - not_before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::Clock;
+
+    const NANOSECOND: Duration = Duration::from_nanos(1);
+    const MICROSECOND: Duration = Duration::from_micros(1);
+
+    /// Ticks until the turn. How many it took.
+    fn ticks(turns: &InjectorTurns) -> u32 {
+        (1..).find(|_| turns.tick()).expect("it comes")
+    }
+
+    /// A pacing that has seen polls of such a length.
+    fn pacing_with(poll: Duration) -> Pacing {
+        let (pacing, now) = (Pacing::new(61), Clock::real());
+        pacing.restart(now);
+        let polls = (0..).find(|_| pacing.tick()).expect("the interval ends");
+        pacing.end_interval(now + poll * polls);
+        pacing
+    }
+
+    fn turns_with(poll: Duration) -> InjectorTurns {
+        let turns = InjectorTurns::new(61);
+        turns.pace(&pacing_with(poll));
+        turns
+    }
+
+    #[test]
+    fn short_polls_leave_the_injector_alone_for_the_longest_interval() {
+        let turns = turns_with(50 * NANOSECOND);
+        assert_eq!((ticks(&turns), ticks(&turns)), (61, 61));
+        assert_eq!(ticks(&InjectorTurns::new(61)), 61, "nothing is known");
+    }
+
+    #[test]
+    fn the_turn_comes_in_time_however_long_polls_are() {
+        for (poll, expected) in
+            [(MICROSECOND, 20), (10 * MICROSECOND, 2), (100 * MICROSECOND, 1), (60_000 * MICROSECOND, 1)]
+        {
+            let turns = turns_with(poll);
+            // The one under way.
+            assert!(ticks(&turns) <= expected.max(2));
+            for _ in 0..5 {
+                assert_eq!(ticks(&turns), expected, "polls of {poll:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_interval_may_be_any_number() {
+        for longest in [0, 1, 2, u32::MAX] {
+            let turns = InjectorTurns::new(longest);
+            turns.pace(&pacing_with(100 * MICROSECOND));
+            assert!(ticks(&turns) <= 2);
+            assert_eq!(ticks(&turns), 1);
+        }
+    }
+
+    /// Polls of the injector's tasks, and of the others, in so many ticks in which there always are some of both.
+    fn shares(turns: &InjectorTurns, pacing: impl Fn(usize) -> Pacing, ticks: usize) -> (usize, usize) {
+        let (mut taken, mut injected, mut others) = (0, 0, 0);
+        for tick in 0..ticks {
+            turns.pace(&pacing(tick));
+            if turns.tick() {
+                assert_eq!(taken, 0, "what was taken before is polled before the next turn");
+                taken = turns.batch();
+                turns.have_taken(taken);
+            }
+            match taken.checked_sub(1) {
+                Some(left) => (taken, injected) = (left, injected + 1),
+                None => others += 1,
+            }
+        }
+        (injected, others)
+    }
+
+    #[test]
+    fn half_of_the_ticks_are_left_to_the_others() {
+        for poll in [NANOSECOND, MICROSECOND, 10 * MICROSECOND, 1_000 * MICROSECOND] {
+            for longest in [1, 2, 3, 60, 61] {
+                let (injected, others) = shares(&InjectorTurns::new(longest), |_| pacing_with(poll), 10_000);
+                assert!(others >= injected, "{injected} and {others}, polls of {poll:?}, at most {longest} ticks");
+                assert!(injected >= 3_000, "{injected} and {others}, polls of {poll:?}, at most {longest} ticks");
+            }
+        }
+    }
+
+    #[test]
+    fn half_of_the_ticks_are_left_to_the_others_while_polls_become_longer_and_shorter() {
+        for every in [1, 2, 3, 5, 10, 40, 100] {
+            let pacing = |tick| pacing_with(if tick / every % 2 == 0 { NANOSECOND } else { 100 * MICROSECOND });
+            let (injected, others) = shares(&InjectorTurns::new(61), pacing, 10_000);
+            // But for the turn under way at the end.
+            assert!(others + BATCH >= injected, "{injected} and {others}, they change every {every} ticks");
+        }
+    }
+
+    #[test]
+    fn one_that_was_taken_does_not_put_off_the_turn_when_polls_become_long() {
+        let turns = turns_with(NANOSECOND);
+        turns.have_taken(1);
+        turns.pace(&pacing_with(100 * MICROSECOND));
+        assert_eq!((ticks(&turns), ticks(&turns)), (2, 1));
+    }
+
+    #[test]
+    fn nor_does_what_was_taken_at_an_earlier_turn() {
+        let turns = turns_with(NANOSECOND);
+        turns.have_taken(10);
+        assert_eq!(ticks(&turns), 61);
+        turns.pace(&pacing_with(100 * MICROSECOND));
+        assert_eq!(ticks(&turns), 1);
+    }
+
+    #[test]
+    fn a_tick_that_would_be_the_turn_is_not_counted_away() {
+        let turns = InjectorTurns::new(3);
+        assert!(turns.tick_unless_turn() && turns.tick_unless_turn());
+        assert!(!turns.tick_unless_turn() && !turns.tick_unless_turn());
+        assert!(turns.tick());
+    }
+}
