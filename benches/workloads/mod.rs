@@ -4,6 +4,7 @@
 //! that implement [`Measure`](crate::Measure) yield other figures, and are in the report only; so are [`BytesPerTask`]
 //! and [`Idle`], which need more than a runtime: an allocator that counts, and a process to themselves.
 
+mod arrivals;
 mod blocking;
 mod bytes_per_task;
 mod chain;
@@ -34,6 +35,7 @@ mod timer_beside_hogs;
 mod wake_latency;
 mod yielding;
 
+pub use self::arrivals::Arrivals;
 pub use self::blocking::Blocking;
 pub use self::bytes_per_task::{BytesPerTask, TaskBytes};
 pub use self::chain::Chain;

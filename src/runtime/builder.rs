@@ -249,7 +249,9 @@ impl Builder {
         self
     }
 
-    /// Every so many ticks a worker looks into the global queue before its own (61).
+    /// After at most so many ticks a busy worker looks into the global queue, where tasks wait that were spawned or woken from
+    /// outside (61). When tasks take long, it does so sooner by itself. Whatever the interval, its own tasks are left half of
+    /// its polls.
     ///
     /// # Panics
     ///

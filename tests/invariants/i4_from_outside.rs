@@ -31,6 +31,7 @@ fn spawn_together(runtime: &Runtime, spawn: impl FnOnce()) {
     runtime.block_on(last.wait());
 }
 
+/// On new runtimes, which have not measured yet how long polls take: on a busy machine any may seem long.
 fn each_with_one_thread(test: impl Fn(&Runtime)) {
     test(&current());
     test(&multi(1));
@@ -39,9 +40,9 @@ fn each_with_one_thread(test: impl Fn(&Runtime)) {
 #[test]
 fn i4_tasks_that_were_spawned_together_from_outside_take_turns_in_their_order() {
     let _watchdog = watchdog();
-    each_with_one_thread(|runtime| {
-        for tasks in [2, 3, 10, 30] {
-            for rounds in [1, 2, 5] {
+    for tasks in [2, 3, 10, 30] {
+        for rounds in [1, 2, 5] {
+            each_with_one_thread(|runtime| {
                 let log = Arc::new(Mutex::new(Vec::new()));
                 let done = Arc::new(AtomicUsize::new(0));
                 spawn_together(runtime, || {
@@ -63,9 +64,9 @@ fn i4_tasks_that_were_spawned_together_from_outside_take_turns_in_their_order() 
                 });
                 let expected: Vec<_> = (0..rounds).flat_map(|_| 1..=tasks).collect();
                 assert_eq!(*log.lock(), expected, "{tasks} tasks");
-            }
+            });
         }
-    });
+    }
 }
 
 #[test]
@@ -128,7 +129,7 @@ fn longest_waits(handle: &Handle, tasks: usize, by_hand: bool) -> (usize, usize)
 
     // The count after the task is queued: before that, any number may pass while this thread waits for a processor.
     let mut spawned = 0;
-    for _ in 0..50 {
+    for _ in 0..20 {
         let polled_at = Arc::new(AtomicUsize::new(0));
         let (polls, at) = (burners.clone(), polled_at.clone());
         let task = handle.spawn(async move { at.store(polls.polls(), SeqCst) });
@@ -150,7 +151,7 @@ fn longest_waits(handle: &Handle, tasks: usize, by_hand: bool) -> (usize, usize)
         }
     });
     let mut woken = 0;
-    for message in 1..=50 {
+    for message in 1..=20 {
         // On its one thread the task's poll is over when another one begins: who is woken in its poll has not come from outside.
         let before = burners.polls();
         eventually(|| burners.polls() > before);
@@ -166,7 +167,7 @@ fn longest_waits(handle: &Handle, tasks: usize, by_hand: bool) -> (usize, usize)
 #[test]
 fn i4_what_comes_from_outside_waits_for_few_polls_if_these_are_long() {
     let _watchdog = watchdog();
-    for (tasks, by_hand) in [(1, false), (1, true), (2, false), (20, false), (20, true)] {
+    for (tasks, by_hand) in [(1, false), (2, true), (20, false)] {
         let runtime = multi(1);
         let waits = longest_waits(runtime.handle(), tasks, by_hand);
         assert!(waits.0 <= 2 && waits.1 <= 2, "{waits:?} polls of {tasks} tasks on a worker");

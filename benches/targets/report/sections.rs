@@ -1,9 +1,9 @@
 //! Which rows there are, in which order, and what they aim at.
 
 use rt_benches::workloads::{
-    Blocking, Chain, Connecting, Detached, Echo, EchoLatency, Fired, ForkJoin, FromOutside, FromThreads, Idle,
-    InBlockOn, Join, ManySenders, ManyTimers, MillionTimers, PingPong, Reset, SetAndCancel, Sleepers, StuckWorkers,
-    ThereAndBack, Timeout, TimerBesideHogs, WakeLatency, Yielding,
+    Arrivals, Blocking, Chain, Connecting, Detached, Echo, EchoLatency, Fired, ForkJoin, FromOutside, FromThreads,
+    Idle, InBlockOn, Join, ManySenders, ManyTimers, MillionTimers, PingPong, Reset, SetAndCancel, Sleepers,
+    StuckWorkers, ThereAndBack, Timeout, TimerBesideHogs, WakeLatency, Yielding,
 };
 use rt_benches::{Measure, PerOperation, Workload};
 
@@ -170,6 +170,8 @@ fn latency() -> Section {
         .telling(1)
         .measure(TimerBesideHogs::WAKE_THEMSELVES, [None; 3])
         .measure(TimerBesideHogs::MANY, [None; 3])
+        .measure(Arrivals::TASKS, [None; 3])
+        .measure(Arrivals::CONNECTIONS, [None; 3])
 }
 
 fn memory_and_idle() -> Section {

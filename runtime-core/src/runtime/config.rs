@@ -67,7 +67,7 @@ pub struct Config {
     pub on_thread_unpark: Option<Hook>,
     /// Told what happens to tasks.
     pub on_task_event: Option<Observer>,
-    /// Every so many ticks a worker takes from the injector first.
+    /// After at most so many ticks a busy worker takes from the injector.
     pub global_queue_interval: u32,
     /// After at most so many ticks a worker looks after the drivers.
     pub event_interval: u32,

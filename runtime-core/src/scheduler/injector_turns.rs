@@ -10,22 +10,28 @@
 //! So the injector has a turn after an *interval* of ticks. The interval is `global_queue_interval` at most (61, unless the
 //! builder says otherwise) while polls are short, and has no more polls than fit into some twenty microseconds
 //! ([`Pacing::polls_in_a_moment`]) when they are longer. Where each poll takes longer than that, the thread looks at every tick:
-//! a look costs nothing beside such a poll. Whatever the polls do, a task at the head of the injector waits for the
-//! longest interval in ticks, and for a moment or one poll in time, once the length of the polls is known.
+//! a look costs nothing beside such a poll. So a task at the head of the injector waits for that time or for one poll, once it is
+//! known how long polls take, and for the longest interval in ticks in any case.
 //!
-//! # What the others are left
+//! # What the thread's own tasks are left
 //!
 //! At its turn no more tasks are taken from the injector than half the interval has ticks. They go before those of the thread's
 //! own tasks that have had a turn, in the order in which they came. For each of them a tick passes in which it may be polled, and
 //! another one for the others, before the injector has its next turn. So half of all ticks, at least, are left to the thread's
 //! own tasks, however much comes from outside, and even where the thread looks at every tick.
+//!
+//! # A thread without tasks
+//!
+//! It takes as many as it will have polled when it looks after the drivers next ([`Pacing::polls_in_target`]). They go where a
+//! task goes that yields: so tasks that were spawned together take turns in the order of their spawns. With more of them, what
+//! sockets wake would wait behind a backlog; with one at a time, the first would have several turns before the second has one.
 
 use std::cell::Cell;
 
 use super::pacing::Pacing;
 
-/// At most so many tasks are taken from the injector at once, if others may come for the rest.
-pub(super) const BATCH: usize = 32;
+/// At most so many tasks are taken from the injector at once. Others may come for the rest.
+const BATCH: u32 = 32;
 
 /// See the module.
 #[derive(Debug)]
@@ -33,6 +39,8 @@ pub(super) struct InjectorTurns {
     longest: u32,
     /// Ticks from one look to the next.
     interval: Cell<u32>,
+    /// How many tasks a thread without tasks takes.
+    share_alone: Cell<u32>,
     /// Ticks until the next turn.
     left: Cell<u32>,
     /// As long as more are left than these, they are those of the tasks that were taken, and of the others.
@@ -43,7 +51,13 @@ impl InjectorTurns {
     /// With an interval of so many ticks at most. Until it is known how long polls take, they are taken for short.
     pub(super) fn new(longest: u32) -> Self {
         let longest = longest.max(1);
-        Self { longest, interval: Cell::new(longest), left: Cell::new(longest), free: Cell::new(longest) }
+        Self {
+            longest,
+            interval: Cell::new(longest),
+            share_alone: Cell::new(BATCH),
+            left: Cell::new(longest),
+            free: Cell::new(longest),
+        }
     }
 
     /// Counts a tick. Whether it is the injector's turn.
@@ -69,21 +83,23 @@ impl InjectorTurns {
         counts
     }
 
-    /// How many tasks a thread that has others may take at a turn.
-    pub(super) fn batch(&self) -> usize {
-        ((self.interval.get() / 2).max(1) as usize).min(BATCH)
+    /// How many tasks may be taken, at most, by a thread that has others, or has none.
+    pub(super) fn share(&self, is_alone: bool) -> usize {
+        let share = if is_alone { self.share_alone.get() } else { self.interval.get() / 2 };
+        share.clamp(1, BATCH) as usize
     }
 
-    /// So many tasks were taken from the injector, beside others. (If there were no others, what was taken is the thread's own from
-    /// then on: to say so of one of them is enough.)
-    pub(super) fn have_taken(&self, tasks: usize) {
-        let theirs_and_others = u32::try_from(tasks).unwrap_or(u32::MAX).saturating_mul(2);
+    /// So many tasks were taken from the injector. (By a thread without others, they are its own from then on.)
+    pub(super) fn have_taken(&self, tasks: usize, is_alone: bool) {
+        // No more than a batch.
+        let theirs_and_others = if is_alone { 0 } else { 2 * tasks as u32 };
         self.set_left(theirs_and_others, self.interval.get());
     }
 
     /// At the end of an interval of polls, which tells how long they take.
     pub(super) fn pace(&self, pacing: &Pacing) {
         self.interval.set(pacing.polls_in_a_moment().clamp(1, self.longest));
+        self.share_alone.set(pacing.polls_in_target());
         let left = self.left.get();
         self.set_left(left.saturating_sub(self.free.get()), self.interval.get().min(left));
     }
@@ -164,8 +180,8 @@ mod tests {
             turns.pace(&pacing(tick));
             if turns.tick() {
                 assert_eq!(taken, 0, "what was taken before is polled before the next turn");
-                taken = turns.batch();
-                turns.have_taken(taken);
+                taken = turns.share(false);
+                turns.have_taken(taken, false);
             }
             match taken.checked_sub(1) {
                 Some(left) => (taken, injected) = (left, injected + 1),
@@ -192,14 +208,14 @@ mod tests {
             let pacing = |tick| pacing_with(if tick / every % 2 == 0 { NANOSECOND } else { 100 * MICROSECOND });
             let (injected, others) = shares(&InjectorTurns::new(61), pacing, 10_000);
             // But for the turn under way at the end.
-            assert!(others + BATCH >= injected, "{injected} and {others}, they change every {every} ticks");
+            assert!(others + BATCH as usize >= injected, "{injected} and {others}, they change every {every} ticks");
         }
     }
 
     #[test]
     fn one_that_was_taken_does_not_put_off_the_turn_when_polls_become_long() {
         let turns = turns_with(NANOSECOND);
-        turns.have_taken(1);
+        turns.have_taken(1, false);
         turns.pace(&pacing_with(100 * MICROSECOND));
         assert_eq!((ticks(&turns), ticks(&turns)), (2, 1));
     }
@@ -207,10 +223,20 @@ mod tests {
     #[test]
     fn nor_does_what_was_taken_at_an_earlier_turn() {
         let turns = turns_with(NANOSECOND);
-        turns.have_taken(10);
+        turns.have_taken(10, false);
         assert_eq!(ticks(&turns), 61);
         turns.pace(&pacing_with(100 * MICROSECOND));
         assert_eq!(ticks(&turns), 1);
+    }
+
+    #[test]
+    fn a_thread_without_tasks_takes_no_more_than_it_polls_before_it_looks_after_the_drivers() {
+        assert_eq!(InjectorTurns::new(61).share(true), 32, "nothing is known");
+        for (poll, expected) in
+            [(NANOSECOND, 32), (10 * MICROSECOND, 20), (100 * MICROSECOND, 2), (1_000 * MICROSECOND, 1)]
+        {
+            assert_eq!(turns_with(poll).share(true), expected, "polls of {poll:?}");
+        }
     }
 
     #[test]

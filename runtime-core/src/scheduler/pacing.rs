@@ -5,7 +5,8 @@
 //! `event_interval`, which shrinks when polls are long so that the drivers are looked after every [`TARGET`] or so;
 //! and when polls are so short that the interval passes in less than [`TOO_SOON`], the system call is left out.
 //! Reading the clock is paid once an interval, or once for each poll that is long enough not to notice. (A worker of several may
-//! leave its turn to another: `multi/drivers.rs`.)
+//! leave its turn to another: `multi/drivers.rs`.) What is measured also says how often the injector has its turn
+//! (`injector_turns.rs`).
 //!
 //! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in runs: those of
 //! two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a long interval sixty polls
@@ -91,9 +92,18 @@ impl Pacing {
         self.poll_time.get()
     }
 
-    /// How many polls take as long as nobody is meant to notice ([`TOO_SOON`]).
+    /// How many polls take no longer than nobody is meant to notice ([`TOO_SOON`]).
     pub(crate) fn polls_in_a_moment(&self) -> u32 {
-        let polls = TOO_SOON.as_nanos() as u64 / self.poll_time.get().max(1);
+        self.polls_in(TOO_SOON)
+    }
+
+    /// How many polls take no longer than sockets and timers may go unattended ([`TARGET`]).
+    pub(crate) fn polls_in_target(&self) -> u32 {
+        self.polls_in(TARGET)
+    }
+
+    fn polls_in(&self, time: Duration) -> u32 {
+        let polls = time.as_nanos() as u64 / self.poll_time.get().max(1);
         u32::try_from(polls).unwrap_or(u32::MAX)
     }
 

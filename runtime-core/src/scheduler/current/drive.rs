@@ -204,19 +204,17 @@ impl Worker {
     }
 
     /// Takes the oldest tasks from the injector, and returns the first of them. The others go before what is in the queue: what
-    /// comes from outside keeps its order, and does not wait for a whole round. On an empty queue all there are go, so that one
-    /// that yields lets all others go first.
+    /// comes from outside keeps its order, and does not wait for a whole round.
     fn take_injected(&self) -> Option<Notified> {
         let (injector, turns) = (&self.shared().injector, &self.core.injector_turns);
         let task = take_one(injector)?;
         let mut queue = self.core.queue.borrow_mut();
         let before = queue.len();
-        // Not until there are none left: others may bring more all the time.
-        let others = if before == 0 { injector.len() } else { turns.batch() - 1 };
-        queue.extend(iter::from_fn(|| take_one(injector)).take(others));
+        let is_alone = before == 0;
+        queue.extend(iter::from_fn(|| take_one(injector)).take(turns.share(is_alone) - 1));
         let others = queue.len() - before;
         queue.rotate_right(others);
-        turns.have_taken(if before == 0 { 1 } else { 1 + others });
+        turns.have_taken(1 + others, is_alone);
         self.shared().depth.store(queue.len(), Relaxed);
         Some(task)
     }

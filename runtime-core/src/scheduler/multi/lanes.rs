@@ -18,7 +18,7 @@
 //! attendant, whose held tasks have a turn every fourth tick, a third more; and a task that it takes begins at the end of that
 //! line, once a poll.) Steals only shorten the line; a task that is stolen begins at the end of its lane here, with at most a
 //! batch of others that came with it. A task that is taken from the injector begins at the end of the due lane, with so few
-//! others that they are polled before the next turn; on a worker without tasks, at the end of the fair lane.
+//! others that they are polled before the next turn; on a worker without tasks, on the fair lane.
 //!
 //! What a timer wakes is late already, and mostly short; what yields has had a turn. So while the due lane is the longer
 //! one the fair lane's turns are fewer. `fair_turns.rs` says how many, and why the bound holds all the same, if tasks that go from
@@ -35,7 +35,7 @@ use super::bottom::{self, Bottom, BottomStealer};
 use super::fair_turns::FairTurns;
 use crate::asymmetric::AsymmetricFence;
 use crate::primitive::Injector;
-use crate::scheduler::injector_turns::{BATCH, InjectorTurns};
+use crate::scheduler::injector_turns::InjectorTurns;
 use crate::scheduler::pacing::Pacing;
 use crate::task::Notified;
 
@@ -207,14 +207,9 @@ impl Lanes {
         if injector.is_empty() {
             return None;
         }
-        let share = injector.len() / sharers + 1;
         let is_alone = self.is_empty();
-        let (lane, share) = match is_alone {
-            // Nobody else comes for the rest.
-            true if sharers == 1 => (&self.fair, share),
-            true => (&self.fair, share.min(BATCH)),
-            false => (&self.due, share.min(self.injector_turns.batch())),
-        };
+        let share = (injector.len() / sharers + 1).min(self.injector_turns.share(is_alone));
+        let lane = if is_alone { &self.fair } else { &self.due };
         let mut taken = 0;
         let mut first = None;
         if lane.is_empty() {
@@ -228,7 +223,7 @@ impl Lanes {
             // Others may have stolen some already.
             taken += lane.len().saturating_sub(before).max(1);
         }
-        self.injector_turns.have_taken(if is_alone { 1 } else { taken });
+        self.injector_turns.have_taken(taken, is_alone);
         first.or_else(|| pop(lane))
     }
 
