@@ -123,7 +123,10 @@ mod imp {
         /// Moves the oldest. To take others along is left to the real one.
         pub fn steal_batch_with_limit(&self, to: &crossbeam_deque::Worker<T>, _: usize) -> Steal<()> {
             match self.steal() {
-                Steal::Success(task) => Steal::Success(to.push(task)),
+                Steal::Success(task) => {
+                    to.push(task);
+                    Steal::Success(())
+                }
                 Steal::Empty => Steal::Empty,
                 Steal::Retry => Steal::Retry,
             }

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 
 /// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer.
 const TARGET: Duration = Duration::from_micros(200);
-/// The drivers are not polled again before this has passed.
+/// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from outside wait
+/// for polls of no more than this.
 const TOO_SOON: Duration = Duration::from_micros(20);
 /// After so many intervals of short polls, one after the other, they are made twice as long. (In polls the run would be too long for
 /// short intervals: with one long poll among two hundred short ones there would be an interval for each of them for ever.)
@@ -92,12 +93,12 @@ impl Pacing {
         self.poll_time.get()
     }
 
-    /// How many polls take no longer than nobody is meant to notice ([`TOO_SOON`]).
+    /// How many polls fit into a time that nobody is meant to notice ([`TOO_SOON`]).
     pub(crate) fn polls_in_a_moment(&self) -> u32 {
         self.polls_in(TOO_SOON)
     }
 
-    /// How many polls take no longer than sockets and timers may go unattended ([`TARGET`]).
+    /// How many polls fit into the time for which sockets and timers may go unattended ([`TARGET`]).
     pub(crate) fn polls_in_target(&self) -> u32 {
         self.polls_in(TARGET)
     }
