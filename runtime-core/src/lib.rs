@@ -24,6 +24,7 @@ mod large;
 pub mod metrics;
 mod patience;
 pub mod primitive;
+mod reporter;
 mod rng;
 pub mod runtime;
 mod scheduler;

@@ -187,8 +187,11 @@ impl Builder {
     /// where such tasks are spawned, when the poll is over, or after a second if it is not. Without this call the
     /// [`BlockedTask`](super::BlockedTask) is written to stderr, as one line.
     ///
-    /// The hook is called on the thread that watches the workers, which helps nobody meanwhile, nor calls up workers beyond the
-    /// processors: it must be quick.
+    /// Reports are made one after the other, on a thread of their own, which nobody waits for: the hook may block, and so may the
+    /// write to stderr. The thread that watches the workers goes on helping them meanwhile, and the runtime comes to its end. So
+    /// a report may come late, also after the runtime has ended, and it is lost if the process ends before. While a hook has not
+    /// returned some dozens of reports wait; further ones are dropped, and counted
+    /// ([`dropped_reports`](super::RuntimeMetrics::dropped_reports)).
     ///
     /// # Example
     ///

@@ -35,8 +35,14 @@ pub(crate) fn watchdog() -> Watchdog {
         .name("watchdog".into())
         .spawn(move || {
             if dropped.recv_timeout(LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
-                // Not `eprintln!`, which the test harness would keep to itself.
-                let _ = writeln!(std::io::stderr(), "HANG: {test} ({at}) has not ended after {LIMIT:?}");
+                // By a thread that is not waited for long: what hangs may be stderr. (Not `eprintln!`, which the test harness
+                // would keep to itself.)
+                let (said, is_said) = mpsc::channel::<()>();
+                thread::spawn(move || {
+                    let _ = writeln!(std::io::stderr(), "HANG: {test} ({at}) has not ended after {LIMIT:?}");
+                    drop(said);
+                });
+                let _ = is_said.recv_timeout(Duration::from_secs(1));
                 std::process::abort();
             }
         })

@@ -21,6 +21,7 @@ mod linux {
     mod reused_descriptors;
     mod signals;
     mod spurious_events;
+    mod stopped_stderr;
 }
 
 use rt::net::{TcpListener, TcpStream};

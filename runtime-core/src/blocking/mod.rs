@@ -92,7 +92,7 @@ impl Pool {
                 drop(handles);
                 self.crew.thread_started();
             }
-            Err(error) => self.thread_failed(runtime, &error),
+            Err(error) => self.thread_failed(runtime, error),
         }
     }
 
@@ -122,15 +122,19 @@ impl Pool {
     /// A thread could not be started. With others at work the job waits for one of them; with none it would wait for
     /// ever, so every queued job is cancelled, and their callers told.
     #[cold]
-    fn thread_failed(&self, runtime: &Inner, error: &io::Error) {
+    fn thread_failed(&self, runtime: &Inner, error: io::Error) {
         let stranded = self.crew.thread_failed();
-        if !stranded.is_empty() {
-            // Not `eprintln!`, which panics if nobody can be told: the tasks would never come to an end.
-            let count = stranded.len();
-            let _ =
-                writeln!(io::stderr(), "rt: {count} blocking task(s) cancelled: no thread could be started: {error}");
-        }
+        let count = stranded.len();
         stranded.into_iter().for_each(|job| cancel(runtime, job));
+        if count > 0 {
+            runtime.reporter.report(move || {
+                // Not `eprintln!`, which panics if nobody can be told.
+                let _ = writeln!(
+                    io::stderr(),
+                    "rt: {count} blocking task(s) cancelled: no thread could be started: {error}"
+                );
+            });
+        }
     }
 
     /// Takes no more jobs, and cancels those that wait. Jobs that run go on.

@@ -98,6 +98,19 @@ impl RuntimeMetrics {
         }
     }
 
+    /// Reports that were to be made, of blocked tasks and of blocking jobs for which there was no thread, and were dropped: too
+    /// many waited for a hook (`Builder::on_blocked`) or for stderr, or there was no thread to make them.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Runtime::new().unwrap();
+    /// assert_eq!(runtime.metrics().dropped_reports(), 0);
+    /// ```
+    pub fn dropped_reports(&self) -> u64 {
+        self.inner.reporter.dropped()
+    }
+
     /// Threads of spare workers: those that stand in for blocked workers, and those that have and wait to do so again.
     pub fn num_spare_threads(&self) -> usize {
         match &self.inner.scheduler {

@@ -23,6 +23,7 @@ use crate::clock::Clock;
 use crate::coop::Budget;
 use crate::driver::{DriverStack, KnownService, Unpark};
 use crate::events::Observer;
+use crate::reporter::Reporter;
 use crate::rng::{Generator, RngSeed};
 use crate::scheduler::{Scheduler, current, multi};
 use crate::task::orphans::Orphans;
@@ -38,6 +39,7 @@ pub(crate) struct Inner {
     pub(crate) hooks: Hooks,
     pub(crate) threads: Threads,
     pub(crate) observer: Option<Observer>,
+    pub(crate) reporter: Reporter,
     pub(crate) budget: Budget,
     pub(crate) event_interval: u32,
     pub(crate) global_queue_interval: u32,
@@ -72,6 +74,7 @@ impl Inner {
             hooks: Hooks::new(config),
             threads: config.threads(),
             observer: config.on_task_event.clone(),
+            reporter: Reporter::default(),
             budget: Budget::limited(config.coop_budget),
             event_interval: config.event_interval.max(1),
             global_queue_interval: config.global_queue_interval.max(1),
@@ -144,6 +147,7 @@ impl Inner {
             Scheduler::Current(shared) => shared.close(self),
         }
         self.blocking.close(self);
+        self.reporter.close();
     }
 
     /// Waits until the scheduler has come to its end, and the blocking pool too. False if that takes longer than the

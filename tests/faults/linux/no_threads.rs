@@ -22,10 +22,10 @@ const MIB: usize = 1 << 20;
 
 /// So large that the memory that the program needs for itself meanwhile is nothing beside it, and that the system does
 /// not keep the stacks of threads that have ended for new ones.
-const STACK: usize = 256 * MIB;
+pub(super) const STACK: usize = 256 * MIB;
 
 /// The process has little address space left. Gives it back when dropped.
-struct Narrow(u64);
+pub(super) struct Narrow(u64);
 
 impl Narrow {
     /// Leaves room for so much more than there is now.
@@ -38,7 +38,7 @@ impl Narrow {
     }
 
     /// Leaves room for so many more threads of large stack, and none besides.
-    fn with_room_for_threads(n: usize) -> Self {
+    pub(super) fn with_room_for_threads(n: usize) -> Self {
         Self::with_room_for(n * STACK + STACK / 2)
     }
 }

@@ -28,6 +28,13 @@
 //! When all workers have slept for a while or are aside, none of them over a task and one of them in the drivers, and no more
 //! spares are left than workers are aside, the monitor sleeps too, without a timeout, until a worker gets up (`doze.rs`): an idle
 //! runtime makes no system calls. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
+//!
+//! # What it must never do
+//!
+//! Wait for anybody. Whatever it waited for might wait for a blocked task, and then nobody helps any more, and the runtime, whose end
+//! joins this thread, never ends. So nothing runs here that is not the runtime's own: no hook, no observer of task events, no
+//! waker but those of tasks, no write to stderr. Reports are made by the reporter (`crate::reporter`); the names of the threads
+//! that it starts were made before (`runtime/names.rs`).
 
 mod attendant;
 mod crowd;
@@ -52,7 +59,7 @@ pub(super) use self::crowd::reserve;
 use self::doze::Doze;
 use self::pace::{Mood, Pace};
 use self::policy::{Help, Situation};
-use self::report::Reporter;
+use self::report::Reports;
 use self::watch::{Event, Passed, Progress, Seen, Watch};
 use super::{Multi, Shared, Slot};
 use crate::blocked::{BlockedHook, Stack};
@@ -174,7 +181,7 @@ struct Rounds<'a> {
     /// By victim's number.
     watches: Vec<Watch>,
     drivers: Drivers,
-    reporter: Reporter,
+    reports: Reports,
     /// How long ago trouble will be forgotten.
     trouble: Duration,
     /// How many spares are needed for those that are stuck.
@@ -199,7 +206,7 @@ impl<'a> Rounds<'a> {
             shared,
             watches: Vec::new(),
             drivers: Drivers::default(),
-            reporter: Reporter::new(shared.monitor.hook.clone()),
+            reports: Reports::new(shared.monitor.hook.clone()),
             trouble: Duration::ZERO,
             needed: 0,
             places: Places::default(),
@@ -280,7 +287,7 @@ impl<'a> Rounds<'a> {
             let (how, ended) = watch.look(seen, passed, self.shared.monitor.threshold);
             progress.push(how);
             if let Some((watch, event)) = ended {
-                self.reporter.report(&watch, &event, true);
+                self.reports.report(&self.runtime.reporter, &watch, &event, true);
             }
         }
         progress
@@ -405,7 +412,7 @@ impl<'a> Rounds<'a> {
             {
                 monitor.blocked.fetch_add(1, Relaxed);
                 let mut event = Event { doing, is_reported: false, stack: None };
-                if self.reporter.wants_stack(&event) {
+                if self.reports.wants_stack(&event) {
                     event.stack = slot.current.thread().and_then(Stack::of);
                 }
                 watch.event = Some(event);
@@ -413,7 +420,7 @@ impl<'a> Rounds<'a> {
             if watch.age() >= REPORT_AFTER
                 && let Some(mut event) = watch.event.take()
             {
-                self.reporter.report(watch, &event, false);
+                self.reports.report(&self.runtime.reporter, watch, &event, false);
                 event.is_reported = true;
                 watch.event = Some(event);
             }
@@ -444,10 +451,9 @@ impl<'a> Rounds<'a> {
     fn end(&mut self) {
         for watch in &mut self.watches {
             if let Some(event) = watch.event.take() {
-                self.reporter.report(watch, &event, false);
+                self.reports.report(&self.runtime.reporter, watch, &event, false);
             }
         }
-        self.reporter.end();
     }
 }
 

@@ -1,30 +1,28 @@
-//! Telling the user of blocked workers: once for each place where their tasks are spawned.
+//! Telling the user of blocked workers: once for each place where their tasks are spawned. The monitor says what there is to
+//! tell; the telling itself, which may block, is the reporter's (`crate::reporter`).
 
 use std::collections::HashSet;
 use std::io::Write;
 use std::panic::Location;
-use std::thread;
 
 use super::watch::{Event, Watch};
 use crate::blocked::{BlockedHook, BlockedTask, Stack};
+use crate::reporter::Reporter;
 use crate::scheduler::multi::slot::Doing;
-use crate::task::{contain, discard};
 
 /// See the module.
-pub(super) struct Reporter {
+pub(super) struct Reports {
     /// `None`: to stderr.
     hook: Option<BlockedHook>,
     /// By value, because the same place can have several `Location`s; `None` for what was no task.
     reported: HashSet<Option<Location<'static>>>,
     /// Likewise, places of which a stack was asked for.
     sampled: HashSet<Option<Location<'static>>>,
-    /// Threads that find out the names in a stack, which takes too long for the monitor.
-    resolving: Vec<thread::JoinHandle<()>>,
 }
 
-impl Reporter {
+impl Reports {
     pub(super) fn new(hook: Option<BlockedHook>) -> Self {
-        Self { hook, reported: HashSet::new(), sampled: HashSet::new(), resolving: Vec::new() }
+        Self { hook, reported: HashSet::new(), sampled: HashSet::new() }
     }
 
     fn place(event: &Event) -> Option<Location<'static>> {
@@ -40,7 +38,7 @@ impl Reporter {
     }
 
     /// Reports it, unless the place was reported before.
-    pub(super) fn report(&mut self, watch: &Watch, event: &Event, is_over: bool) {
+    pub(super) fn report(&mut self, reporter: &Reporter, watch: &Watch, event: &Event, is_over: bool) {
         if event.is_reported || !self.reported.insert(Self::place(event)) {
             return;
         }
@@ -59,37 +57,15 @@ impl Reporter {
             drivers_waited: watch.drivers_waited(),
             backtrace: None,
         };
-        let Some(stack) = event.stack.clone() else { return tell(self.hook.as_ref(), &blocked) };
-        let hook = self.hook.clone();
-        let resolve = {
-            let mut blocked = blocked.clone();
-            move || {
-                blocked.backtrace = Some(stack.describe());
-                tell(hook.as_ref(), &blocked);
+        let (hook, stack) = (self.hook.clone(), event.stack.clone());
+        reporter.report(move || {
+            // To find out the names in a stack takes long, and locks that others may hold.
+            blocked.backtrace = stack.map(|stack| stack.describe());
+            match hook {
+                Some(hook) => hook(&blocked),
+                // Nobody is left to be told that stderr is gone.
+                None => drop(writeln!(std::io::stderr(), "rt: {blocked}")),
             }
-        };
-        match thread::Builder::new().name("rt-report".into()).spawn(resolve) {
-            Ok(thread) => self.resolving.push(thread),
-            Err(error) => {
-                blocked.backtrace = Some(format!("(no thread to find it out: {error})"));
-                tell(self.hook.as_ref(), &blocked);
-            }
-        }
-    }
-
-    /// Waits for reports that are under way.
-    pub(super) fn end(&mut self) {
-        for thread in self.resolving.drain(..) {
-            // Should it have panicked it has said so on stderr.
-            let _ = thread.join();
-        }
-    }
-}
-
-fn tell(hook: Option<&BlockedHook>, blocked: &BlockedTask) {
-    match hook {
-        Some(hook) => discard(contain(|| hook(blocked))),
-        // Nobody is left to be told that stderr is gone.
-        None => drop(writeln!(std::io::stderr(), "rt: {blocked}")),
+        });
     }
 }

@@ -1,0 +1,142 @@
+//! A stderr that does not take what is written to it: it is a pipe that is full and that nobody reads, or its lock is held by the task
+//! that is to be reported. Whoever writes there stands still; the runtime must not.
+//!
+//! Mutations that these tests are for: a report that is written by the monitor, or by whoever submits a blocking job; an end of a
+//! runtime that waits for a report.
+
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rt::runtime::{Builder, Runtime};
+use rt::task::JoinHandle;
+
+use super::no_threads::{Narrow, STACK};
+use super::own_process::{in_own_process, in_own_process_with};
+use crate::common::*;
+
+/// Runs a test in a process of its own whose stderr is full.
+fn with_full_stderr<F: FnOnce()>(test: F) {
+    let (mut full, _never_read) = UnixStream::pair().unwrap();
+    full.set_nonblocking(true).unwrap();
+    let end = loop {
+        match full.write(&[b'.'; 4096]) {
+            Ok(_) => {}
+            Err(error) => break error.kind(),
+        }
+    };
+    assert_eq!(end, ErrorKind::WouldBlock);
+    full.set_nonblocking(false).unwrap();
+    in_own_process_with(
+        |command| {
+            command.stderr(Stdio::from(OwnedFd::from(full)));
+        },
+        test,
+    );
+}
+
+fn one_worker() -> Runtime {
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+/// A task that blocks its worker until the gate is open.
+#[track_caller]
+fn blocked(runtime: &Runtime, gate: &Gate) -> JoinHandle<()> {
+    let gate = gate.clone();
+    runtime.spawn(async move { gate.pass() })
+}
+
+/// Has more and more tasks block at once, each on a thread of its own. The first is counted in the first round, and reported at its
+/// end.
+fn help_comes_again_and_again(runtime: &Runtime) {
+    for tasks in [4, 8, 16] {
+        let gate = Gate::new();
+        let tasks: Vec<_> = (0..tasks).map(|_| blocked(runtime, &gate)).collect();
+        gate.wait_for(tasks.len());
+        eventually(|| runtime.metrics().blocked_count() > 0);
+        gate.open();
+        runtime.block_on(async {
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+    }
+}
+
+#[test]
+fn full_it_keeps_nobody_from_being_helped_and_no_runtime_from_its_end() {
+    with_full_stderr(|| {
+        let ends: [fn(Runtime); 3] =
+            [drop, |runtime| runtime.shutdown_timeout(Duration::MAX), Runtime::shutdown_background];
+        for end in ends {
+            let runtime = one_worker();
+            help_comes_again_and_again(&runtime);
+            end(runtime);
+        }
+    });
+}
+
+/// The report is due while the poll lasts.
+#[test]
+fn locked_by_the_task_that_is_reported_it_keeps_nobody_from_being_helped() {
+    in_own_process(|| {
+        let runtime = one_worker();
+        let (gate, locked) = (Gate::new(), Gate::new());
+        let task = {
+            let (gate, locked) = (gate.clone(), locked.clone());
+            runtime.spawn(async move {
+                let _stderr = io::stderr().lock();
+                locked.open();
+                gate.pass();
+            })
+        };
+        locked.pass();
+        let behind = runtime.handle().clone();
+        let opening = runtime.spawn(async move {
+            // On a spare worker, for so long that the first must have been reported.
+            std::thread::sleep(Duration::from_millis(1500));
+            let (done, is_done) = mpsc::channel();
+            // This needs another spare.
+            behind.spawn(async move { done.send(()).unwrap() });
+            is_done.recv().unwrap();
+        });
+        runtime.block_on(opening).unwrap();
+        gate.open();
+        runtime.block_on(task).unwrap();
+    });
+}
+
+#[test]
+fn locked_by_whoever_drops_the_runtime_it_does_not_keep_the_drop_from_its_end() {
+    in_own_process(|| {
+        let runtime = one_worker();
+        let gate = Gate::new();
+        let task = blocked(&runtime, &gate);
+        runtime.block_on(runtime.spawn(async {})).unwrap();
+        eventually(|| runtime.metrics().blocked_count() > 0);
+        let _stderr = io::stderr().lock();
+        gate.open();
+        runtime.block_on(task).unwrap();
+        drop(runtime);
+    });
+}
+
+#[test]
+fn full_it_does_not_keep_blocking_jobs_without_a_thread_from_being_cancelled() {
+    with_full_stderr(|| {
+        for builder in [&mut Builder::new_current_thread(), Builder::new_multi_thread().worker_threads(1)] {
+            let runtime = builder.thread_stack_size(STACK).enable_all().build().unwrap();
+            runtime.block_on(async {
+                let narrow = Narrow::with_room_for_threads(0);
+                for _ in 0..3 {
+                    assert!(rt::spawn_blocking(|| ()).await.unwrap_err().is_cancelled());
+                }
+                drop(narrow);
+                rt::spawn_blocking(|| ()).await.unwrap();
+            });
+        }
+    });
+}
