@@ -10,7 +10,7 @@ use runtime_core::blocked::BlockedTask;
 use runtime_core::clock::Clock;
 use runtime_core::driver::DriverStack;
 use runtime_core::events::TaskEvent;
-use runtime_core::runtime::{Config, Flavor, MAX_WORKER_THREADS};
+use runtime_core::runtime::{Config, Flavor, MAX_WORKER_THREADS, ThreadNames};
 
 use super::{LocalRuntime, Runtime};
 
@@ -122,7 +122,7 @@ impl Builder {
         self
     }
 
-    /// The name of the worker and blocking threads. Without this call they are numbered: `rt-worker-0`,
+    /// The name of the worker, spare and blocking threads. Without this call they are numbered: `rt-worker-0`,
     /// `rt-blocking-1`.
     ///
     /// # Panics
@@ -132,12 +132,36 @@ impl Builder {
     pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
         let name = name.into();
         assert!(!name.contains('\0'), "a thread's name cannot contain a zero byte: {name:?}");
-        self.thread_name_fn(move || name.clone())
+        self.config.thread_names = ThreadNames::Same(name);
+        self
     }
 
     /// Like [`thread_name`](Self::thread_name), with a name for each thread.
+    ///
+    /// Names are made in advance, because threads are started where nothing may wait for the namer: by the thread that watches the
+    /// workers, for one, when all of them are blocked. So the namer is called when the runtime is built, on the thread that builds
+    /// it, for each worker and for 32 more threads; and later, when half of these names are used, on a thread of its own. They are used
+    /// in the order in which they were made. Some never are.
+    ///
+    /// A thread gets a name of the runtime's own, as if this had not been called, if the names made in advance are used up (by
+    /// more threads at once than that, or because the namer has not returned), and for each call of the namer that panics or
+    /// gives a name with a zero byte. Nothing waits for the namer later, not even the end of the runtime.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    /// let next = AtomicUsize::new(0);
+    /// let runtime = rt::runtime::Builder::new_multi_thread()
+    ///     .worker_threads(1)
+    ///     .thread_name_fn(move || format!("my-app {}", next.fetch_add(1, Relaxed)))
+    ///     .build()
+    ///     .unwrap();
+    /// let task = runtime.spawn_blocking(|| std::thread::current().name().map(str::to_owned));
+    /// assert_eq!(runtime.block_on(task).unwrap().as_deref(), Some("my-app 1"));
+    /// ```
     pub fn thread_name_fn(&mut self, name: impl Fn() -> String + Send + Sync + 'static) -> &mut Self {
-        self.config.thread_name = Some(Arc::new(name));
+        self.config.thread_names = ThreadNames::Each(Arc::new(name));
         self
     }
 

@@ -5,16 +5,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use super::names::{Names, ThreadNames};
 use crate::blocked::BlockedHook;
 use crate::events::Observer;
 use crate::rng::RngSeed;
 use crate::scheduler::multi::GUESTS;
-use crate::task::{contain, discard};
 
 /// A hook without arguments.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
-/// Names a thread.
-pub type ThreadNamer = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// The environment variable that sets the default number of worker threads.
 pub const WORKER_THREADS_VAR: &str = "RT_WORKER_THREADS";
@@ -45,8 +43,8 @@ pub struct Config {
     pub max_blocking_threads: usize,
     /// How long a thread of the blocking pool waits for work before it ends.
     pub thread_keep_alive: Duration,
-    /// Names worker and blocking threads. `None`: `rt-worker-N`, `rt-blocking-N`.
-    pub thread_name: Option<ThreadNamer>,
+    /// What worker, spare and blocking threads are called.
+    pub thread_names: ThreadNames,
     /// The stack size of these threads, in bytes. `None`: the standard library's.
     pub thread_stack_size: Option<usize>,
     /// Whether the monitor helps when a worker is stuck, and reports it.
@@ -86,7 +84,7 @@ impl Config {
             worker_threads: 1,
             max_blocking_threads: 512,
             thread_keep_alive: Duration::from_secs(10),
-            thread_name: None,
+            thread_names: ThreadNames::default(),
             thread_stack_size: None,
             rescue_blocked: true,
             blocked_threshold: Duration::from_millis(10),
@@ -149,8 +147,9 @@ impl Config {
         self.max_spare_workers.min(MAX_WORKER_THREADS - self.worker_threads)
     }
 
+    /// How the threads are made. Calls the user's namer for those that the runtime has from the start, and for some more.
     pub(crate) fn threads(&self) -> Threads {
-        Threads { name: self.thread_name.clone(), stack_size: self.thread_stack_size }
+        Threads { names: Names::new(&self.thread_names, self.workers_that_visit()), stack_size: self.thread_stack_size }
     }
 }
 
@@ -175,20 +174,13 @@ impl fmt::Debug for Config {
 
 /// How a runtime's threads are made.
 pub(crate) struct Threads {
-    name: Option<ThreadNamer>,
+    names: Names,
     stack_size: Option<usize>,
 }
 
 impl Threads {
     fn builder(&self, role: &str, number: u64) -> thread::Builder {
-        // The user's namer may panic, or find a name that no thread can have: neither must stop a runtime half-way.
-        let mut own = None;
-        if let Some(namer) = &self.name {
-            discard(contain(|| own = Some(namer())));
-        }
-        let own = own.filter(|name| !name.contains('\0'));
-        let name = own.unwrap_or_else(|| format!("rt-{role}-{number}"));
-        let builder = thread::Builder::new().name(name);
+        let builder = thread::Builder::new().name(self.names.next(role, number));
         match self.stack_size {
             Some(size) => builder.stack_size(size),
             None => builder,

@@ -5,14 +5,16 @@ mod config;
 pub mod control;
 mod handle;
 mod hooks;
+mod names;
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use self::config::{Config, Flavor, Hook, MAX_WORKER_THREADS, ThreadNamer, WORKER_THREADS_VAR};
+pub use self::config::{Config, Flavor, Hook, MAX_WORKER_THREADS, WORKER_THREADS_VAR};
 pub use self::handle::{EnterGuard, Handle, TryCurrentError};
 pub(crate) use self::handle::{spawn_blocking_here, spawn_here, spawn_local_here};
+pub use self::names::{ThreadNamer, ThreadNames};
 
 pub(crate) use self::config::join_threads;
 
