@@ -11,6 +11,7 @@ mod computing;
 mod crowds;
 mod in_place;
 mod limits;
+mod not_waited_for;
 mod processors;
 mod reports;
 mod rescue;

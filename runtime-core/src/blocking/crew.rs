@@ -17,6 +17,9 @@
 //! thread coming, unless all are busy and no more are allowed; then the next to finish takes from it. Should the one
 //! that was coming fail to start, one that has begun to wait meanwhile is summoned in its place.
 //!
+//! A thread begins with the user's hook, which may block. So it takes its first job before it calls the hook, as if that were a
+//! part of the job: it counts as busy, not as coming, and others come for the jobs behind.
+//!
 //! # Short jobs
 //!
 //! Nor is anybody summoned while a thread at work will soon have begun all that is queued, going by how long jobs take
@@ -189,9 +192,16 @@ impl<J> Crew<J> {
         VecDeque::new()
     }
 
-    /// What a thread does until it ends. `start` starts the thread of a number; `look_out` looks for a job as long as that
-    /// seems to pay, given how long it takes to be woken.
-    pub(super) fn work(&self, start: impl Fn(u64), run: impl Fn(J), look_out: impl Fn(Duration, &dyn Fn() -> bool)) {
+    /// What a thread does until it ends. `begin` is called once, before anything else of the user's; `start` starts the thread of a
+    /// number; `look_out` looks for a job as long as that seems to pay, given how long it takes to be woken.
+    pub(super) fn work(
+        &self,
+        begin: impl FnOnce(),
+        start: impl Fn(u64),
+        run: impl Fn(J),
+        look_out: impl Fn(Duration, &dyn Fn() -> bool),
+    ) {
+        let mut begin = Some(begin);
         let mut state = self.state.lock();
         loop {
             // Here as one that was started or summoned, or has looked out.
@@ -206,11 +216,22 @@ impl<J> Crew<J> {
                         start(number);
                         now = Clock::real();
                     }
+                    if let Some(begin) = begin.take() {
+                        begin();
+                        now = Clock::real();
+                    }
                     run(job);
                     (now, Clock::real())
                 });
                 state.backlog.note_ended(number, ended.saturating_duration_since(began));
                 now = ended;
+            }
+            if let Some(begin) = begin.take() {
+                // Another thread has taken the job that this one was started for.
+                MutexGuard::unlocked(&mut state, begin);
+                // Jobs that have come meanwhile may rely on it.
+                state.coming += 1;
+                continue;
             }
             if self.look_out(&mut state, &look_out) {
                 continue;

@@ -44,6 +44,8 @@ struct Model {
     changed: Condvar,
     /// The thread of this number cannot be started.
     fails: u64,
+    /// The thread of this number begins only when a job was done.
+    begins_late: u64,
     /// So many jobs, in the order of their numbers, end only together.
     together: usize,
     /// How many threads were started.
@@ -59,6 +61,7 @@ impl Model {
             done: Mutex::new(Vec::new()),
             changed: Condvar::new(),
             fails: 0,
+            begins_late: 0,
             together: 1,
             handles: Mutex::new(0),
         }
@@ -79,10 +82,21 @@ impl Model {
         }
         let model = self.clone();
         thread::spawn(move || {
-            model.crew.work(|number| model.start(number), |job| model.run(job), |_, is_there| _ = is_there());
+            model.crew.work(
+                || model.begin(number),
+                |number| model.start(number),
+                |job| model.run(job),
+                |_, is_there| _ = is_there(),
+            );
         });
         *self.handles.lock().unwrap() += 1;
         self.crew.thread_started();
+    }
+
+    fn begin(&self, number: u64) {
+        if number == self.begins_late {
+            self.wait_for(1);
+        }
     }
 
     fn run(&self, job: usize) {
@@ -215,4 +229,19 @@ fn loom_a_thread_that_does_not_start_leaves_no_job_behind() {
         model.close();
         model.assert_over(3);
     });
+}
+
+/// A thread blocks before it begins, in the user's hook, until a job was done: another comes for the next job, and does it.
+#[test]
+fn loom_a_thread_that_is_late_to_begin_holds_up_one_job() {
+    for times in all_times() {
+        check(2, move || {
+            let model = Arc::new(Model { begins_late: 1, ..Model::new(2, times) });
+            model.submit(0);
+            model.submit(1);
+            model.wait_for(2);
+            model.close();
+            model.assert_over(2);
+        });
+    }
 }

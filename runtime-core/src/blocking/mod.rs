@@ -101,10 +101,10 @@ impl Pool {
         runtime.threads.blocking_builder(number).spawn(move || {
             let _runtime = RuntimeGuard::enter(Arc::clone(&for_thread));
             let _place = context::take_place(Place::Blocking(NonNull::from(&*for_thread)));
-            for_thread.hooks.on_thread_start();
             let pool = &for_thread.blocking;
             let patience = Patience::default();
             pool.crew.work(
+                || for_thread.hooks.on_thread_start(),
                 |number| pool.add_thread(&for_thread, number),
                 |job| run(&for_thread, job),
                 |wake, is_there| pool.look_out(&patience, wake, is_there),

@@ -22,7 +22,7 @@ fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
         assert_eq!(crew.submit(0), Ok(Some(1)));
         let (crew, gate) = (&crew, &gate);
         scope.spawn(move || {
-            crew.work(|_| _ = crew.thread_failed(), |job| done.send(job).unwrap(), |_, _| drop(gate.lock()));
+            crew.work(|| (), |_| _ = crew.thread_failed(), |job| done.send(job).unwrap(), |_, _| drop(gate.lock()));
         });
         crew.thread_started();
         assert_eq!(jobs.recv(), Ok(0));
@@ -55,7 +55,9 @@ fn the_watch_comes_for_what_waits_for_a_thread_that_looks_out() {
         for job in [0, 1] {
             assert_eq!(crew.submit(job), Ok(Some(job as u64 + 1)));
             let (crew, run, gates) = (&crew, &run, &gates);
-            scope.spawn(move || crew.work(|_| unreachable!("there may be two"), run, |_, _| drop(gates[2].lock())));
+            scope.spawn(move || {
+                crew.work(|| (), |_| unreachable!("there may be two"), run, |_, _| drop(gates[2].lock()))
+            });
             crew.thread_started();
             while crew.counts().2 > 0 {
                 thread::yield_now();
@@ -106,7 +108,7 @@ fn behind_a_long_job(first_to_end: usize, watch: Duration, check: impl FnOnce(&C
         for job in [0, 1] {
             assert_eq!(crew.submit(job), Ok(Some(job as u64 + 1)));
             let (crew, run) = (&crew, run);
-            scope.spawn(move || crew.work(|_| unreachable!("there may be two"), run, |_, _| ()));
+            scope.spawn(move || crew.work(|| (), |_| unreachable!("there may be two"), run, |_, _| ()));
             crew.thread_started();
             while crew.counts().2 > 0 {
                 thread::yield_now();

@@ -73,6 +73,7 @@ fn start_with_core(
 
 /// The thread of a worker.
 fn run_worker(runtime: &Arc<Inner>, core: Box<Core>) {
+    Multi::shared(runtime).slot(core.index).current.calls_foreign();
     in_worker_thread(runtime, || work(runtime, *core));
 }
 
