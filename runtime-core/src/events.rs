@@ -2,8 +2,10 @@
 //!
 //! A runtime without an observer pays one predictable branch for each event. The observer is called on whatever thread
 //! the thing happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the
-//! runtime.
+//! runtime. But it is not called on a monitor's thread, which must not wait for anybody: of the few wakes that a monitor makes the
+//! observer is not told.
 
+use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -34,7 +36,8 @@ pub enum TaskEventKind {
     Polled,
     /// The poll returned `Pending`.
     Pending,
-    /// It was woken while it waited, and queued.
+    /// It was woken while it waited, and queued. (Not told of each wake: of one during the poll of the task, and of the rare one that
+    /// is made by the thread which watches the workers.)
     Woken,
     /// It gave its output, panicked, or was cancelled.
     Completed,
@@ -51,8 +54,20 @@ pub(crate) fn emit(observer: Option<&Observer>, task: &TaskRef, kind: TaskEventK
     }
 }
 
+thread_local! {
+    static IS_MONITOR: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The calling thread is a monitor's: no observer is called on it, of this runtime or of another whose task it wakes.
+pub(crate) fn tell_nothing_here() {
+    IS_MONITOR.set(true);
+}
+
 #[cold]
 fn tell(observer: &Observer, task: &TaskRef, kind: TaskEventKind) {
+    if IS_MONITOR.get() {
+        return;
+    }
     let header = task.header();
     let event = TaskEvent { id: header.id, name: task.name(), spawned_at: header.location(), kind };
     discard(contain(|| observer(&event)));

@@ -260,7 +260,8 @@ impl Builder {
     /// Tells the hook whatever happens to every task: spawned, polled, pending, woken, completed.
     ///
     /// It is called in the middle of the scheduler, on whatever thread it happens: it must be quick, and must not call
-    /// back into the runtime. Without it, each of these points costs one predictable branch.
+    /// back into the runtime. Without it, each of these points costs one predictable branch. The thread that watches the workers does
+    /// not call it: of the rare wake that is made there it is not told.
     ///
     /// # Example
     ///

@@ -78,11 +78,20 @@ fn reads_what_was_presumed_not_to_be_there<F>(wait: impl Fn() -> F + Clone + Sen
 where
     F: Future<Output = mpsc::Sender<()>> + Send,
 {
+    // One worker, so that the task which is spawned next is the next that it polls.
+    on_runtimes_reads_what_was_presumed_not_to_be_there(|| runtime(1), wait);
+}
+
+fn on_runtimes_reads_what_was_presumed_not_to_be_there<F>(
+    runtime: impl Fn() -> Runtime,
+    wait: impl Fn() -> F + Clone + Send + 'static,
+) where
+    F: Future<Output = mpsc::Sender<()>> + Send,
+{
     let mut seen = false;
     while !seen {
         let wait = wait.clone();
-        // One worker, so that the task which is spawned next is the next that it polls.
-        let runtime = runtime(1);
+        let runtime = runtime();
         let reader = runtime.spawn(async move {
             let (mut ours, mut theirs) = used_connection().await;
             theirs.write_all(&[1; 2 * SIZE]).unwrap();
@@ -243,4 +252,29 @@ fn messages_that_come_alone_or_together_all_get_there() {
     assert_eq!(runtime.block_on(server).unwrap(), sent);
     stop.store(true, Relaxed);
     runtime.block_on(yielder).unwrap();
+}
+
+/// The monitor, which wakes the reader then, must not wait for an observer.
+#[test]
+fn when_the_worker_is_stuck_and_an_observer_blocks_whoever_calls_it_on_the_monitor() {
+    let _watchdog = watchdog();
+    let never = Gate::new();
+    let observed = || {
+        let never = never.clone();
+        Builder::new_multi_thread()
+            .worker_threads(1)
+            .on_task_event(move |_| {
+                if std::thread::current().name() == Some("rt-monitor") {
+                    never.pass();
+                }
+            })
+            .enable_all()
+            .build()
+            .unwrap()
+    };
+    on_runtimes_reads_what_was_presumed_not_to_be_there(observed, || async {
+        let (done, is_done) = mpsc::channel();
+        rt::spawn(async move { is_done.recv().unwrap() });
+        done
+    });
 }

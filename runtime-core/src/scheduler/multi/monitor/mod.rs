@@ -64,6 +64,7 @@ use self::watch::{Event, Passed, Progress, Seen, Watch};
 use super::{Multi, Shared, Slot};
 use crate::blocked::{BlockedHook, Stack};
 use crate::clock::Clock;
+use crate::events;
 use crate::metrics::Counter;
 use crate::primitive::Parker;
 use crate::runtime::{Config, Inner};
@@ -135,7 +136,8 @@ impl Monitor {
 
 /// The monitor's thread.
 pub(super) fn run(runtime: &Arc<Inner>) {
-    // Users' hooks are fenced. What else panics is a defect, and a runtime without its monitor would hang one day, for no
+    events::tell_nothing_here();
+    // Nothing of the user's runs here. What panics is a defect, and a runtime without its monitor would hang one day, for no
     // visible reason.
     if catch_unwind(AssertUnwindSafe(|| watch_over(runtime))).is_err() {
         let _ =
