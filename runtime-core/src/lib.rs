@@ -17,6 +17,7 @@ pub mod context;
 pub mod coop;
 pub mod driver;
 pub mod events;
+mod fatal;
 #[cfg(all(any(test, fuzzing), not(loom)))]
 #[doc(hidden)]
 pub mod fuzzing;

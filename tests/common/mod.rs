@@ -62,6 +62,21 @@ pub(crate) fn eventually(mut so: impl FnMut() -> bool) {
     }
 }
 
+/// A stream that nobody reads, and that takes no more bytes; whoever writes to it blocks. With its other end, to be kept.
+#[cfg(unix)]
+pub(crate) fn full_stream() -> (std::os::fd::OwnedFd, impl Sized) {
+    let (mut full, other_end) = std::os::unix::net::UnixStream::pair().unwrap();
+    full.set_nonblocking(true).unwrap();
+    let refused = loop {
+        if let Err(error) = full.write(&[b'.'; 4096]) {
+            break error.kind();
+        }
+    };
+    assert_eq!(refused, std::io::ErrorKind::WouldBlock);
+    full.set_nonblocking(false).unwrap();
+    (full.into(), other_end)
+}
+
 /// A multi-thread runtime with so many workers, sockets and timers. It comes to no blocked worker's help with others:
 /// many tests hold workers at a [`Gate`], and count on it that those are held. (What help there is, `tests/blocked` tests.)
 pub(crate) fn multi(workers: usize) -> Runtime {

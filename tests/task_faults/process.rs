@@ -1,10 +1,10 @@
 //! Where going on is not possible, and the process ends with a message: each in a process of its own.
 //!
 //! Mutations that these tests are for: a worker that spins, or sleeps for ever, over a poller that does not work any
-//! more; a silent end.
+//! more; a silent end, and one that waits for stderr.
 
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use crate::common::*;
 
@@ -12,11 +12,16 @@ const CHILD: &str = "RT_TEST_CHILD";
 
 /// Whether this is the child; else runs it, which is this very test, and returns what became of it.
 fn child(test: &str) -> Option<Output> {
+    child_with(test, Stdio::piped())
+}
+
+/// The same, with a certain stderr.
+fn child_with(test: &str, stderr: impl Into<Stdio>) -> Option<Output> {
     if std::env::var_os(CHILD).is_some() {
         return None;
     }
-    let program = std::env::current_exe().unwrap();
-    Some(Command::new(program).args([test, "--exact", "--nocapture"]).env(CHILD, "1").output().unwrap())
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    Some(command.args([test, "--exact", "--nocapture"]).env(CHILD, "1").stderr(stderr).output().unwrap())
 }
 
 /// Closes every poller of this process.
@@ -32,25 +37,47 @@ fn close_pollers() {
     }
 }
 
+fn lose_the_poller() -> ! {
+    let runtime = multi(2);
+    runtime.block_on(async { rt::spawn(rt::time::sleep(std::time::Duration::from_millis(1))).await.unwrap() });
+    close_pollers();
+    // The next look at the poller is the last.
+    runtime.block_on(async {
+        loop {
+            let _ = rt::spawn(rt::time::sleep(std::time::Duration::from_millis(1))).await;
+        }
+    })
+}
+
+fn assert_aborted(output: &Output) {
+    assert!(!output.status.success());
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(6), "aborted");
+}
+
 #[test]
 fn a_runtime_whose_poller_was_closed_behind_its_back_ends_the_process_and_says_so() {
     let _watchdog = watchdog();
     let name = "process::a_runtime_whose_poller_was_closed_behind_its_back_ends_the_process_and_says_so";
-    let Some(output) = child(name) else {
-        let runtime = multi(2);
-        runtime.block_on(async { rt::spawn(rt::time::sleep(std::time::Duration::from_millis(1))).await.unwrap() });
-        close_pollers();
-        // The next look at the poller is the last.
-        runtime.block_on(async {
-            loop {
-                let _ = rt::spawn(rt::time::sleep(std::time::Duration::from_millis(1))).await;
-            }
-        });
-        unreachable!("nothing can be waited for");
-    };
-    assert!(!output.status.success());
-    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(6), "aborted");
+    let Some(output) = child(name) else { lose_the_poller() };
+    assert_aborted(&output);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("the driver panicked, and the runtime cannot go on without it"), "{said}");
     assert!(said.contains("the I/O driver cannot wait for events any more"), "{said}");
+}
+
+#[test]
+fn a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message() {
+    let name = "process::a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message";
+    let (full, _never_read) = full_stream();
+    let Some(output) = child_with(name, full) else {
+        // Not the watchdog, which would abort as well.
+        std::thread::spawn(|| {
+            std::thread::sleep(std::time::Duration::from_secs(60));
+            std::process::exit(3);
+        });
+        // std's hook would wait for stderr.
+        std::panic::set_hook(Box::new(|_| ()));
+        lose_the_poller()
+    };
+    assert_aborted(&output);
 }

@@ -12,7 +12,6 @@
 //! the sleeper sees the work, or the swap comes after that look: then it makes the exchange fail, or finds the sleeper
 //! asleep.
 
-use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -20,6 +19,7 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use crate::driver::{Driver, Unpark};
+use crate::fatal;
 use crate::primitive::atomic::AtomicUsize;
 use crate::primitive::atomic::Ordering::SeqCst;
 use crate::primitive::{Mutex, Parker, Unparker};
@@ -67,11 +67,8 @@ impl SharedDriver {
 /// Drivers contain the panics of the wakers they call. A panic of their own means that nothing can be waited for any
 /// more: going on would be to hang, or to spin, in silence. The panic itself has been reported by the hook.
 fn or_abort<R>(f: impl FnOnce() -> R) -> R {
-    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
-        // Not `eprintln!`, which panics if nobody can be told: the process would go on.
-        let _ = writeln!(io::stderr(), "rt: the driver panicked, and the runtime cannot go on without it");
-        std::process::abort()
-    })
+    catch_unwind(AssertUnwindSafe(f))
+        .unwrap_or_else(|_| fatal::abort("the driver panicked, and the runtime cannot go on without it"))
 }
 
 /// Where a thread has slept.

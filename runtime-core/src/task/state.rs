@@ -60,8 +60,7 @@
 #[cfg(all(any(test, fuzzing), not(loom)))]
 pub(crate) mod model;
 
-use std::io::{self, Write as _};
-
+use crate::fatal;
 use crate::primitive::atomic::AtomicU32;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
@@ -369,8 +368,7 @@ impl State {
 /// There is no other way out: wrapping round would free a living task, and who clones a waker expects no error.
 #[cold]
 fn too_many_references() -> ! {
-    let _ = writeln!(io::stderr(), "rt: a task has 32 million wakers and handles, and cannot count more");
-    std::process::abort();
+    fatal::abort("a task has 32 million wakers and handles, and cannot count more");
 }
 
 #[cfg(all(test, not(loom)))]

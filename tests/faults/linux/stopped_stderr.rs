@@ -4,9 +4,7 @@
 //! Mutations that these tests are for: a report that is written by the monitor, or by whoever submits a blocking job; an end of a
 //! runtime that waits for a report.
 
-use std::io::{self, ErrorKind, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -20,19 +18,10 @@ use crate::common::*;
 
 /// Runs a test in a process of its own whose stderr is full.
 fn with_full_stderr<F: FnOnce()>(test: F) {
-    let (mut full, _never_read) = UnixStream::pair().unwrap();
-    full.set_nonblocking(true).unwrap();
-    let end = loop {
-        match full.write(&[b'.'; 4096]) {
-            Ok(_) => {}
-            Err(error) => break error.kind(),
-        }
-    };
-    assert_eq!(end, ErrorKind::WouldBlock);
-    full.set_nonblocking(false).unwrap();
+    let (full, _never_read) = full_stream();
     in_own_process_with(
         |command| {
-            command.stderr(Stdio::from(OwnedFd::from(full)));
+            command.stderr(Stdio::from(full));
         },
         test,
     );

@@ -19,7 +19,6 @@
 //!
 //! Then whoever waits for the end is told.
 
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
@@ -33,6 +32,7 @@ use super::{Core, Multi, Shared, Worker, monitor, new_worker};
 use crate::blocked::ThreadId;
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
+use crate::fatal;
 use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::Place;
 use crate::task::{Notified, Runner};
@@ -121,12 +121,7 @@ fn work(runtime: &Arc<Inner>, core: Core) {
             worker.depart();
         }));
         if ran.is_err() {
-            // Not `eprintln!`, which panics if nobody can be told: the process would go on.
-            let _ = writeln!(
-                std::io::stderr(),
-                "rt: a worker panicked outside of any task, which is a defect of rt; the process cannot go on"
-            );
-            std::process::abort();
+            fatal::abort("a worker panicked outside of any task, which is a defect of rt; the process cannot go on");
         }
     }
     current.rest(true);

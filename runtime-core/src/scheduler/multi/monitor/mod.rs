@@ -44,7 +44,6 @@ mod policy;
 mod report;
 mod watch;
 
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -65,6 +64,7 @@ use super::{Multi, Shared, Slot};
 use crate::blocked::{BlockedHook, Stack};
 use crate::clock::Clock;
 use crate::events;
+use crate::fatal;
 use crate::metrics::Counter;
 use crate::primitive::Parker;
 use crate::runtime::{Config, Inner};
@@ -140,9 +140,7 @@ pub(super) fn run(runtime: &Arc<Inner>) {
     // Nothing of the user's runs here. What panics is a defect, and a runtime without its monitor would hang one day, for no
     // visible reason.
     if catch_unwind(AssertUnwindSafe(|| watch_over(runtime))).is_err() {
-        let _ =
-            writeln!(std::io::stderr(), "rt: the monitor panicked, which is a defect of rt; the process cannot go on");
-        std::process::abort();
+        fatal::abort("the monitor panicked, which is a defect of rt; the process cannot go on");
     }
 }
 

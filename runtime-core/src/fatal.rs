@@ -1,0 +1,29 @@
+//! The end of the process, where to go on would be to hang or to corrupt memory: [`abort`].
+//!
+//! Whoever calls it holds what others wait for, so the message must not keep it: stderr may be a pipe that is full, or locked by
+//! somebody who waits. A thread of its own writes the message, and is waited for a moment only.
+
+use std::io::{self, Write};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// A stderr that has not taken the message by then is not going to.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Ends the process. Says why on stderr, if that can be done.
+#[cold]
+pub(crate) fn abort(why: &'static str) -> ! {
+    // Not `eprintln!`, which panics if nobody can be told: the process would go on.
+    let say = move || _ = writeln!(io::stderr(), "rt: {why}");
+    let (said, is_said) = mpsc::channel::<()>();
+    let started = thread::Builder::new().name("rt-last-words".into()).spawn(move || {
+        say();
+        drop(said);
+    });
+    match started {
+        Ok(_) => _ = is_said.recv_timeout(PATIENCE),
+        Err(_) => say(),
+    }
+    std::process::abort();
+}
