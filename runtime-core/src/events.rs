@@ -2,8 +2,8 @@
 //!
 //! A runtime without an observer pays one predictable branch for each event. The observer is called on whatever thread
 //! the thing happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the
-//! runtime. But it is not called on a monitor's thread, which must not wait for anybody: of the few wakes that a monitor makes the
-//! observer is not told.
+//! runtime. But a monitor, which must not wait for anybody, does not call it: of the few wakes that are made by a monitor nobody is
+//! told.
 
 use std::cell::Cell;
 use std::fmt;
@@ -55,17 +55,19 @@ pub(crate) fn emit(observer: Option<&Observer>, task: &TaskRef, kind: TaskEventK
 }
 
 thread_local! {
-    static IS_MONITOR: Cell<bool> = const { Cell::new(false) };
+    static TELLS_NOBODY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The calling thread is a monitor's: no observer is called on it, of this runtime or of another whose task it wakes.
-pub(crate) fn tell_nothing_here() {
-    IS_MONITOR.set(true);
+/// Calls no observer meanwhile: neither of this runtime, nor of another whose task is woken.
+pub(crate) fn without_telling(f: impl FnOnce()) {
+    TELLS_NOBODY.set(true);
+    f();
+    TELLS_NOBODY.set(false);
 }
 
 #[cold]
 fn tell(observer: &Observer, task: &TaskRef, kind: TaskEventKind) {
-    if IS_MONITOR.get() {
+    if TELLS_NOBODY.get() {
         return;
     }
     let header = task.header();

@@ -4,12 +4,13 @@
 //! steal it. What it says is only that they shall not wait for the monitor. So it
 //!
 //! 1. leaves on its lanes nothing that thieves leave alone, and marks its slot, so that even a single task on its lanes counts as work
-//!    that somebody should come for; and leaves nothing at the drivers that waits for it to come by;
+//!    that somebody should come for;
 //! 2. counts itself as aside (`balance.rs`), and no longer as one that uses a processor (`idle/`); if there are now too few
 //!    spares and no worker sleeps, starts one;
 //! 3. otherwise wakes a sleeper, if there is a task anywhere or nobody is in the drivers. If nobody sleeps, those who are up
 //!    come by: a spare that was about to retire finds that it is needed, and one that was about to lie down looks
-//!    at all lanes after it has said so (`idle/`), and finds the mark.
+//!    at all lanes after it has said so (`idle/`), and finds the mark;
+//! 4. gives up what waits at the drivers for it to come by.
 //!
 //! While it is aside the thread is outside of the runtime: what the blocking code spawns or wakes takes the way of
 //! foreign threads, and it may even block on a future.
@@ -56,6 +57,8 @@ impl Worker {
         let place = context::take_place(Place::Aside(NonNull::from(&**self.runtime())));
         let _back = Back { worker: self, place: ManuallyDrop::new(place) };
         self.step_aside();
+        // Wakes tasks, of which the user's observer is told. From here on it may block.
+        self.shared().stand_in(self.runtime(), self.core.index);
         outside(f)
     }
 
@@ -65,7 +68,6 @@ impl Worker {
         self.exchange_dead();
         self.core.lanes.offer_lone();
         self.slot().current.step_aside(true);
-        shared.stand_in(runtime, self.core.index);
         if let Some(cores) = shared.lifecycle.step_aside() {
             shared.finale_here_or_elsewhere(runtime, cores);
         }

@@ -136,7 +136,6 @@ impl Monitor {
 
 /// The monitor's thread.
 pub(super) fn run(runtime: &Arc<Inner>) {
-    events::tell_nothing_here();
     // Nothing of the user's runs here. What panics is a defect, and a runtime without its monitor would hang one day, for no
     // visible reason.
     if catch_unwind(AssertUnwindSafe(|| watch_over(runtime))).is_err() {
@@ -263,7 +262,8 @@ impl<'a> Rounds<'a> {
         let now = shared.since_start(Clock::real());
         for (number, slot) in shared.worker_slots().iter().enumerate() {
             if is_up(slot) && slot.unseen(now) >= STAND_IN_AFTER {
-                shared.stand_in(self.runtime, number);
+                // It wakes tasks.
+                events::without_telling(|| shared.stand_in(self.runtime, number));
             }
         }
     }
