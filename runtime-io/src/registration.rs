@@ -16,7 +16,7 @@ use runtime_core::coop;
 
 use crate::driver::{Handle, Raw, Slot};
 use crate::interest::Interest;
-use crate::readiness::{Direction, PRESUMES, ReadyEvent, SHORT_TRANSFER_DRAINS, ScheduledIo, Waiter};
+use crate::readiness::{Direction, PRESUMES, ReadyEvent, ScheduledIo, Waiter};
 use crate::ready::Ready;
 
 /// The I/O driver of the current runtime.
@@ -46,18 +46,6 @@ fn no_driver_for(missing: Missing, made_at: &'static Location<'static>) -> ! {
     panic!("{missing} (the operation was started at {made_at})")
 }
 
-/// An operation has moved so many of the bytes that it wanted to: clears the readiness if there can be no more for now.
-#[inline]
-fn note_transfer(io: &ScheduledIo, event: ReadyEvent, direction: Direction, moved: usize, wanted: usize) {
-    // Nothing moved is the end of the stream (or nothing was wanted), which is no shortage. And a read stops short at
-    // the mark of urgent data with more behind it. (Once set, that flag stays unless somebody waits for it; such a
-    // connection just does without the hint.)
-    let short = 0 < moved && moved < wanted && !(event.urgent && direction == Direction::Read);
-    if SHORT_TRANSFER_DRAINS && short {
-        io.clear_drained(event);
-    }
-}
-
 /// Readiness of one registered object, and how operations wait for it.
 #[derive(Debug)]
 pub(crate) struct Registration {
@@ -81,9 +69,10 @@ impl Registration {
         self.poll_settling(cx, direction, operation, |_, _| {})
     }
 
-    /// As [`poll_io`](Self::poll_io), for an operation that moves up to `wanted` bytes: if it moves fewer, the next one
-    /// need not be tried to know that it would block, which saves a system call a message. Nor is it tried after a read that filled
-    /// its buffer, on a registration where that has mostly been in vain.
+    /// As [`poll_io`](Self::poll_io), for plain reads and writes of TCP streams, which move up to `wanted` bytes, and for nothing
+    /// else: [`readiness`](crate::readiness) says why. If it moves fewer, the next one need not be tried to know that it
+    /// would block, which saves a system call a message. Nor is it tried after a read that filled its buffer, on a registration
+    /// where that has mostly been in vain.
     #[inline]
     pub(crate) fn poll_transfer(
         &self,
@@ -97,7 +86,7 @@ impl Registration {
             match moved {
                 None if presumes => self.io().note_refused_read(event),
                 Some(&moved) if presumes && 0 < moved && moved == wanted => self.note_filled_read(event),
-                Some(&moved) => note_transfer(self.io(), event, direction, moved, wanted),
+                Some(&moved) => self.io().note_transfer(event, direction, moved, wanted),
                 None => {}
             }
         })
@@ -216,9 +205,14 @@ impl Registration {
         let event = self.io().look(direction.interest())?;
         let outcome = self.try_io(direction.interest(), operation);
         if let Ok(moved) = outcome {
-            note_transfer(self.io(), event, direction, moved, wanted);
+            self.io().note_transfer(event, direction, moved, wanted);
         }
         outcome
+    }
+
+    /// Others know the descriptor, or are about to: from now on a transfer that runs short proves nothing.
+    pub(crate) fn be_wary(&self) {
+        self.io().be_wary();
     }
 
     /// The socket that is registered, for this interest, has been read from.

@@ -9,4 +9,6 @@ mod busy;
 mod echo;
 mod listener;
 mod presumed;
+#[cfg(target_os = "linux")]
+mod short_reads;
 mod streams;

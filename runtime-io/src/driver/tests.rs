@@ -160,7 +160,7 @@ fn a_short_read_is_not_followed_by_another_and_does_not_hide_the_end() {
         Err::<(), _>(ErrorKind::WouldBlock.into())
     });
     assert!(again.is_pending());
-    assert_eq!(tried, !crate::readiness::SHORT_TRANSFER_DRAINS);
+    assert_eq!(tried, !crate::readiness::SHORT_READ_DRAINS);
 
     theirs.write_all(b"bye").unwrap();
     drop(theirs);

@@ -10,7 +10,8 @@
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use socket2::{Domain, Protocol, SockRef, Type};
 
@@ -21,7 +22,7 @@ use crate::registration::{Evented, Registration};
 
 use super::platform;
 
-/// Urgent data is of interest although hardly anybody sends it: see `Registration::poll_transfer`.
+/// Urgent data is of interest although hardly anybody sends it: reads stop at its mark (`readiness`).
 const STREAM_INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE).add(Interest::PRIORITY);
 
 /// How many connections a listener keeps that are yet to be accepted. With fewer a burst of clients overflows it, and
@@ -53,9 +54,11 @@ impl Stream {
         Self::register(driver, mio::net::TcpStream::connect(addr)?, Ready::EMPTY)
     }
 
-    /// The stream must be in non-blocking mode already.
+    /// The stream must be in non-blocking mode already. What has been done to it, and who else knows it, cannot be known.
     pub(super) fn from_std(driver: &Handle, stream: std::net::TcpStream) -> io::Result<Self> {
-        Self::register(driver, mio::net::TcpStream::from_std(stream), Ready::EMPTY)
+        let stream = Self::register(driver, mio::net::TcpStream::from_std(stream), Ready::EMPTY)?;
+        stream.registration().be_wary();
+        Ok(stream)
     }
 
     /// It stays in non-blocking mode.
@@ -132,16 +135,14 @@ impl Stream {
         self.0.source().set_ttl(ttl)
     }
 
-    pub(super) fn linger(&self) -> io::Result<Option<Duration>> {
-        SockRef::from(self.0.source()).linger()
+    /// For options only: the descriptor must not get out.
+    pub(super) fn options(&self) -> SockRef<'_> {
+        SockRef::from(self.0.source())
     }
 
-    pub(super) fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
-        SockRef::from(self.0.source()).set_linger(linger)
-    }
-
-    /// For the raw handle of the operating system. A carrier that has none does not get here.
-    pub(super) fn os(&self) -> &mio::net::TcpStream {
+    /// For somebody outside who wants the raw handle of the operating system. A carrier that has none does not get here.
+    pub(super) fn lend(&self) -> &mio::net::TcpStream {
+        self.0.registration().be_wary();
         self.0.source()
     }
 }
@@ -207,15 +208,19 @@ impl Listener {
         self.socket.source().set_ttl(ttl)
     }
 
-    /// For the raw handle of the operating system. A carrier that has none does not get here.
-    pub(super) fn os(&self) -> &mio::net::TcpListener {
+    /// For somebody outside who wants the raw handle of the operating system. A carrier that has none does not get here.
+    pub(super) fn lend(&self) -> &mio::net::TcpListener {
         self.socket.source()
     }
 }
 
 /// A socket that is neither connected nor listening yet. Not registered: there is nothing to wait for.
 #[derive(Debug)]
-pub(super) struct Socket(socket2::Socket);
+pub(super) struct Socket {
+    socket: socket2::Socket,
+    /// Whether others know the descriptor, so that the stream it becomes must be wary.
+    is_lent: AtomicBool,
+}
 
 /// Which addresses a socket is for.
 #[derive(Clone, Copy, Debug)]
@@ -232,42 +237,50 @@ impl Socket {
         };
         let socket = socket2::Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
         socket.set_nonblocking(true)?;
-        Ok(Self(socket))
+        Ok(Self { socket, is_lent: AtomicBool::new(false) })
     }
 
     pub(super) fn from_std(stream: std::net::TcpStream) -> Self {
-        Self(stream.into())
+        Self { socket: stream.into(), is_lent: AtomicBool::new(true) }
     }
 
     pub(super) fn bind(&self, addr: SocketAddr) -> io::Result<()> {
-        self.0.bind(&addr.into())
+        self.socket.bind(&addr.into())
     }
 
     /// As [`Stream::connect`].
     pub(super) fn connect(self, driver: &Handle, addr: SocketAddr) -> io::Result<Stream> {
-        match self.0.connect(&addr.into()) {
+        match self.socket.connect(&addr.into()) {
             Err(error) if !is_in_progress(&error) => Err(error),
-            _ => Stream::from_std(driver, self.0.into()),
+            _ if self.is_lent.into_inner() => Stream::from_std(driver, self.socket.into()),
+            _ => Stream::register(driver, mio::net::TcpStream::from_std(self.socket.into()), Ready::EMPTY),
         }
     }
 
     pub(super) fn listen(self, driver: Arc<Handle>, backlog: u32) -> io::Result<Listener> {
-        self.0.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
-        Listener::from_std(driver, self.0.into())
+        self.socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
+        Listener::from_std(driver, self.socket.into())
     }
 
     pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
         // A TCP socket has an IP address; if a foreign one was smuggled in, that is its maker's error.
-        self.0.local_addr()?.as_socket().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))
+        self.socket.local_addr()?.as_socket().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))
     }
 
     pub(super) fn take_error(&self) -> io::Result<Option<io::Error>> {
-        self.0.take_error()
+        self.socket.take_error()
     }
 
     /// The options, which are many and mean nothing to anybody but the operating system.
     pub(super) fn os(&self) -> &socket2::Socket {
-        &self.0
+        &self.socket
+    }
+
+    /// For somebody outside who wants the raw handle.
+    pub(super) fn lend(&self) -> &socket2::Socket {
+        // Relaxed: whoever connects has the socket alone by then.
+        self.is_lent.store(true, Relaxed);
+        &self.socket
     }
 }
 

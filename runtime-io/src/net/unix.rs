@@ -26,13 +26,13 @@ macro_rules! is_a_descriptor {
     ($($socket:ty),*) => {$(
         impl AsFd for $socket {
             fn as_fd(&self) -> BorrowedFd<'_> {
-                self.io.os().as_fd()
+                self.io.lend().as_fd()
             }
         }
 
         impl AsRawFd for $socket {
             fn as_raw_fd(&self) -> RawFd {
-                self.io.os().as_raw_fd()
+                self.io.lend().as_raw_fd()
             }
         }
     )*};
@@ -76,7 +76,7 @@ mod linux {
         ///
         /// The operating system's.
         pub fn quickack(&self) -> io::Result<bool> {
-            socket2::SockRef::from(self).tcp_quickack()
+            self.io.options().tcp_quickack()
         }
 
         /// Sets [`quickack`](Self::quickack).
@@ -85,7 +85,7 @@ mod linux {
         ///
         /// The operating system's.
         pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
-            socket2::SockRef::from(self).set_tcp_quickack(quickack)
+            self.io.options().set_tcp_quickack(quickack)
         }
     }
 }

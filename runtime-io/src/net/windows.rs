@@ -20,13 +20,13 @@ macro_rules! is_a_socket {
     ($($socket:ty),*) => {$(
         impl AsSocket for $socket {
             fn as_socket(&self) -> BorrowedSocket<'_> {
-                self.io.os().as_socket()
+                self.io.lend().as_socket()
             }
         }
 
         impl AsRawSocket for $socket {
             fn as_raw_socket(&self) -> RawSocket {
-                self.io.os().as_raw_socket()
+                self.io.lend().as_raw_socket()
             }
         }
     )*};

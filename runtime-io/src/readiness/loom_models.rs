@@ -106,6 +106,41 @@ fn a_short_read_does_not_clear_the_end_that_arrives_meanwhile() {
     });
 }
 
+/// Two units come together, with an urgent mark between them at which a read stops short. Somebody who has been lent the descriptor
+/// may take the urgent byte out before the driver collects the event, which then does not tell of it. The second unit is read.
+#[test]
+fn a_short_read_at_a_mark_is_not_the_last_whoever_takes_the_urgent_byte() {
+    loom::model(|| {
+        let io = Arc::new(ScheduledIo::new());
+        let socket = Arc::new(Socket(AtomicUsize::new(2)));
+        let urgent = Arc::new(AtomicUsize::new(1));
+        let taker = thread::spawn({
+            let (io, urgent) = (io.clone(), urgent.clone());
+            move || {
+                io.be_wary();
+                urgent.store(0, Ordering::Release);
+            }
+        });
+        let driver = thread::spawn({
+            let (io, urgent) = (io.clone(), urgent.clone());
+            move || {
+                let told = if urgent.load(Ordering::Acquire) == 1 { Ready::PRIORITY } else { Ready::EMPTY };
+                deliver(&io, 0, Ready::READABLE | told);
+            }
+        });
+        let seen = block_on(poll_fn(|cx| io.poll_ready(cx, Direction::Read))).unwrap();
+        assert!(socket.take());
+        io.note_transfer(seen, Direction::Read, 1, 2);
+        // A waiter for urgent data finds none, and says so.
+        if let Ok(urgent) = io.look(Interest::PRIORITY) {
+            io.clear_refused(urgent);
+        }
+        block_on(read_one(&io, &socket));
+        taker.join().unwrap();
+        driver.join().unwrap();
+    });
+}
+
 /// Two tasks wait for the same direction, one in the slot and one in the list: both get theirs.
 #[test]
 fn two_waiters_both_get_what_two_events_bring() {

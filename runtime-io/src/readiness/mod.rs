@@ -40,13 +40,57 @@
 //! tried in vain for ever.) If the operation was for both directions, nobody knows which of them it failed in, and the
 //! closed flags stay.
 //!
-//! After a *short* read or write nothing is left for now, but the end of the stream may well have been announced
-//! already, with no event to come: the closed flags stay. [`SHORT_TRANSFER_DRAINS`] says where this rule may be used.
+//! After a *short* read or write of a TCP stream there is, as a rule, nothing left for now. The end of the stream may well have
+//! been announced already, with no event to come: the closed flags stay. The last section says where the rule holds.
 //!
 //! A read that filled its buffer may be *presumed* to have been the last, by the registration's [`habit`], and clears, too. That may be
 //! wrong, so it is marked in the word; and the next event, of whatever kind, makes the direction ready again. If none comes, a
 //! *reopening* does, which is a delivery of what no event has said, made if the tick is still the one that was looked at
 //! (`driver/presumed.rs`). Only wakers of tasks wait on a presumption; for anybody else's sake it ends at once.
+//!
+//! # What a short transfer proves
+//!
+//! The driver registers descriptors for edges: data that was there when an event was delivered is not announced again. So
+//! whoever clears readiness must be certain that the next operation in this direction would block. *Would block* itself is
+//! proof, for every kind of descriptor. It costs a system call to obtain. A transfer that moved some bytes, but fewer than it
+//! was asked for, looks like proof as well, because the system would have gone on if it could. But reads run short for other
+//! reasons, with more to be read behind:
+//!
+//! | what is read | where a read stops |
+//! |---|---|
+//! | TCP | at the mark of urgent data; also when the urgent byte was taken out already (`MSG_OOB`), or is in line |
+//! | TCP with kernel TLS | before a record of another type |
+//! | TCP with an error pending | in front of the error |
+//! | Unix streams | after a message that carries descriptors (`SCM_RIGHTS`), or other credentials than the next |
+//! | sequenced packets, datagrams, pipes in packet mode (`O_DIRECT`) | after each packet |
+//! | terminals and pseudo-terminals | after each line, or each control byte in packet mode |
+//! | inotify, signalfd, devices | after each record, or where they please |
+//! | anything that is only looked at (`MSG_PEEK`) | it takes nothing away, so all of it is still there |
+//!
+//! (`SO_RCVLOWAT` is no such reason: it holds back events, and reads take what there is.)
+//!
+//! So only plain reads and writes of a [`TcpStream`](crate::net::TcpStream) use the rule; they call
+//! `Registration::poll_transfer` and `try_transfer`. All else clears readiness by *would block* or not at all: `AsyncFd`,
+//! whatever is in it; `try_io`, `async_io` and `peek`; and the listener, which accepts until it is refused.
+//!
+//! And the rule holds only until the registration becomes *wary*, which it then stays. It becomes wary when
+//!
+//! - an event tells of urgent data or of an error;
+//! - the descriptor comes from outside or is lent to the outside (`AsFd`, `AsRawFd`). Then it may not be a TCP socket; it may be
+//!   given to kernel TLS; or somebody may take the urgent byte out before an event has told of it.
+//!
+//! Why that is enough: a read has stopped at a mark, with bytes behind it, and is about to clear what it saw at some tick. If
+//! those bytes came after the event of that tick was collected, an event of their own will follow, or has followed and changed the tick.
+//! Otherwise mark and bytes were in the socket when that event was collected. Either the urgent byte was there too, and the event told of it. Or
+//! somebody had taken it out, with a descriptor that had been lent before. In both cases the registration was wary before the reader saw
+//! the tick. (The clear asks again in its compare-exchange. So it also knows what was lent between the look and the read.)
+//!
+//! *Would block* has one known exception. At an urgent mark, Linux refuses a read while a signal is pending for the thread, though there are
+//! bytes behind the mark.
+//!
+//! A *partial write* to a stream socket means that Linux came to where it would have refused to write, and made the same arrangements for
+//! the event that tells of room. The same conditions apply, although only the kind of the socket and errors matter here. One call
+//! moves [`MOST_AT_ONCE`] at most, so nobody can have asked for more.
 
 mod habit;
 mod waiters;
@@ -81,12 +125,12 @@ use word::Word;
 /// Width of the generation, for the token that carries it as well.
 pub(crate) const GENERATION_BITS: u32 = Word::GENERATION_BITS;
 
-/// Whether a transfer that moved some, but less than was asked for, proves that the next one would block.
+/// Whether a partial write to a TCP stream proves that the next one would block.
 ///
-/// True of sockets where the poller reports edges (epoll, kqueue). Windows reports again only after an operation has
+/// True where the poller reports edges (epoll, kqueue). Windows reports again only after an operation has
 /// really been refused, and so does mio's emulation over `poll`.
 #[allow(unexpected_cfgs)] // the last of the conditions is mio's
-pub(crate) const SHORT_TRANSFER_DRAINS: bool = cfg!(all(
+pub(crate) const SHORT_WRITE_FILLS: bool = cfg!(all(
     any(
         target_os = "linux",
         target_os = "android",
@@ -100,11 +144,17 @@ pub(crate) const SHORT_TRANSFER_DRAINS: bool = cfg!(all(
     not(mio_unsupported_force_poll_poll),
 ));
 
+/// Whether a short read of a TCP stream proves that the next one would block: as for writes, and the poller must tell of urgent data.
+#[allow(unexpected_cfgs)] // the last of the conditions is mio's
+pub(crate) const SHORT_READ_DRAINS: bool =
+    cfg!(all(any(target_os = "linux", target_os = "android"), not(mio_unsupported_force_poll_poll)));
+
+/// How many bytes one call moves at most. Linux's limit, the lowest.
+const MOST_AT_ONCE: usize = 0x7fff_f000;
+
 /// Whether a read that filled its buffer may be presumed to have been the last: where what comes later is reported though the read was
 /// not tried. (So with kqueue, where it was not tested.)
-#[allow(unexpected_cfgs)] // the last of the conditions is mio's
-pub(crate) const PRESUMES: bool =
-    cfg!(all(any(target_os = "linux", target_os = "android"), not(mio_unsupported_force_poll_poll)));
+pub(crate) const PRESUMES: bool = SHORT_READ_DRAINS;
 
 /// One descriptor's readiness. See the module. Aligned so that two of them never share a cache line.
 #[repr(align(64))]
@@ -121,8 +171,8 @@ const _: () = assert!(cfg!(loom) || size_of::<ScheduledIo>() == 64);
 pub(crate) struct ReadyEvent {
     /// The flags that concern whoever looked. Not empty, unless it was a mere [`ScheduledIo::look`].
     pub(crate) ready: Ready,
-    /// Whether urgent data had been announced, whoever looked: it makes short reads meaningless.
-    pub(crate) urgent: bool,
+    /// Whether a transfer that runs short proves nothing.
+    is_wary: bool,
     /// Whether all who looked wanted was one direction.
     one_way: bool,
     /// Whether it was presumed, and not known, that there is nothing to read, if whoever looked wanted to.
@@ -233,10 +283,9 @@ impl ScheduledIo {
         if word.is_shut_down() {
             return Err(shut_down());
         }
-        let all = word.ready();
         Ok(ReadyEvent {
-            ready: all.satisfying(interest),
-            urgent: all.is_priority(),
+            ready: word.ready().satisfying(interest),
+            is_wary: word.is_wary(),
             one_way: interest == Interest::READABLE || interest == Interest::WRITABLE,
             is_presumed: word.is_presumed() && interest.mask().contains(Ready::READABLE),
             tick: word.tick(),
@@ -311,8 +360,28 @@ impl ScheduledIo {
         passing == event.ready
     }
 
-    /// The operation that this look led to took, or filled, all that there was.
+    /// From now on a transfer that runs short proves nothing. To be called before anybody else gets at the descriptor.
+    pub(crate) fn be_wary(&self) {
+        self.update(|word| (!word.is_wary()).then(|| word.wary()));
+    }
+
+    /// A plain read or write of a TCP stream, that this look led to, has moved so many of the bytes that it wanted to.
     #[inline]
+    pub(crate) fn note_transfer(&self, event: ReadyEvent, direction: Direction, moved: usize, wanted: usize) {
+        let is_proof = match direction {
+            Direction::Read => SHORT_READ_DRAINS,
+            Direction::Write => SHORT_WRITE_FILLS,
+        };
+        // If nothing moved, it is the end of the stream, or nothing was wanted.
+        let is_short = 0 < moved && moved < wanted.min(MOST_AT_ONCE);
+        if is_proof && is_short {
+            let passing = event.ready.without_closed();
+            self.update(|word| (word.tick() == event.tick && !word.is_wary()).then(|| word.without_ready(passing)));
+        }
+    }
+
+    /// Somebody says that these flags do not hold. What speaks of an end is kept.
+    #[cfg_attr(not(unix), allow(dead_code))] // for the guards of `AsyncFd`
     pub(crate) fn clear_drained(&self, event: ReadyEvent) {
         self.clear(event.tick, event.ready.without_closed());
     }
@@ -324,11 +393,11 @@ impl ScheduledIo {
     }
 
     /// A read that this look led to has filled its buffer. Whether to presume that it was the last: not if there is an end to be
-    /// read, and not beside urgent data, at whose mark reads stop short.
+    /// read, and not where even a short read would prove nothing.
     #[inline]
     pub(crate) fn note_filled_read(&self, event: ReadyEvent) -> bool {
         let is_habit = self.habit.filled(event.tick);
-        is_habit && !event.urgent && event.ready.without_closed() == event.ready
+        is_habit && !event.is_wary && event.ready.without_closed() == event.ready
     }
 
     /// What was presumed of this look, and noted, takes effect, unless it was given up already.

@@ -77,6 +77,45 @@ fn a_short_read_leaves_the_announced_end_standing() {
     assert!(io.look(Interest::READABLE).unwrap().ready.is_empty(), "a refusal proves that it is not closed");
 }
 
+/// Each of these makes the registration wary, for good: only a refusal clears after that.
+#[test]
+fn after_urgent_data_an_error_or_a_loan_a_short_transfer_clears_nothing() {
+    let doubts: [fn(&ScheduledIo); 3] =
+        [|io| deliver(io, Ready::PRIORITY), |io| deliver(io, Ready::ERROR), |io| io.be_wary()];
+    for doubt in doubts {
+        for (direction, flag, is_proof) in [
+            (Direction::Read, Ready::READABLE, SHORT_READ_DRAINS),
+            (Direction::Write, Ready::WRITABLE, SHORT_WRITE_FILLS),
+        ] {
+            let io = ScheduledIo::new();
+            let look = || io.look(direction.interest()).unwrap();
+            deliver(&io, flag);
+            io.note_transfer(look(), direction, 1, 2);
+            assert_eq!(look().ready.is_empty(), is_proof, "as long as there is no doubt");
+            deliver(&io, flag);
+            let before = look();
+            doubt(&io);
+            io.note_transfer(before, direction, 1, 2);
+            assert_eq!(look().ready, flag, "also if it came between the look and the clear");
+            io.clear_refused(io.look(Interest::PRIORITY | Interest::ERROR).unwrap());
+            io.note_transfer(look(), direction, 1, 2);
+            assert_eq!(look().ready, flag, "and when nobody remembers");
+            assert!(io.clear_refused(look()));
+            assert!(look().ready.is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_transfer_of_all_that_one_call_can_move_is_not_short() {
+    let io = ScheduledIo::new();
+    deliver(&io, Ready::WRITABLE);
+    let look = || io.look(Interest::WRITABLE).unwrap();
+    io.note_transfer(look(), Direction::Write, MOST_AT_ONCE, usize::MAX);
+    io.note_transfer(look(), Direction::Write, 0, 1);
+    assert_eq!(look().ready, Ready::WRITABLE);
+}
+
 #[test]
 fn a_refusal_in_no_direction_in_particular_leaves_the_end_standing() {
     let io = ScheduledIo::new();

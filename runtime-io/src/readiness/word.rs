@@ -7,8 +7,9 @@
 //! |---|---|---|
 //! | 0-5 | ready | the flags of [`Ready`] |
 //! | 6 | presumed | readable was taken away by a reader who presumes, and does not know, that there is nothing more |
-//! | 7 | shutdown | the driver is gone: every operation fails from now on. Never cleared |
-//! | 8.. | tick | counts the events delivered to this registration, and wraps. Who clears says which count it saw |
+//! | 7 | wary | a transfer that ran short proves nothing here. Stays until the next registration |
+//! | 8 | shutdown | the driver is gone: every operation fails from now on. Never cleared |
+//! | 9.. | tick | counts the events delivered to this registration, and wraps. Who clears says which count it saw |
 //! | the rest | generation | counts the registrations this slot has had, and wraps. A token carries it too |
 //!
 //! This file is arithmetic only; who may do what, and when, stands in the module above.
@@ -16,8 +17,9 @@
 use crate::ready::Ready;
 
 const PRESUMED: usize = 1 << 6;
-const SHUTDOWN: usize = 1 << 7;
-const TICK_SHIFT: u32 = 8;
+const WARY: usize = 1 << 7;
+const SHUTDOWN: usize = 1 << 8;
+const TICK_SHIFT: u32 = 9;
 const GENERATION_SHIFT: u32 = usize::BITS - Word::GENERATION_BITS;
 const TICK_MASK: usize = (1 << (GENERATION_SHIFT - TICK_SHIFT)) - 1;
 
@@ -62,11 +64,21 @@ impl Word {
         if self.is_presumed() { event | Ready::READABLE } else { event }
     }
 
-    /// One more event: its flags are added, and it is counted. It ends a presumption.
+    /// One more event: its flags are added, and it is counted. It ends a presumption. Urgent data or an error make the word wary.
     pub(super) fn with_event(self, event: Ready) -> Self {
         let ready = self.told_by(event);
+        let wary = if event.is_priority() || event.is_error() { WARY } else { 0 };
         let tick = (self.tick() + 1) & TICK_MASK;
-        Self((self.0 & !(TICK_MASK << TICK_SHIFT | PRESUMED)) | (tick << TICK_SHIFT) | ready.bits())
+        Self((self.0 & !(TICK_MASK << TICK_SHIFT | PRESUMED)) | (tick << TICK_SHIFT) | wary | ready.bits())
+    }
+
+    pub(super) fn is_wary(self) -> bool {
+        self.0 & WARY != 0
+    }
+
+    /// From now on a transfer that ran short proves nothing.
+    pub(super) fn wary(self) -> Self {
+        Self(self.0 | WARY)
     }
 
     pub(super) fn is_presumed(self) -> bool {
@@ -122,6 +134,18 @@ mod tests {
         let after = presumed.with_event(Ready::WRITABLE);
         assert_eq!((after.ready(), after.tick()), (Ready::READABLE | Ready::WRITABLE, 2));
         assert!(!after.is_presumed() && !presumed.next_generation().is_presumed());
+    }
+
+    #[test]
+    fn a_wary_word_stays_so_until_the_next_registration() {
+        assert!(!Word::FIRST.with_event(Ready::ALL - Ready::PRIORITY - Ready::ERROR).is_wary());
+        for wary in [Word::FIRST.with_event(Ready::PRIORITY), Word::FIRST.with_event(Ready::ERROR), Word::FIRST.wary()]
+        {
+            let later = wary.without_ready(Ready::ALL).with_event(Ready::READABLE);
+            assert!(later.is_wary());
+            assert_eq!(later.ready(), Ready::READABLE);
+            assert!(!later.next_generation().is_wary());
+        }
     }
 
     #[test]

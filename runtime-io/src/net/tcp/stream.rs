@@ -26,7 +26,10 @@ use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, split, split_own
 /// last task to be refused in a direction is woken by it; `readable`, `writable`, `ready` and `async_io` have no such
 /// limit. To read and write from two tasks, [`split`](Self::split) it or [take it apart](Self::into_split).
 ///
-/// Options that it has no methods for can be set through `socket2::SockRef::from(&stream)`.
+/// Options that it has no methods for can be set through `socket2::SockRef::from(&stream)`. Once the descriptor of a stream has been
+/// lent in this way, or if it came from outside ([`from_std`](Self::from_std)), each message costs one more system call: what others do
+/// with the descriptor could make a read stop short of what is there, so the stream goes on reading until the system says
+/// that there is no more.
 ///
 /// # Example
 ///
@@ -376,7 +379,7 @@ impl TcpStream {
     ///
     /// The operating system's.
     pub fn linger(&self) -> io::Result<Option<Duration>> {
-        self.io.linger()
+        self.io.options().linger()
     }
 
     /// Sets [`linger`](Self::linger). With a time that is not zero, dropping the stream can block the thread so long.
@@ -385,7 +388,7 @@ impl TcpStream {
     ///
     /// The operating system's.
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
-        self.io.set_linger(linger)
+        self.io.options().set_linger(linger)
     }
 
     /// Makes dropping the stream reset the connection, and throw away what is still to be sent. Never blocks.
@@ -394,7 +397,7 @@ impl TcpStream {
     ///
     /// The operating system's.
     pub fn set_zero_linger(&self) -> io::Result<()> {
-        self.io.set_linger(Some(Duration::ZERO))
+        self.io.options().set_linger(Some(Duration::ZERO))
     }
 
     pub(super) fn shut_down_writing(&self) -> io::Result<()> {
