@@ -50,18 +50,18 @@
 //!
 //! # What a short transfer proves
 //!
-//! The driver registers descriptors for edges: data that was there when an event was delivered is not announced again. So
-//! whoever clears readiness must be certain that the next operation in this direction would block. *Would block* itself is
-//! proof, for every kind of descriptor. It costs a system call to obtain. A transfer that moved some bytes, but fewer than it
-//! was asked for, looks like proof as well, because the system would have gone on if it could. But reads run short for other
-//! reasons, with more to be read behind:
+//! The driver registers descriptors for edges: data that was there when an event was delivered is not announced again.
+//! So whoever clears readiness must be certain that the next operation in this direction would block. *Would block*
+//! itself is proof, for every kind of descriptor. It costs a system call to obtain. A transfer that moved some bytes,
+//! but fewer than it was asked for, looks like proof as well, because the system would have gone on if it could. But
+//! reads run short for other reasons, with more to be read behind:
 //!
 //! | what is read | where a read stops |
 //! |---|---|
 //! | TCP | at the mark of urgent data; also when the urgent byte was taken out already (`MSG_OOB`), or is in line |
 //! | TCP with kernel TLS | before a record of another type |
 //! | TCP with an error pending | in front of the error |
-//! | Unix streams | after a message that carries descriptors (`SCM_RIGHTS`), or other credentials than the next |
+//! | Unix streams | at the mark of urgent data; after a message that carries descriptors (`SCM_RIGHTS`), or other credentials than the next |
 //! | sequenced packets, datagrams, pipes in packet mode (`O_DIRECT`) | after each packet |
 //! | terminals and pseudo-terminals | after each line, or each control byte in packet mode |
 //! | inotify, signalfd, devices | after each record, or where they please |
@@ -70,8 +70,8 @@
 //! (`SO_RCVLOWAT` is no such reason: it holds back events, and reads take what there is.)
 //!
 //! So only plain reads and writes of a [`TcpStream`](crate::net::TcpStream) use the rule; they call
-//! `Registration::poll_transfer` and `try_transfer`. All else clears readiness by *would block* or not at all: `AsyncFd`,
-//! whatever is in it; `try_io`, `async_io` and `peek`; and the listener, which accepts until it is refused.
+//! `Registration::poll_transfer` and `try_transfer`. All else clears readiness by *would block* or not at all:
+//! `AsyncFd`, whatever is in it; `try_io`, `async_io` and `peek`; and the listener, which accepts until it is refused.
 //!
 //! And the rule holds only until the registration becomes *wary*, which it then stays. It becomes wary when
 //!
@@ -79,18 +79,19 @@
 //! - the descriptor comes from outside or is lent to the outside (`AsFd`, `AsRawFd`). Then it may not be a TCP socket; it may be
 //!   given to kernel TLS; or somebody may take the urgent byte out before an event has told of it.
 //!
-//! Why that is enough: a read has stopped at a mark, with bytes behind it, and is about to clear what it saw at some tick. If
-//! those bytes came after the event of that tick was collected, an event of their own will follow, or has followed and changed the tick.
-//! Otherwise mark and bytes were in the socket when that event was collected. Either the urgent byte was there too, and the event told of it. Or
-//! somebody had taken it out, with a descriptor that had been lent before. In both cases the registration was wary before the reader saw
-//! the tick. (The clear asks again in its compare-exchange. So it also knows what was lent between the look and the read.)
+//! Why that is enough: a read has stopped at a mark, with bytes behind it, and is about to clear what it saw at some
+//! tick. If those bytes came after the event of that tick was collected, an event of their own will follow, or has
+//! followed and changed the tick. Otherwise mark and bytes were in the socket when that event was collected. Either the
+//! urgent byte was there too, and the event told of it. Or somebody had taken it out, with a descriptor that had been
+//! lent before. In both cases the registration was wary before the reader saw the tick. (The clear asks again in its
+//! compare-exchange. So it also knows what was lent between the look and the read.)
 //!
-//! *Would block* has one known exception. At an urgent mark, Linux refuses a read while a signal is pending for the thread, though there are
-//! bytes behind the mark.
+//! *Would block* has one known exception. At an urgent mark, Linux refuses a read while a signal is pending for the
+//! thread, though there are bytes behind the mark.
 //!
-//! A *partial write* to a stream socket means that Linux came to where it would have refused to write, and made the same arrangements for
-//! the event that tells of room. The same conditions apply, although only the kind of the socket and errors matter here. One call
-//! moves [`MOST_AT_ONCE`] at most, so nobody can have asked for more.
+//! A *partial write* to a stream socket means that Linux came to where it would have refused to write, and made the
+//! same arrangements for the event that tells of room. The same conditions apply, although only the kind of the socket
+//! and errors matter here. One call moves [`MOST_AT_ONCE`] at most, so nobody can have asked for more.
 
 mod habit;
 mod waiters;

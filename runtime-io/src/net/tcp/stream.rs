@@ -278,6 +278,9 @@ impl TcpStream {
 
     /// Reads without taking away: the next read finds the same bytes again.
     ///
+    /// Not for sockets with `SO_PEEK_OFF`: a peek beyond that offset is refused though there are bytes to read, and readers then wait
+    /// until more come.
+    ///
     /// # Errors
     ///
     /// The operating system's.
