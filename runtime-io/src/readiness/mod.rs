@@ -1,7 +1,11 @@
 //! What is known about one registered descriptor, and who waits for it.
 //!
 //! The driver delivers events into a [`ScheduledIo`]; operations read it, wait in it, and clear it when they find that
-//! it says too much. It knows nothing of descriptors, tokens or the poller, and calls no waker while it holds its lock.
+//! it says too much. It knows nothing of descriptors, tokens or the poller.
+//!
+//! A waker may be anybody's code: cloning, calling or dropping one can block, panic, or come back to this very descriptor. So none of
+//! the three happens under the lock, unless the waker is a task's of a runtime of ours, whose functions only count or queue. (To
+//! compare two wakers is to compare two pointers each, and calls nothing.)
 //!
 //! # The protocol
 //!
@@ -15,6 +19,8 @@
 //! - *Wait* (anybody): takes the lock, looks again, and, still under the lock, leaves its waker. A delivery is
 //!   either wholly before this, then the second look sees its flags, because the lock was handed over in between; or
 //!   wholly after, and then it finds the waker. No wake is lost, and no second look after leaving the waker is needed.
+//!   If the waker has to be cloned, and is not a task's, the lock is let go, the clone is made, and the whole step begins anew with the
+//!   clone in hand: what came in between is seen by the new look. The old waker is dropped when the lock has been let go.
 //! - *Clear* (whoever tried the operation in vain): a compare-exchange that takes flags away if the tick is still the
 //!   one it *looked* at before trying. If an event came meanwhile, the tick differs and nothing is cleared: what was
 //!   tried may have been in vain just before that event. A clear never sets anything, so it needs no lock; it can only
@@ -301,7 +307,7 @@ impl ScheduledIo {
         if !event.ready.is_empty() {
             return Poll::Ready(Ok(event));
         }
-        self.wait(interest, cx.waker(), |waiters, waker| waiters.set(direction, waker))
+        self.wait(interest, cx.waker(), |waiters| waiters.slot(direction))
     }
 
     /// Waits in the list. `key` is the caller's place in it, to be given back with [`leave`](Self::leave).
@@ -315,21 +321,42 @@ impl ScheduledIo {
         if !event.ready.is_empty() {
             return Poll::Ready(Ok(event));
         }
-        self.wait(interest, cx.waker(), |waiters, waker| waiters.set_listed(key, interest, waker))
+        self.wait(interest, cx.waker(), |waiters| waiters.listed(key, interest))
     }
 
-    /// Looks again under the lock, and leaves a waker there if there is still nothing.
+    /// Looks again under the lock, and leaves a waker in its place there if there is still nothing.
     fn wait(
         &self,
         interest: Interest,
         waker: &Waker,
-        leave_waker: impl FnOnce(&mut Waiters, &Waker) -> Option<Waker>,
+        mut place: impl FnMut(&mut Waiters) -> &mut Option<Waker>,
     ) -> Poll<io::Result<ReadyEvent>> {
+        let mut spare = None;
+        let outcome = loop {
+            match self.try_wait(interest, waker, &mut spare, &mut place) {
+                Some(outcome) => break outcome,
+                // Foreign code, perhaps: without the lock.
+                None => spare = Some(waker.clone()),
+            }
+        };
+        discard(spare);
+        outcome
+    }
+
+    /// One step of [`wait`](Self::wait) under the lock. `None` if a clone of the waker is needed, which must be made without the lock
+    /// and handed over in `spare`. What is in `spare` after the last step is to be dropped.
+    fn try_wait(
+        &self,
+        interest: Interest,
+        waker: &Waker,
+        spare: &mut Option<Waker>,
+        place: impl FnOnce(&mut Waiters) -> &mut Option<Waker>,
+    ) -> Option<Poll<io::Result<ReadyEvent>>> {
         let mut waiters = self.waiters.lock();
-        let event = self.look(interest)?;
-        if !event.ready.is_empty() {
-            return Poll::Ready(Ok(event));
-        }
+        let event = match self.look(interest) {
+            Ok(event) if event.ready.is_empty() => event,
+            outcome => return Some(Poll::Ready(outcome)),
+        };
         // Whoever gives a presumption up, on whatever thread, calls the wakers that wait for it: so they must not be foreign code. Under
         // a presumption nobody waits from before it, as the event that made the read possible has taken all wakers.
         if event.is_presumed && !cfg!(loom) && !only_queues(waker) {
@@ -338,12 +365,14 @@ impl ScheduledIo {
             drop(waiters);
             // This one may not care to read after all, and there is no event to come for those who waited on the presumption.
             wakes.wake_all();
-            return Poll::Ready(self.look(interest));
+            return Some(Poll::Ready(self.look(interest)));
         }
-        let replaced = leave_waker(&mut waiters, waker);
-        drop(waiters);
-        discard(replaced);
-        Poll::Pending
+        let place = place(&mut waiters);
+        if !place.as_ref().is_some_and(|there| there.will_wake(waker)) {
+            let clone = spare.take().or_else(|| only_queues(waker).then(|| waker.clone()))?;
+            *spare = place.replace(clone);
+        }
+        Some(Poll::Pending)
     }
 
     fn leave(&self, key: usize) {

@@ -137,7 +137,7 @@ fn all_in_the_list_are_woken_and_leave_no_trace() {
         assert!(waiter.poll(&mut cx).is_pending());
         assert!(waiter.poll(&mut cx).is_pending(), "polling again takes no second place");
     }
-    assert_eq!(io.waiters.lock().listed(), 6);
+    assert_eq!(io.waiters.lock().number_listed(), 6);
     deliver(&io, Ready::READABLE);
     assert_eq!(woken(&count), 5);
     ready(waiters[0].poll(&mut cx));
@@ -147,7 +147,7 @@ fn all_in_the_list_are_woken_and_leave_no_trace() {
     assert_eq!(woken(&count), 6, "only the one that had come back to wait");
     drop(waiters);
     drop(writer);
-    assert_eq!(io.waiters.lock().listed(), 0);
+    assert_eq!(io.waiters.lock().number_listed(), 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Who waits for one descriptor: a slot for a reader, a slot for a writer, and a list for everybody else.
 //!
-//! Plain data, owned by the lock of a [`ScheduledIo`](super::ScheduledIo). It moves wakers in and out and never calls
-//! or drops one: that is foreign code, which must run after the lock is released.
+//! Plain data, owned by the lock of a [`ScheduledIo`](super::ScheduledIo). It moves wakers in and out and never clones, calls
+//! or drops one: that is foreign code, which must run without the lock.
 
 use std::task::Waker;
 
@@ -42,32 +42,24 @@ pub(super) struct Waiters {
 #[derive(Debug)]
 struct Entry {
     interest: Interest,
-    /// `None` once an event has taken it, until its owner is polled again.
+    /// `None` before it is left for the first time, and once an event has taken it, until its owner is polled again.
     waker: Option<Waker>,
 }
 
 impl Waiters {
-    /// Puts a waker into a slot. Returns the one it replaces, for the caller to drop without the lock.
-    #[must_use]
-    pub(super) fn set(&mut self, direction: Direction, waker: &Waker) -> Option<Waker> {
-        let slot = match direction {
+    /// Where the waker of a direction is.
+    pub(super) fn slot(&mut self, direction: Direction) -> &mut Option<Waker> {
+        match direction {
             Direction::Read => &mut self.reader,
             Direction::Write => &mut self.writer,
-        };
-        replace(slot, waker)
+        }
     }
 
-    /// Puts a waker into the list, under the key it has there already if it has one.
-    #[must_use]
-    pub(super) fn set_listed(&mut self, key: &mut Option<usize>, interest: Interest, waker: &Waker) -> Option<Waker> {
+    /// Where the waker of one on the list is. Without a key the caller is put on the list, and gets one.
+    pub(super) fn listed(&mut self, key: &mut Option<usize>, interest: Interest) -> &mut Option<Waker> {
         let others = self.others.get_or_insert_default();
-        match *key {
-            Some(key) => replace(&mut others[key].waker, waker),
-            None => {
-                *key = Some(others.insert(Entry { interest, waker: Some(waker.clone()) }));
-                None
-            }
-        }
+        let key = *key.get_or_insert_with(|| others.insert(Entry { interest, waker: None }));
+        &mut others[key].waker
     }
 
     /// Takes somebody off the list.
@@ -104,14 +96,7 @@ impl Waiters {
     }
 
     #[cfg(all(test, not(loom)))]
-    pub(super) fn listed(&self) -> usize {
+    pub(super) fn number_listed(&self) -> usize {
         self.others.as_ref().map_or(0, |others| others.len())
-    }
-}
-
-fn replace(slot: &mut Option<Waker>, waker: &Waker) -> Option<Waker> {
-    match slot {
-        Some(there) if there.will_wake(waker) => None,
-        _ => slot.replace(waker.clone()),
     }
 }
