@@ -3,14 +3,14 @@
 //!
 //! Mutations that these tests are for: an error event that wakes one direction only; an end that is taken for
 //! readiness, and cleared, so that the next to read waits for ever; a half that is closed with the whole; a socket that
-//! an aborted task leaves behind.
+//! an aborted task leaves behind; a close that fails because there is nothing left to close.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
-use rt::io::{AsyncReadExt, AsyncWriteExt};
+use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpStream};
 
 use crate::common::*;
@@ -247,6 +247,59 @@ fn connections_that_nobody_has_accepted_end_with_their_listener() {
                     error => assert_broken(error),
                 }
             }
+        });
+    });
+}
+
+/// Closes a stream in each of the ways that there are: as a whole, by reference, and by its halves. It must be no error in any.
+async fn close_in_all_ways(mut stream: TcpStream) -> TcpStream {
+    stream.close().await.unwrap();
+    (&stream).close().await.unwrap();
+    stream.split().1.close().await.unwrap();
+    let (reader, mut writer) = stream.into_split();
+    writer.close().await.unwrap();
+    writer.close().await.unwrap();
+    reader.reunite(writer).unwrap()
+}
+
+#[test]
+fn to_close_after_a_reset_is_no_error_and_the_reset_is_still_told() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            for is_told_before in [false, true] {
+                let (mut client, server) = tcp_pair().await;
+                reset(server);
+                // Until it is here.
+                while !client.ready(Interest::READABLE).await.unwrap().is_read_closed() {}
+                if is_told_before {
+                    assert_broken(client.read(&mut [0]).await);
+                }
+                let mut client = close_in_all_ways(client).await;
+                if !is_told_before {
+                    assert_broken(client.read(&mut [0]).await);
+                }
+                assert_broken(client.write(b"?").await);
+                // Dropped by halves, of which the writer closes it once more.
+                drop(client.into_split());
+            }
+        });
+    });
+}
+
+#[test]
+fn to_close_again_is_no_error_whoever_has_closed_first() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            let (first, mut second) = tcp_pair().await;
+            let mut first = close_in_all_ways(first).await;
+            assert_eq!(second.read(&mut [0; 8]).await.unwrap(), 0);
+            let second = close_in_all_ways(second).await;
+            // Now that both directions have ended the system has no connection any more.
+            assert_eq!(first.read(&mut [0; 8]).await.unwrap(), 0);
+            close_in_all_ways(first).await;
+            close_in_all_ways(second).await;
         });
     });
 }

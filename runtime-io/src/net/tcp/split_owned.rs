@@ -251,7 +251,7 @@ impl OwnedWriteHalf {
 impl Drop for OwnedWriteHalf {
     fn drop(&mut self) {
         if self.shut_down_on_drop {
-            // It fails if the connection is gone already, which is as good.
+            // Whatever it says, nobody is left to hear of it.
             let _ = self.stream.shut_down_writing();
         }
     }

@@ -21,8 +21,8 @@ use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, split, split_own
 /// A TCP connection.
 ///
 /// It is read and written through [`AsyncRead`](crate::io::AsyncRead) and [`AsyncWrite`](crate::io::AsyncWrite), which
-/// `&TcpStream` implements as well. Closing it as a writer (`AsyncWriteExt::close`) ends what the other side can read;
-/// dropping it closes the connection. One task at a time should read through these traits and one write, for only the
+/// `&TcpStream` implements as well. Closing it as a writer (`AsyncWriteExt::close`) ends what the other side can read, and is no
+/// error if the other side has reset the connection, or all is closed already; dropping it closes the connection. One task at a time should read through these traits and one write, for only the
 /// last task to be refused in a direction is woken by it; `readable`, `writable`, `ready` and `async_io` have no such
 /// limit. To read and write from two tasks, [`split`](Self::split) it or [take it apart](Self::into_split).
 ///
@@ -403,9 +403,20 @@ impl TcpStream {
         self.io.options().set_linger(Some(Duration::ZERO))
     }
 
+    /// Ends what the other side can read. That it can read nothing any more, because the connection is over, is as good.
     pub(super) fn shut_down_writing(&self) -> io::Result<()> {
-        self.io.shutdown(Shutdown::Write)
+        match self.io.shutdown(Shutdown::Write) {
+            Err(error) if is_over(error.kind()) => Ok(()),
+            outcome => outcome,
+        }
     }
+}
+
+/// Whether an end to one direction was refused only because the other side has ended the whole connection: by a reset, or both have
+/// ended their directions. Unix calls that "not connected", Windows mostly by what happened.
+fn is_over(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, NotConnected};
+    matches!(kind, NotConnected | ConnectionReset | ConnectionAborted)
 }
 
 impl TryFrom<std::net::TcpStream> for TcpStream {
