@@ -14,7 +14,7 @@ use mio::event::Source;
 use runtime_core::context::{self, Missing};
 use runtime_core::coop;
 
-use crate::driver::{Handle, Raw, Slot};
+use crate::driver::{Handle, Numbered, Raw, Slot};
 use crate::interest::Interest;
 use crate::readiness::{Direction, PRESUMES, ReadyEvent, ScheduledIo, Waiter};
 use crate::ready::Ready;
@@ -242,7 +242,7 @@ pub(crate) struct Evented<S: Source> {
     registration: Registration,
 }
 
-impl<S: Source> Evented<S> {
+impl<S: Source + Numbered> Evented<S> {
     /// Registers an object. `assumed` is what it is known to be ready for already.
     ///
     /// # Errors
@@ -254,7 +254,7 @@ impl<S: Source> Evented<S> {
         interest: Interest,
         assumed: Ready,
     ) -> Result<Self, (S, io::Error)> {
-        let slot = match driver.claim() {
+        let mut slot = match driver.claim() {
             Ok(slot) => slot,
             Err(error) => return Err((source, error)),
         };
@@ -264,7 +264,9 @@ impl<S: Source> Evented<S> {
             Err(error) => Err((source, error)),
         }
     }
+}
 
+impl<S: Source> Evented<S> {
     #[inline]
     pub(crate) fn source(&self) -> &S {
         self.source.as_ref().expect("only into_inner takes the source, and it takes self")

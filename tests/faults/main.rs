@@ -13,6 +13,7 @@ mod ends_of_time;
 #[cfg(target_os = "linux")]
 mod linux {
     mod abrupt_ends;
+    mod borrowed_descriptors;
     mod children;
     mod no_descriptors;
     mod no_membarrier;

@@ -14,6 +14,7 @@
 #[cfg_attr(not(target_os = "linux"), path = "no_near.rs")]
 mod near;
 mod presumed;
+mod registry;
 mod table;
 mod token;
 mod unpark;
@@ -37,6 +38,8 @@ use crate::ready::Ready;
 pub(crate) use near::Raw;
 use near::{How, Nearby};
 use presumed::{Presumed, Presumption};
+pub(crate) use registry::Numbered;
+use registry::Registry;
 use table::Shard;
 pub(crate) use table::Slot;
 use token::{Address, MAX_SHARDS, WAKE};
@@ -65,7 +68,7 @@ pub struct Handle {
 
 /// What the driver and all shards have in common.
 struct Shared {
-    registry: mio::Registry,
+    registry: Arc<Registry>,
     /// Written by the thread that holds the driver only.
     events: AtomicU64,
     nearby: Nearby,
@@ -82,12 +85,12 @@ impl Driver {
     /// What the operating system says: it is out of file descriptors, for example.
     pub fn new(slots: usize, workers: usize, near_workers: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
         let poll = mio::Poll::new()?;
-        let registry = poll.registry().try_clone()?;
-        let nearby = Nearby::new(near_workers, poll.registry())?;
+        let shards = slots.saturating_add(1).min(MAX_SHARDS);
+        let registry = Arc::new(Registry::new(poll.registry(), shards)?);
+        let nearby = Nearby::new(near_workers, &registry);
         let presumed = Presumed::new(workers);
         let shared = Arc::new(Shared { registry, events: AtomicU64::new(0), nearby, presumed });
         let waker = mio::Waker::new(poll.registry(), WAKE)?;
-        let shards = slots.saturating_add(1).min(MAX_SHARDS);
         let handle = Arc::new(Handle {
             shards: (0..shards).map(|number| Arc::new(Shard::new(number, shared.clone()))).collect(),
             shared,

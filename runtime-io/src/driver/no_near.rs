@@ -1,11 +1,15 @@
 //! In place of `near/`, for systems that do not tell on which processor a socket's packets come in: every socket is with
 //! the shared poller.
 
+use std::sync::Arc;
+
 use mio::event::Event;
 use runtime_core::driver::Visit;
 
 use crate::interest::Interest;
 use crate::readiness::WakeBatch;
+
+use super::registry::Registry;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
@@ -17,8 +21,8 @@ pub(super) enum How {
 pub(super) struct Nearby;
 
 impl Nearby {
-    pub(super) fn new(_: usize, _: &mio::Registry) -> std::io::Result<Self> {
-        Ok(Self)
+    pub(super) fn new(_: usize, _: &Arc<Registry>) -> Self {
+        Self
     }
 
     pub(super) fn visit(&self, _: usize, _: Visit, _: impl FnMut(&Event, &mut WakeBatch)) {}

@@ -32,6 +32,7 @@ use crate::shut_down;
 
 use super::near::{Raw, Seat};
 use super::presumed::Presumption;
+use super::registry::{Number, Numbered};
 use super::token::{Address, SLOT_BITS};
 use super::{Handle, Shared};
 
@@ -97,7 +98,7 @@ impl Shard {
         self.pages[page].get_or_init(|| (0..FIRST_PAGE << page).map(|_| ScheduledIo::new()).collect());
         slots.claimed.insert(());
         drop(slots);
-        Ok(Some(Slot { shard: self.clone(), slot, seat: Seat::new(slot << 8 | self.number) }))
+        Ok(Some(Slot { shard: self.clone(), slot, number: None, seat: Seat::new(slot << 8 | self.number) }))
     }
 
     /// The readiness in a slot, if the slot was ever given out.
@@ -129,6 +130,8 @@ impl fmt::Debug for Shard {
 pub(crate) struct Slot {
     shard: Arc<Shard>,
     slot: usize,
+    /// What it is registered as, if it is.
+    number: Option<Number>,
     pub(super) seat: Seat,
 }
 
@@ -159,14 +162,24 @@ impl Slot {
     }
 
     /// Registers an object under the token of this slot.
-    pub(crate) fn register(&self, source: &mut impl Source, interest: Interest) -> io::Result<()> {
-        self.shard.shared.registry.register(source, self.token(), interest.to_mio())
+    pub(crate) fn register(&mut self, source: &mut (impl Source + Numbered), interest: Interest) -> io::Result<()> {
+        let number = source.number();
+        self.shard.shared.registry.register(source, number, self.token(), interest.to_mio())?;
+        self.number = Some(number);
+        Ok(())
     }
 
-    /// Takes the object out again.
+    /// Takes the object out again: what was registered, and nothing that has the same number by now.
     pub(crate) fn deregister(&mut self, source: &mut impl Source) -> io::Result<()> {
-        let shared = &self.shard.shared;
-        self.seat.leave(&shared.nearby).unwrap_or_else(|| shared.registry.deregister(source))
+        let Some(number) = self.number.take() else { return Err(io::ErrorKind::NotFound.into()) };
+        let (shared, token) = (&self.shard.shared, self.token());
+        match self.seat.leave(&shared.nearby) {
+            Some(outcome) => {
+                shared.registry.forget(number, token);
+                outcome
+            }
+            None => shared.registry.deregister(source, number, token),
+        }
     }
 
     /// The socket has been read from, which may show it to be with the wrong poller (`near/`).

@@ -16,12 +16,31 @@ use crate::ready::Ready;
 use crate::registration::{Evented, Registration, current_driver};
 
 use super::guard::{AsyncFdReadyGuard, AsyncFdReadyMutGuard};
+use super::mode;
 
 /// An object with a file descriptor, and waiting until that descriptor is ready.
 ///
 /// For pipes, devices, sockets of foreign libraries: whatever the system's poller takes. (It does not take regular
-/// files.) The descriptor must be in non-blocking mode, and must stay the same and open for as long as it is in here;
-/// if the object changes it, no harm is done except that nobody is woken.
+/// files.)
+///
+/// # Non-blocking mode
+///
+/// The descriptor must be in non-blocking mode (`O_NONBLOCK`). In the other, an operation that finds nothing does not say so but blocks
+/// the worker, and all tasks that the worker would have polled. So a descriptor in blocking mode is refused. Most types have a
+/// `set_nonblocking`, or a flag for it where they are made; for any descriptor there is `rustix::io::ioctl_fionbio(&fd, true)`. That
+/// goes for those, too, which are only waited for and never read (of processes, of other pollers): the system takes the flag for
+/// each.
+///
+/// The mode is the open file's, and so shared by all who have inherited the descriptor. Standard input belongs to the shell as well: read
+/// it on a thread of its own ([`spawn_blocking`](runtime_core::spawn_blocking)).
+///
+/// # The descriptor stays the same
+///
+/// The object is asked for its descriptor once, when it is registered. It should keep that one open for as long as it is in here. If it
+/// closes it or changes to another, nobody is woken any more, and no other harm is done: what was registered is taken out in the
+/// end, and nothing else, also if the number is another descriptor's by then.
+///
+/// # Waiting
 ///
 /// The object does its own reading and writing. To wait, use [`readable`](Self::readable) or
 /// [`writable`](Self::writable), whose guard takes the readiness back when the operation finds that it would block; or
@@ -59,21 +78,30 @@ pub struct AsyncFd<T: AsRawFd> {
 
 /// The object, as the poller sees it.
 ///
-/// It is asked for its descriptor each time: should it have got another one meanwhile, taking *that* one out fails
-/// harmlessly, while the number of the old one might be somebody else's by now.
-struct Descriptor<T>(T);
+/// The object is asked for its descriptor once, before it is registered. What it says is safe code of somebody else's, which may say
+/// something else each time. What is taken out in the end is what was put in, if it is still there (`driver/registry.rs`).
+struct Descriptor<T> {
+    object: T,
+    number: RawFd,
+}
 
-impl<T: AsRawFd> Source for Descriptor<T> {
+impl<T> AsRawFd for Descriptor<T> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.number
+    }
+}
+
+impl<T> Source for Descriptor<T> {
     fn register(&mut self, registry: &Registry, token: Token, interests: mio::Interest) -> io::Result<()> {
-        SourceFd(&self.0.as_raw_fd()).register(registry, token, interests)
+        SourceFd(&self.number).register(registry, token, interests)
     }
 
     fn reregister(&mut self, registry: &Registry, token: Token, interests: mio::Interest) -> io::Result<()> {
-        SourceFd(&self.0.as_raw_fd()).reregister(registry, token, interests)
+        SourceFd(&self.number).reregister(registry, token, interests)
     }
 
     fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
-        SourceFd(&self.0.as_raw_fd()).deregister(registry)
+        SourceFd(&self.number).deregister(registry)
     }
 }
 
@@ -82,7 +110,8 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the poller does not take it. The object is dropped then; [`try_new`](Self::try_new) gives it back.
+    /// If the poller does not take it; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is in blocking mode. The object is dropped
+    /// then; [`try_new`](Self::try_new) gives it back.
     ///
     /// # Panics
     ///
@@ -100,7 +129,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the poller does not take it. The object is dropped then.
+    /// As [`new`](Self::new). The object is dropped then.
     ///
     /// # Panics
     ///
@@ -114,7 +143,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the poller does not take it.
+    /// As [`new`](Self::new).
     ///
     /// # Panics
     ///
@@ -146,16 +175,27 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the poller does not take it.
+    /// As [`new`](Self::new).
     ///
     /// # Panics
     ///
     /// Outside of a runtime with I/O enabled.
     #[track_caller]
     pub fn try_with_interest(inner: T, interest: Interest) -> Result<Self, AsyncFdTryNewError<T>> {
-        match Evented::new(&current_driver(), Descriptor(inner), interest, Ready::EMPTY) {
+        let driver = current_driver();
+        let number = inner.as_raw_fd();
+        let is_blocking = match mode::is_blocking(number) {
+            Ok(is_blocking) => is_blocking,
+            Err(cause) => return Err(AsyncFdTryNewError { inner, cause }),
+        };
+        // What cannot be waited for at all is told first: files are in blocking mode, and would be in vain in the other.
+        match Evented::new(&driver, Descriptor { object: inner, number }, interest, Ready::EMPTY) {
+            Ok(io) if is_blocking => {
+                let inner = Self { io }.into_inner();
+                Err(AsyncFdTryNewError { inner, cause: mode::refusal() })
+            }
             Ok(io) => Ok(Self { io }),
-            Err((Descriptor(inner), cause)) => Err(AsyncFdTryNewError { inner, cause }),
+            Err((Descriptor { object: inner, .. }, cause)) => Err(AsyncFdTryNewError { inner, cause }),
         }
     }
 
@@ -165,19 +205,19 @@ impl<T: AsRawFd> AsyncFd<T> {
 
     /// The object.
     pub fn get_ref(&self) -> &T {
-        &self.io.source().0
+        &self.io.source().object
     }
 
-    /// The object. Its descriptor must stay the same.
+    /// The object. Its descriptor should [stay the same](Self#the-descriptor-stays-the-same).
     pub fn get_mut(&mut self) -> &mut T {
-        &mut self.io.source_mut().0
+        &mut self.io.source_mut().object
     }
 
     /// Takes the object back, out of the driver.
     pub fn into_inner(self) -> T {
         // If the poller did not have it any more, so much the better.
-        let (Descriptor(inner), _) = self.io.into_inner();
-        inner
+        let (Descriptor { object, .. }, _) = self.io.into_inner();
+        object
     }
 
     /// Waits until the descriptor is ready for something of `interest`. Any number of tasks can wait.
@@ -328,7 +368,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         mut operation: impl FnMut(&mut T) -> io::Result<R>,
     ) -> io::Result<R> {
         let (source, registration) = self.io.parts_mut();
-        registration.async_io(interest, || operation(&mut source.0)).await
+        registration.async_io(interest, || operation(&mut source.object)).await
     }
 
     /// Runs an operation on the object, if it is ready for it as far as is known.
@@ -351,7 +391,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         operation: impl FnOnce(&mut T) -> io::Result<R>,
     ) -> io::Result<R> {
         let (source, registration) = self.io.parts_mut();
-        registration.try_io(interest, || operation(&mut source.0))
+        registration.try_io(interest, || operation(&mut source.object))
     }
 }
 

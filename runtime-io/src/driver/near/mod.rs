@@ -45,6 +45,7 @@ use std::fmt;
 use std::io;
 use std::ops::DerefMut;
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize};
 use std::time::{Duration, Instant};
@@ -57,6 +58,7 @@ use runtime_core::primitive::{Mutex, OnceLock};
 
 use crate::readiness::WakeBatch;
 
+use super::registry::Registry;
 use super::token;
 use presence::Presence;
 use seat::Place;
@@ -90,7 +92,7 @@ pub(super) struct Nearby {
     totals: Totals,
     started: Instant,
     /// None if there are no workers.
-    shared: Option<mio::Registry>,
+    shared: Option<Arc<Registry>>,
 }
 
 /// Of all workers. On lines of their own, which those that are read by every look are not.
@@ -150,21 +152,17 @@ struct Poller {
 
 impl Nearby {
     /// For so many workers; one that is alone has no use for it.
-    ///
-    /// # Errors
-    ///
-    /// What the system says: it is out of file descriptors, for example.
-    pub(super) fn new(workers: usize, shared: &mio::Registry) -> io::Result<Self> {
+    pub(super) fn new(workers: usize, shared: &Arc<Registry>) -> Self {
         let workers = if workers > 1 { workers.min(token::MAX_NEAR) } else { 0 };
         let processors = if workers > 0 { PROCESSORS } else { 0 };
         let zero = || AtomicUsize::new(0);
-        Ok(Self {
+        Self {
             workers: (0..workers).map(|_| Worker::new()).collect(),
             on_processor: (0..processors).map(|_| AtomicU16::new(0)).collect(),
             totals: Totals { up: zero(), passed_over: zero(), sockets: zero() },
             started: Clock::real(),
-            shared: if workers > 0 { Some(shared.try_clone()?) } else { None },
-        })
+            shared: (workers > 0).then(|| shared.clone()),
+        }
     }
 
     pub(super) fn is_enabled(&self) -> bool {
@@ -312,12 +310,12 @@ impl Nearby {
     /// The registry of a place, made if need be.
     fn registry(&self, place: Place) -> io::Result<&mio::Registry> {
         let shared = self.shared.as_ref().expect("sockets move only if there are workers");
-        let Some(number) = place.worker() else { return Ok(shared) };
+        let Some(number) = place.worker() else { return Ok(shared.poller()) };
         let near = &self.workers[number].near;
         if near.get().is_none() {
             let new = Near::new()?;
             let poller = new.poller.lock().poll.as_raw_fd();
-            shared.register(&mut SourceFd(&poller), token::near(number), mio::Interest::READABLE)?;
+            shared.register(&mut SourceFd(&poller), poller, token::near(number), mio::Interest::READABLE)?;
             // If somebody was quicker this one is closed, and so no longer registered.
             near.get_or_init(|| new);
         }

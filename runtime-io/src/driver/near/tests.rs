@@ -40,7 +40,7 @@ impl Socket {
         ours.set_nonblocking(true).unwrap();
         let mut ours = mio::net::TcpStream::from_std(ours);
         let (theirs, _) = listener.accept().unwrap();
-        let slot = handle.claim().unwrap();
+        let mut slot = handle.claim().unwrap();
         slot.register(&mut ours, Interest::READABLE).unwrap();
         Self { ours, slot, theirs, handle: handle.clone() }
     }
@@ -236,4 +236,32 @@ fn a_socket_goes_where_its_packets_come_in_if_the_worker_there_has_room() {
     assert_eq!(nearby.place_for(5, FIRST), FIRST, "none is sent away");
     (0..100).for_each(|_| nearby.count(SECOND, true));
     assert_eq!(nearby.place_for(5, SECOND), FIRST);
+}
+
+/// A registration whose descriptor was closed goes when its number is that of a worker's poller.
+#[test]
+fn a_workers_poller_is_not_taken_out_in_the_place_of_one_that_had_its_number() {
+    use std::os::fd::AsRawFd;
+
+    loop {
+        let (mut driver, handle) = driver();
+        let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let mut ours = mio::net::UnixStream::from_std(ours);
+        let mut slot = handle.claim().unwrap();
+        slot.register(&mut ours, Interest::READABLE).unwrap();
+        let mut socket = Socket::new(&handle, &TcpListener::bind("127.0.0.1:0").unwrap());
+        let number = ours.as_raw_fd();
+        drop(ours);
+        socket.go(FIRST);
+        let near = handle.shared.nearby.workers[0].near.get().unwrap();
+        if near.poller.lock().poll.as_raw_fd() != number {
+            // Another test of this process was quicker.
+            continue;
+        }
+        slot.deregister(&mut mio::unix::SourceFd(&number)).unwrap_err();
+        socket.send();
+        driver.poll();
+        assert!(socket.is_readable());
+        return;
+    }
 }
