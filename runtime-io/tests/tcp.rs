@@ -312,3 +312,24 @@ fn a_socket_in_blocking_mode_is_refused_and_not_left_to_block_the_runtime() {
         Ok(())
     });
 }
+
+#[test]
+#[cfg(unix)]
+fn a_blocking_socket_that_is_yet_to_be_used_is_refused_before_it_blocks() {
+    run(async {
+        let blocking = || -> Result<TcpSocket> {
+            let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)?;
+            Ok(TcpSocket::from_std_stream(socket.into()))
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let errors =
+            [blocking()?.connect(listener.local_addr()?).await.unwrap_err(), blocking()?.listen(16).unwrap_err()];
+        for error in errors {
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
+            assert!(error.to_string().contains("set_nonblocking(true)"), "{error}");
+        }
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)?;
+        socket.set_nonblocking(true)?;
+        TcpSocket::from_std_stream(socket.into()).connect(listener.local_addr()?).await.map(drop)
+    });
+}

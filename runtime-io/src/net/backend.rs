@@ -220,6 +220,8 @@ pub(super) struct Socket {
     socket: socket2::Socket,
     /// Whether others know the descriptor, so that the stream it becomes must be wary.
     is_lent: AtomicBool,
+    /// Somebody else has made it, and may have left it in blocking mode.
+    is_foreign: bool,
 }
 
 /// Which addresses a socket is for.
@@ -237,11 +239,15 @@ impl Socket {
         };
         let socket = socket2::Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
         socket.set_nonblocking(true)?;
-        Ok(Self { socket, is_lent: AtomicBool::new(false) })
+        Ok(Self { socket, is_lent: AtomicBool::new(false), is_foreign: false })
     }
 
     pub(super) fn from_std(stream: std::net::TcpStream) -> Self {
-        Self { socket: stream.into(), is_lent: AtomicBool::new(true) }
+        Self { socket: stream.into(), is_lent: AtomicBool::new(true), is_foreign: true }
+    }
+
+    fn require_nonblocking(&self) -> io::Result<()> {
+        if self.is_foreign { platform::require_nonblocking(&self.socket) } else { Ok(()) }
     }
 
     pub(super) fn bind(&self, addr: SocketAddr) -> io::Result<()> {
@@ -250,6 +256,7 @@ impl Socket {
 
     /// As [`Stream::connect`].
     pub(super) fn connect(self, driver: &Handle, addr: SocketAddr) -> io::Result<Stream> {
+        self.require_nonblocking()?;
         match self.socket.connect(&addr.into()) {
             Err(error) if !is_in_progress(&error) => Err(error),
             _ if self.is_lent.into_inner() => Stream::from_std(driver, self.socket.into()),
@@ -258,6 +265,7 @@ impl Socket {
     }
 
     pub(super) fn listen(self, driver: Arc<Handle>, backlog: u32) -> io::Result<Listener> {
+        self.require_nonblocking()?;
         self.socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
         Listener::from_std(driver, self.socket.into())
     }
