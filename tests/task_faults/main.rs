@@ -13,6 +13,8 @@ mod hooks;
 mod polls;
 #[cfg(target_os = "linux")]
 mod process;
+#[cfg(unix)]
+mod reentry;
 mod shapes;
 mod storms;
 #[cfg(unix)]
