@@ -115,7 +115,7 @@ fn poll_once_here<F: Future>(future: F) {
     let _ = std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop()));
 }
 
-fn tcp_pair(runtime: &Runtime) -> (Arc<TcpStream>, std::net::TcpStream) {
+fn tcp_pair(runtime: &Handle) -> (Arc<TcpStream>, std::net::TcpStream) {
     let _guard = runtime.enter();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let theirs = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -138,7 +138,7 @@ fn touch_stream(stream: &Arc<TcpStream>) -> Act {
     })
 }
 
-fn reader(runtime: &Runtime) -> Leaf {
+fn reader(runtime: &Handle) -> Leaf {
     let (stream, mut theirs) = tcp_pair(runtime);
     Leaf {
         name: "a read",
@@ -149,7 +149,7 @@ fn reader(runtime: &Runtime) -> Leaf {
     }
 }
 
-fn read_ready(runtime: &Runtime) -> Leaf {
+fn read_ready(runtime: &Handle) -> Leaf {
     let (stream, mut theirs) = tcp_pair(runtime);
     Leaf {
         name: "readable, in the slot",
@@ -160,7 +160,7 @@ fn read_ready(runtime: &Runtime) -> Leaf {
     }
 }
 
-fn peek(runtime: &Runtime) -> Leaf {
+fn peek(runtime: &Handle) -> Leaf {
     let (stream, mut theirs) = tcp_pair(runtime);
     Leaf {
         name: "a peek",
@@ -171,7 +171,7 @@ fn peek(runtime: &Runtime) -> Leaf {
     }
 }
 
-fn listed(runtime: &Runtime) -> Leaf {
+fn listed(runtime: &Handle) -> Leaf {
     let (stream, mut theirs) = tcp_pair(runtime);
     let touch = touch_stream(&stream);
     let mut readable = Box::pin(async move { stream.readable().await.unwrap() });
@@ -184,7 +184,7 @@ fn listed(runtime: &Runtime) -> Leaf {
     }
 }
 
-fn accept(runtime: &Runtime) -> Leaf {
+fn accept(runtime: &Handle) -> Leaf {
     let _guard = runtime.enter();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -203,7 +203,7 @@ fn accept(runtime: &Runtime) -> Leaf {
     }
 }
 
-fn full_descriptor(runtime: &Runtime) -> Leaf {
+fn full_descriptor(runtime: &Handle) -> Leaf {
     let _guard = runtime.enter();
     let (ours, theirs) = UnixStream::pair().unwrap();
     ours.set_nonblocking(true).unwrap();
@@ -237,10 +237,10 @@ fn full_descriptor(runtime: &Runtime) -> Leaf {
     }
 }
 
-fn connect(runtime: &Runtime) -> Leaf {
+fn connect(runtime: &Handle) -> Leaf {
     let _guard = runtime.enter();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let (address, handle) = (listener.local_addr().unwrap(), runtime.handle().clone());
+    let (address, handle) = (listener.local_addr().unwrap(), runtime.clone());
     // In the runtime whoever polls it.
     let mut connecting: Option<Pin<Box<dyn Future<Output = ()> + Send>>> = None;
     let touching = handle.clone();
@@ -273,50 +273,50 @@ fn touch_timers(handle: &Handle) -> Act {
     })
 }
 
-fn sleep(runtime: &Runtime) -> Leaf {
+fn sleep(runtime: &Handle) -> Leaf {
     let _guard = runtime.enter();
     // One for the test, which has it in its hands, and one that ends it.
     let sleep = Arc::new(parking_lot::Mutex::new(Box::pin(rt::time::sleep(AN_HOUR))));
     let same = sleep.clone();
     Leaf {
         name: "a sleep",
-        touch: touch_timers(runtime.handle()),
+        touch: touch_timers(runtime),
         poll: Box::new(move |cx| sleep.lock().as_mut().poll(cx)),
         finish: Box::new(move || same.lock().as_mut().reset(Instant::now() + Duration::from_millis(1))),
         compares: true,
     }
 }
 
-fn interval(runtime: &Runtime) -> Leaf {
+fn interval(runtime: &Handle) -> Leaf {
     let _guard = runtime.enter();
     let interval = Arc::new(parking_lot::Mutex::new(rt::time::interval_at(Instant::now() + AN_HOUR, AN_HOUR)));
     let same = interval.clone();
     Leaf {
         name: "an interval",
-        touch: touch_timers(runtime.handle()),
+        touch: touch_timers(runtime),
         poll: Box::new(move |cx| interval.lock().poll_tick(cx).map(drop)),
         finish: Box::new(move || same.lock().reset_after(Duration::from_millis(1))),
         compares: true,
     }
 }
 
-fn timeout(runtime: &Runtime) -> Leaf {
+fn timeout(runtime: &Handle) -> Leaf {
     let _guard = runtime.enter();
     let mut timeout = Box::pin(rt::time::timeout(Duration::from_millis(300), pending::<()>()));
     Leaf {
         name: "a timeout",
-        touch: touch_timers(runtime.handle()),
+        touch: touch_timers(runtime),
         poll: Box::new(move |cx| timeout.as_mut().poll(cx).map(drop)),
         finish: Box::new(|| ()),
         compares: false,
     }
 }
 
-fn join(runtime: &Runtime) -> Leaf {
+fn join(runtime: &Handle) -> Leaf {
     let end = Signal::new();
     let wait = end.clone();
     let mut task = runtime.spawn(async move { wait.wait().await });
-    let (abort, handle) = (task.abort_handle(), runtime.handle().clone());
+    let (abort, handle) = (task.abort_handle(), runtime.clone());
     Leaf {
         name: "a task",
         touch: Arc::new(move || {
@@ -331,7 +331,7 @@ fn join(runtime: &Runtime) -> Leaf {
     }
 }
 
-fn blocking(runtime: &Runtime) -> Leaf {
+fn blocking(runtime: &Handle) -> Leaf {
     struct Opens(Gate);
     impl Drop for Opens {
         fn drop(&mut self) {
@@ -342,7 +342,7 @@ fn blocking(runtime: &Runtime) -> Leaf {
     let gate = Opens(Gate::new());
     let wait = gate.0.clone();
     let mut task = runtime.spawn_blocking(move || wait.pass());
-    let handle = runtime.handle().clone();
+    let handle = runtime.clone();
     Leaf {
         name: "a blocking task",
         touch: Arc::new(move || {
@@ -356,8 +356,10 @@ fn blocking(runtime: &Runtime) -> Leaf {
     }
 }
 
-/// One of each, by how it is made.
-const LEAVES: [fn(&Runtime) -> Leaf; 12] =
+/// How a leaf is made: on the thread that makes a timer is its shard.
+type Make = fn(&Handle) -> Leaf;
+
+const LEAVES: [Make; 12] =
     [reader, read_ready, peek, listed, accept, full_descriptor, connect, sleep, interval, timeout, join, blocking];
 
 /// Waits for a task of the runtime that needs its workers, its timers, its sockets and its blocking pool.
@@ -377,17 +379,28 @@ fn wait_for_a_task(handle: &Handle) -> Act {
     })
 }
 
-/// Calls a function with each kind of leaf and each thing that wakers may do.
-fn on_each(runtime: &Runtime, waits: bool, test: impl Fn(Leaf, &Act)) {
-    for make in LEAVES {
-        let leaf = make(runtime);
-        let touch = leaf.touch.clone();
-        test(leaf, &touch);
-        if waits {
-            test(make(runtime), &wait_for_a_task(runtime.handle()));
+/// What a waker does.
+#[derive(Clone, Copy)]
+enum Does {
+    Touches,
+    Waits,
+}
+
+impl Does {
+    fn act(self, leaf: &Leaf, handle: &Handle) -> Act {
+        match self {
+            Does::Touches => leaf.touch.clone(),
+            Does::Waits => wait_for_a_task(handle),
         }
     }
 }
+
+/// Calls a function with each kind of leaf and each thing that wakers may do.
+fn on_each(all: &[Does], test: impl Fn(Make, Does)) {
+    LEAVES.into_iter().for_each(|make| all.iter().for_each(|&does| test(make, does)));
+}
+
+const ALL: [Does; 2] = [Does::Touches, Does::Waits];
 
 /// Two workers, of which one may be blocked by a waker that waits.
 fn runtime() -> Runtime {
@@ -398,54 +411,61 @@ fn poll(leaf: &mut Leaf, waker: &Waker) -> Poll<()> {
     (leaf.poll)(&mut Context::from_waker(waker))
 }
 
-#[track_caller]
-fn assert_pending(leaf: &mut Leaf, waker: &Waker) {
-    assert!(poll(leaf, waker).is_pending(), "{}", leaf.name);
+/// Has a waker cloned into an empty place, and into one where there is another.
+fn clones(handle: &Handle, make: Make, does: Does) {
+    for is_replaced in [false, true] {
+        let mut leaf = make(handle);
+        let meddling = Meddling::new(Function::Clone, does.act(&leaf, handle));
+        let waker = meddling.waker();
+        let name = leaf.name;
+        // A connection may be made while the clone takes its time.
+        let is_connect = name == "a connect";
+        let is_over = is_replaced && poll(&mut leaf, Waker::noop()).is_ready();
+        if is_over || poll(&mut leaf, &waker).is_ready() {
+            assert!(is_connect, "{name}");
+            continue;
+        }
+        let acts = meddling.acts();
+        assert!(acts >= 1, "{name}: it was cloned");
+        if leaf.compares && !is_connect {
+            assert!(poll(&mut leaf, &waker).is_pending(), "{name}");
+            assert_eq!(meddling.acts(), acts, "{name}: it is there already");
+        }
+        drop(leaf);
+        drop(waker);
+        assert_eq!(meddling.alive(), 0, "{name}");
+    }
 }
 
-fn clones(mut leaf: Leaf, act: &Act) {
-    let meddling = Meddling::new(Function::Clone, act.clone());
-    let waker = meddling.waker();
-    let is_connect = leaf.name == "a connect";
-    // A connection may have been made while the clone took its time.
-    if poll(&mut leaf, &waker).is_ready() {
-        assert!(is_connect, "{}", leaf.name);
-        return;
-    }
-    assert!(meddling.acts() >= 1, "{}: it was cloned", leaf.name);
-    let before = meddling.acts();
-    if leaf.compares && !is_connect {
-        assert_pending(&mut leaf, &waker);
-        assert_eq!(meddling.acts(), before, "{}: it is there already", leaf.name);
-    }
-    let name = leaf.name;
-    drop(leaf);
-    drop(waker);
-    assert_eq!(meddling.alive(), 0, "{name}");
-}
-
-fn drops(mut leaf: Leaf, act: &Act) {
-    let meddling = Meddling::new(Function::Drop, act.clone());
+/// Has a waker dropped as it is replaced, and as its thing is dropped.
+fn drops(handle: &Handle, make: Make, does: Does) {
+    let mut leaf = make(handle);
+    let meddling = Meddling::new(Function::Drop, does.act(&leaf, handle));
     // The waker of the poll itself would do it, too.
     let waker = std::mem::ManuallyDrop::new(meddling.waker());
-    if poll(&mut leaf, &waker).is_pending() {
-        // Replaced by another one.
-        let _ = poll(&mut leaf, Waker::noop());
-        assert!(meddling.acts() >= 1 || leaf.name == "a connect", "{}: it was replaced", leaf.name);
-        // And there when the thing goes.
-        let _ = poll(&mut leaf, &waker);
-    }
     let name = leaf.name;
+    let is_connect = name == "a connect";
+    let mut expected = 0;
+    for polled_with in [&waker, Waker::noop(), &waker] {
+        if poll(&mut leaf, polled_with).is_ready() {
+            assert!(is_connect, "{name}");
+            break;
+        }
+        expected += usize::from(polled_with.will_wake(&waker));
+    }
     drop(leaf);
-    assert!(meddling.acts() >= 2 || name == "a connect", "{name}: it went with the thing: {}", meddling.acts());
+    assert!(meddling.acts() >= expected || is_connect, "{name}: {} of {expected}", meddling.acts());
     assert_eq!(meddling.alive(), 1, "{name}");
     drop(std::mem::ManuallyDrop::into_inner(waker));
 }
 
-fn wakes(mut leaf: Leaf, act: &Act) -> Option<(Leaf, Meddling)> {
-    let meddling = Meddling::new(Function::Wake, act.clone());
-    assert!(poll(&mut leaf, &meddling.waker()).is_pending() || leaf.name == "a connect");
-    if meddling.alive() == 0 {
+/// Leaves a waker, and has the thing happen. `None` if it has happened before.
+fn wakes(handle: &Handle, make: Make, does: Does) -> Option<(Leaf, Meddling)> {
+    let mut leaf = make(handle);
+    let meddling = Meddling::new(Function::Wake, does.act(&leaf, handle));
+    let is_pending = poll(&mut leaf, &meddling.waker()).is_pending();
+    assert!(is_pending || leaf.name == "a connect");
+    if !is_pending {
         return None;
     }
     std::mem::replace(&mut leaf.finish, Box::new(|| ()))();
@@ -456,42 +476,34 @@ fn wakes(mut leaf: Leaf, act: &Act) -> Option<(Leaf, Meddling)> {
 fn a_clone_may_come_back_to_what_it_is_cloned_for_or_wait_for_a_task() {
     let _watchdog = watchdog();
     let runtime = runtime();
-    on_each(&runtime, true, clones);
-}
-
-#[test]
-fn a_clone_on_a_worker_may_do_so_too() {
-    let _watchdog = watchdog();
-    let runtime = runtime();
-    on_each(&runtime, true, |leaf, act| {
-        let act = act.clone();
-        runtime.block_on(runtime.spawn(async move { clones(leaf, &act) })).unwrap();
-    });
+    on_each(&ALL, |make, does| clones(runtime.handle(), make, does));
 }
 
 #[test]
 fn a_drop_may_come_back_to_what_it_was_for_or_wait_for_a_task() {
     let _watchdog = watchdog();
     let runtime = runtime();
-    on_each(&runtime, true, drops);
+    on_each(&ALL, |make, does| drops(runtime.handle(), make, does));
 }
 
 #[test]
-fn a_drop_on_a_worker_may_do_so_too() {
+fn clones_and_drops_on_a_worker_may_do_so_too() {
     let _watchdog = watchdog();
     let runtime = runtime();
-    on_each(&runtime, true, |leaf, act| {
-        let act = act.clone();
-        runtime.block_on(runtime.spawn(async move { drops(leaf, &act) })).unwrap();
-    });
+    for test in [clones, drops] {
+        on_each(&ALL, |make, does| {
+            let task = runtime.spawn(async move { test(&Handle::current(), make, does) });
+            runtime.block_on(task).unwrap();
+        });
+    }
 }
 
 #[test]
 fn a_wake_may_come_back_to_what_it_is_for_or_wait_for_a_task() {
     let _watchdog = watchdog();
     let runtime = runtime();
-    on_each(&runtime, true, |leaf, act| {
-        if let Some((leaf, meddling)) = wakes(leaf, act) {
+    on_each(&ALL, |make, does| {
+        if let Some((leaf, meddling)) = wakes(runtime.handle(), make, does) {
             eventually(|| meddling.acts() == 1 && meddling.alive() == 0);
             drop(leaf);
         }
@@ -502,19 +514,19 @@ fn a_wake_may_come_back_to_what_it_is_for_or_wait_for_a_task() {
 fn on_one_thread_wakers_may_come_back_to_what_they_are_for() {
     let _watchdog = watchdog();
     let runtime = current();
-    on_each(&runtime, false, clones);
-    on_each(&runtime, false, drops);
-    on_each(&runtime, false, |leaf, act| runtime.block_on(async { clones(leaf, act) }));
-    on_each(&runtime, false, |leaf, act| runtime.block_on(async { drops(leaf, act) }));
-    on_each(&runtime, false, |leaf, act| {
-        if let Some((leaf, meddling)) = wakes(leaf, act) {
-            runtime.block_on(async {
-                while meddling.acts() == 0 {
-                    rt::task::yield_now().await;
-                }
-            });
-            drop(leaf);
+    for test in [clones, drops] {
+        on_each(&[Does::Touches], |make, does| test(runtime.handle(), make, does));
+        on_each(&[Does::Touches], |make, does| runtime.block_on(async { test(runtime.handle(), make, does) }));
+    }
+    let woken = async |leaf: Option<(Leaf, Meddling)>| {
+        while leaf.as_ref().is_some_and(|(_, meddling)| meddling.acts() == 0) {
+            rt::task::yield_now().await;
         }
+    };
+    on_each(&[Does::Touches], |make, does| {
+        let from_outside = wakes(runtime.handle(), make, does);
+        runtime.block_on(woken(from_outside));
+        runtime.block_on(async { woken(wakes(runtime.handle(), make, does)).await });
     });
 }
 
@@ -533,8 +545,9 @@ fn another_threads_clones_and_drops_may_wait_for_the_one_that_drives() {
     scope(|scope| {
         scope.spawn(|| runtime.block_on(stop.wait()));
         let _stops = Stops(stop.clone());
-        on_each(&runtime, true, clones);
-        on_each(&runtime, true, drops);
+        for test in [clones, drops] {
+            on_each(&ALL, |make, does| test(runtime.handle(), make, does));
+        }
     });
 }
 
@@ -544,14 +557,12 @@ fn what_is_told_of_the_end_may_come_back_to_what_it_was_for() {
     for function in Function::ALL {
         for make in LEAVES {
             for runtime in [current(), multi(2)] {
-                let mut leaf = make(&runtime);
-                let meddling = Meddling::new(function, Arc::new(|| ()));
+                let mut leaf = make(runtime.handle());
                 // A timer of a runtime that is gone says so by a panic, which is not what is asked for here.
                 let act: Act = match leaf.name {
                     "a sleep" | "an interval" | "a timeout" | "a connect" => Arc::new(|| ()),
                     _ => leaf.touch.clone(),
                 };
-                drop(meddling);
                 let meddling = Meddling::new(function, act);
                 let waker = std::mem::ManuallyDrop::new(meddling.waker());
                 let _ = poll(&mut leaf, &waker);
