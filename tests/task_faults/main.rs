@@ -10,6 +10,8 @@ mod descriptors;
 #[cfg(unix)]
 mod faulty;
 mod hooks;
+#[cfg(unix)]
+mod meddlers;
 mod polls;
 #[cfg(target_os = "linux")]
 mod process;

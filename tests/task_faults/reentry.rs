@@ -25,7 +25,7 @@ use crate::faulty::Function;
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
 
-type Act = Arc<dyn Fn() + Send + Sync>;
+pub(crate) type Act = Arc<dyn Fn() + Send + Sync>;
 
 /// Wakers of which one function does something of its own before it does what it should.
 struct Meddling(Arc<Family>);
@@ -363,7 +363,7 @@ const LEAVES: [Make; 12] =
     [reader, read_ready, peek, listed, accept, full_descriptor, connect, sleep, interval, timeout, join, blocking];
 
 /// Waits for a task of the runtime that needs its workers, its timers, its sockets and its blocking pool.
-fn wait_for_a_task(handle: &Handle) -> Act {
+pub(crate) fn wait_for_a_task(handle: &Handle) -> Act {
     let handle = handle.clone();
     Arc::new(move || {
         let task = handle.spawn(async {
@@ -403,7 +403,7 @@ fn on_each(all: &[Does], test: impl Fn(Make, Does)) {
 const ALL: [Does; 2] = [Does::Touches, Does::Waits];
 
 /// Two workers, of which one may be blocked by a waker that waits.
-fn runtime() -> Runtime {
+pub(crate) fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 

@@ -164,7 +164,19 @@ impl Worker {
     }
 
     /// Spawns a task. A future that is `!Send` must be at home on this thread.
-    pub(crate) fn spawn<F>(&self, future: F, mut birth: Birth) -> JoinHandle<F::Output>
+    pub(crate) fn spawn<F>(&self, future: F, birth: Birth) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let (task, handle) = self.make(future, birth);
+        emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
+        self.push(task);
+        handle
+    }
+
+    /// The first step of [`spawn`](Self::spawn): no code of a user's runs.
+    pub(super) fn make<F>(&self, future: F, mut birth: Birth) -> (Notified, JoinHandle<F::Output>)
     where
         F: Future + 'static,
         F::Output: 'static,
@@ -173,11 +185,9 @@ impl Worker {
         let list = self.home.list();
         birth.owner = Some(NonNull::from(list));
         // SAFETY: the list is this thread's.
-        let (task, handle) = task::new_task_in::<F, Current>(future, birth, |layout| unsafe { list.allocate(layout) });
+        let made = task::new_task_in::<F, Current>(future, birth, |layout| unsafe { list.allocate(layout) });
         self.counters().spawns.add(1);
-        emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
-        self.push(task);
-        handle
+        made
     }
 
     pub(super) fn push(&self, task: Notified) {

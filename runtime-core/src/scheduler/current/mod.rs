@@ -316,8 +316,12 @@ impl Shared {
             return Ok(foreign::refuse::<F, Current>(runtime, future, birth));
         };
         let worker = Worker::new(Arc::clone(runtime), core);
-        let handle = worker.spawn(future, birth);
+        let (task, handle) = worker.make(future, birth);
+        let told = TaskRef::clone(task.task());
+        worker.push(task);
         self.leave(runtime, worker.into_core());
+        // With the core put down, as the observer may want it. Nobody else polls the task meanwhile: that is for this thread.
+        emit(runtime.observer.as_ref(), &told, TaskEventKind::Spawned);
         Ok(handle)
     }
 

@@ -8,6 +8,11 @@
 //! happened to get into. So a worker with a long line leaves the drivers to a neighbour with a much shorter one, which has been
 //! at its maintenance a moment ago and will be again. What the monitor asks for, and a spare worker's first look, is not left to
 //! anybody.
+//!
+//! # What runs while a thread has the drivers
+//!
+//! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Wakers that are not of tasks, and the
+//! observer's word of each task that was woken, wait until the drivers have been given back.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
@@ -16,6 +21,7 @@ use std::time::Duration;
 use super::steal::MISSING;
 use super::{Shared, Slot, Worker};
 use crate::driver::Visit;
+use crate::events::{Observer, TaskEventKind, emit};
 use crate::runtime::Inner;
 use crate::scheduler::pacing::Turn;
 use crate::task::Notified;
@@ -101,21 +107,47 @@ impl Worker {
         let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
         let batch = if self.delivering_first.get() { first } else { batch };
         batch.push(task);
-        if batch.len() == BATCH {
+        // An observer must hear of them first, and not yet.
+        if batch.len() == BATCH && self.runtime.observer.is_none() {
             // If it slept in the drivers: others do not look at the lanes of workers that sleep.
             self.slot().current.rest(false);
             self.queue_batch();
         }
     }
 
+    /// Queues what the drivers have woken.
     pub(super) fn queue_batch(&self) {
         // SAFETY: as in `collect_one`.
         let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
-        if !batch.is_empty() || !first.is_empty() {
-            batch.drain(..).for_each(|task| self.core.lanes.push_event(task));
-            first.drain(..).for_each(|task| self.core.lanes.push_due(task));
+        if batch.is_empty() && first.is_empty() {
+            return;
+        }
+        if let Some(observer) = &self.runtime.observer {
+            return self.tell_and_queue(observer, std::mem::take(batch), std::mem::take(first));
+        }
+        batch.drain(..).for_each(|task| self.core.lanes.push_event(task));
+        first.drain(..).for_each(|task| self.core.lanes.push_due(task));
+        self.offer_surplus();
+    }
+
+    /// The same, with an observer, who may do as it likes: should it block, it holds up what it has not been told of yet.
+    #[cold]
+    fn tell_and_queue(&self, observer: &Observer, batch: Vec<Notified>, first: Vec<Notified>) {
+        debug_assert!(!self.collecting.get(), "the drivers have been given back");
+        self.stop_searching();
+        self.slot().current.calls_foreign();
+        let tell = |task: &Notified| emit(Some(observer), task.task(), TaskEventKind::Woken);
+        for task in batch {
+            tell(&task);
+            self.core.lanes.push_event(task);
             self.offer_surplus();
         }
+        for task in first {
+            tell(&task);
+            self.core.lanes.push_due(task);
+            self.offer_surplus();
+        }
+        self.slot().current.polls_nothing();
     }
 
     /// Keeps a foreign waker for later if this thread has the drivers now; else gives it back.

@@ -417,11 +417,11 @@ impl Schedule for Multi {
         let runtime: *const Inner = runtime_of(task.header()).expect("a task that was refused is complete");
         // SAFETY: the task keeps its runtime; and while this thread is one of its workers, or `keep` lives, it stays.
         let runtime = unsafe { &*runtime };
-        emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
         if let Some(worker) = Shared::worker_here(runtime) {
             // SAFETY: as in `worker_here`.
-            unsafe { worker.as_ref() }.push(task);
+            unsafe { worker.as_ref() }.push_notified(task);
         } else {
+            emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
             // Once in the queue the task may run, end and be freed, and the runtime with it, while this thread has yet
             // to look for a sleeper. One more reference keeps both.
             let keep = TaskRef::clone(task.task());

@@ -196,16 +196,26 @@ impl Worker {
         handle
     }
 
-    /// Queues a task that was woken or spawned on this thread.
+    /// Queues a task that was woken on this thread, and tells the observer: at once, or if this thread has the drivers when it has given
+    /// them back.
+    #[inline]
+    pub(super) fn push_notified(&self, task: Notified) {
+        if self.collecting.get() {
+            self.counters().local_schedules.add(1);
+            self.collect_one(task);
+        } else {
+            emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
+            self.push(task);
+        }
+    }
+
+    /// Queues a task that was woken or spawned on this thread, which has not got the drivers.
     #[inline]
     pub(super) fn push(&self, task: Notified) {
+        debug_assert!(!self.collecting.get(), "the drivers only wake");
         let count = self.counters().local_schedules.add_and_get(1);
         if self.passes_on.get() {
             self.shared().inject(&self.runtime, task);
-            return;
-        }
-        if self.collecting.get() {
-            self.collect_one(task);
             return;
         }
         if self.core.lanes.push(task) {
