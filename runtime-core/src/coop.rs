@@ -8,6 +8,27 @@
 //!
 //! A future that does much work without touching a leaf can take part by calling [`consume_budget`] now and then, or be
 //! wrapped in [`cooperative`]. A future that must not be interrupted can be wrapped in [`unconstrained`].
+//!
+//! # When nobody returns to the scheduler
+//!
+//! A leaf that is refused relies on its caller to return `Pending` in turn, until the poll of the task is over. Two
+//! kinds of callers poll it again instead:
+//!
+//! - A combinator with wakers of its own polls the child that was woken once or twice more, and then returns.
+//! - The `block_on` of another crate, called by a synchronous function inside the task, never returns: it polls the leaf
+//!   until it is ready. If it were refused each time, the thread would spin for ever.
+//!
+//! The leaf cannot tell them apart; both wakers are foreign to it. But the number of refusals can: a combinator is
+//! refused a few times for each of its children, `block_on` without end. So refusals are counted, and **after as many of
+//! them as the budget has units, in one poll of the task, the budget is renewed**. A poll of a task therefore does at
+//! most one operation for each unit and one for each refusal: a combinator over any number of children stays within a
+//! constant factor of what it costs to ask all its children once, and `block_on` goes on.
+//!
+//! # What needs no budget
+//!
+//! A timer that has waited for its time: see `Sleep` in the crate of the timers. A deadline would otherwise not be seen
+//! by a task whose other branches spend the whole budget in each poll. Such a leaf calls [`charge`], which refuses
+//! nothing.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -15,27 +36,34 @@ use std::task::{Context, Poll, ready};
 
 use crate::context;
 
-/// The budget of a poll, as one small word in thread-local storage.
+/// The budget of a poll: two small words in thread-local storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Budget(Option<u32>);
+pub(crate) struct Budget {
+    /// What the poll started with. Zero: nothing is counted, and nothing refused.
+    units: i32,
+    /// What is left; below zero, how many leaves have been refused since there was none left.
+    left: i32,
+}
 
 impl Budget {
-    pub(crate) const UNCONSTRAINED: Self = Self(None);
+    pub(crate) const UNCONSTRAINED: Self = Self { units: 0, left: 0 };
 
-    pub(crate) const fn limited(units: u32) -> Self {
-        Self(Some(units))
+    /// A full budget. More than `i32::MAX` units make no difference to anybody, and count as that.
+    pub(crate) fn limited(units: u32) -> Self {
+        let units = i32::try_from(units).unwrap_or(i32::MAX);
+        Self { units, left: units }
     }
 
-    /// Spends one unit; false if there was none.
-    fn spend(&mut self) -> bool {
-        match &mut self.0 {
-            None => true,
-            Some(0) => false,
-            Some(left) => {
-                *left -= 1;
-                true
-            }
-        }
+    const fn is_constrained(self) -> bool {
+        self.units != 0
+    }
+
+    /// One leaf finds no budget. False if it is not to be refused, as so many were that the budget is renewed.
+    fn refuse(&mut self) -> bool {
+        debug_assert!(self.left <= 0);
+        let refused = self.left > -self.units;
+        self.left = if refused { self.left - 1 } else { self.units };
+        refused
     }
 }
 
@@ -44,23 +72,28 @@ impl Budget {
 #[must_use = "dropping this gives the unit of budget back at once"]
 #[derive(Debug)]
 pub struct RestoreOnPending {
-    before: Budget,
+    has_taken: bool,
 }
 
 impl RestoreOnPending {
     /// Keeps the unit spent.
     #[inline]
     pub fn made_progress(&mut self) {
-        self.before = Budget::UNCONSTRAINED;
+        self.has_taken = false;
     }
 }
 
 impl Drop for RestoreOnPending {
     #[inline]
     fn drop(&mut self) {
-        // An unconstrained budget is never changed by spending, so it needs no restoring and can stand for "keep".
-        if self.before != Budget::UNCONSTRAINED {
-            context::set_budget(self.before);
+        if self.has_taken {
+            let mut budget = context::budget();
+            // If another leaf was refused meanwhile, that stays known. (Else a `block_on` inside of this one would
+            // never be refused often enough.)
+            if budget.is_constrained() && budget.left >= 0 {
+                budget.left += 1;
+                context::set_budget(budget);
+            }
         }
     }
 }
@@ -68,7 +101,8 @@ impl Drop for RestoreOnPending {
 /// Spends one unit of the running task's budget, or wakes the task and returns `Pending` when none is left.
 ///
 /// A leaf future calls this first, tries its operation, and says [`RestoreOnPending::made_progress`] if the operation
-/// succeeded.
+/// succeeded. It is meant for leaves: whoever polls other futures that take part should not hold a unit meanwhile, which
+/// may be the last. ([`cooperative`] does without.)
 ///
 /// # Example
 ///
@@ -87,28 +121,60 @@ impl Drop for RestoreOnPending {
 /// ```
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
-    let before = context::budget();
-    let mut budget = before;
-    if budget.spend() {
-        if budget != before {
-            context::set_budget(budget);
+    let mut budget = context::budget();
+    let has_taken = budget.is_constrained();
+    if has_taken {
+        if budget.left <= 0 {
+            budget = ready!(poll_renewed(cx, budget));
         }
-        Poll::Ready(RestoreOnPending { before })
-    } else {
-        exhausted(cx)
+        budget.left -= 1;
+        context::set_budget(budget);
     }
+    Poll::Ready(RestoreOnPending { has_taken })
 }
 
+/// When no unit is left: refuses, or renews the budget.
 #[cold]
-fn exhausted(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
-    context::count_budget_yield();
+fn poll_renewed(cx: &mut Context<'_>, mut budget: Budget) -> Poll<Budget> {
+    if budget.left == 0 {
+        context::count_budget_yield();
+    }
+    let refused = budget.refuse();
+    context::set_budget(budget);
+    if !refused {
+        return Poll::Ready(budget);
+    }
     context::wake_in_poll(cx.waker());
     Poll::Pending
 }
 
+/// Wakes the task and returns `Pending` if a leaf has been refused in this poll of it, so that the task should be on its
+/// way back to the scheduler.
+///
+/// For a combinator that is asked to begin something new, and does not know whether what it polls takes part. It does
+/// not spend anything.
+#[doc(hidden)]
+pub fn poll_unrefused(cx: &mut Context<'_>) -> Poll<()> {
+    let budget = context::budget();
+    if budget.left < 0 { poll_renewed(cx, budget).map(drop) } else { Poll::Ready(()) }
+}
+
+/// Spends one unit of the running task's budget, if there is one left.
+///
+/// For what takes a turn of the task, but must not be held back.
+#[inline]
+pub fn charge() {
+    let mut budget = context::budget();
+    if budget.left > 0 {
+        budget.left -= 1;
+        context::set_budget(budget);
+    }
+}
+
 /// Whether the running task may still make progress in this poll. Always true outside a task.
 pub fn has_budget_remaining() -> bool {
-    context::budget() != Budget::limited(0)
+    let budget = context::budget();
+    !budget.is_constrained() || budget.left > 0
 }
 
 /// Spends one unit of the task's budget; when none is left, lets other tasks run first.
@@ -187,9 +253,10 @@ impl<F: Future> Future for Cooperative<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: as in `Unconstrained`: structural pinning of the only field.
         let inner = unsafe { self.map_unchecked_mut(|this| &mut this.inner) };
-        let mut coop = ready!(poll_proceed(cx));
+        // Nothing is held while the future is polled: it may want the last unit itself.
+        drop(ready!(poll_proceed(cx)));
         let output = ready!(inner.poll(cx));
-        coop.made_progress();
+        charge();
         Poll::Ready(output)
     }
 }

@@ -1,0 +1,8 @@
+//! The coop budget beside what is not the runtime's: other crates' executors and combinators, and deadlines.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod combinators;
+mod nested;
+
