@@ -243,9 +243,13 @@ fn emit(select: &Select) -> TokenStream {
             #(#conditions)*
             #(#evaluate)*
             #(#pin)*
+            let mut begun = false;
             let output = #support::poll_fn(move |cx| {
-                if #support::poll_budget(cx).is_pending() {
-                    return #support::Poll::Pending;
+                if !begun {
+                    begun = true;
+                    if #support::poll_begin(cx).is_pending() {
+                        return #support::Poll::Pending;
+                    }
                 }
                 let mut pending = false;
                 #poll_all

@@ -10,12 +10,13 @@
 //! |-----------|--------------|------------|---------------------------------------------------------------|
 //! | `NEW`     | no           | empty      | idle; nobody has compared the deadline with the clock         |
 //! | `AHEAD`   | no           | empty      | idle; the deadline lay ahead when it was chosen               |
+//! | `PAST`    | no           | empty      | idle; the deadline is known to have passed, and nobody has waited for it |
 //! | `NOTED`   | no           | empty      | on the pad of its shard, to be filed when the poll at hand ends (`pad.rs`) |
 //! | `WAITING` | yes          | full       | the wheel has the node and will take the waker                |
 //! | `FIRED`   | no           | empty      | the deadline has passed                                       |
 //! | `CLOSED`  | no           | empty      | the runtime's timers were shut down before the deadline       |
 //!
-//! `NEW` and `AHEAD` are one state to this protocol; only `Sleep` tells them apart.
+//! `NEW` and `AHEAD` are one state to this protocol; only `Sleep` tells them apart. So are `PAST` and `FIRED`.
 //!
 //! A `WAITING` entry may have been *put off*: its deadline is later than the tick that it is filed under, and beside the state, in
 //! the same word, stands the tick at which it is to fire. That is how an idle timeout lives, which each message puts off: it costs
@@ -85,6 +86,7 @@ pub(crate) enum State {
     Waiting,
     Fired,
     Closed,
+    Past,
 }
 
 /// How wide the state is in its word.
@@ -101,7 +103,8 @@ impl State {
             2 => Self::Noted,
             3 => Self::Waiting,
             4 => Self::Fired,
-            _ => Self::Closed,
+            5 => Self::Closed,
+            _ => Self::Past,
         }
     }
 
@@ -165,7 +168,7 @@ impl Entry {
     /// Whether it has fired, or would have if it were not left on the pad for the end of this poll.
     pub(crate) fn is_elapsed(&self) -> bool {
         match self.state() {
-            State::Fired => true,
+            State::Fired | State::Past => true,
             // Nobody else may look at the clock. What is known then is known when it is filed, too.
             State::Noted => self.when() <= self.shard.shared.look_at_clock().1,
             State::New | State::Ahead | State::Waiting | State::Closed => false,
@@ -445,7 +448,7 @@ impl Entry {
         let is_filed = match self.state() {
             State::Noted => !self.withdraw(is_at_home),
             State::Waiting => true,
-            State::New | State::Ahead | State::Fired | State::Closed => false,
+            State::New | State::Ahead | State::Past | State::Fired | State::Closed => false,
         };
         if is_filed {
             self.take_out();

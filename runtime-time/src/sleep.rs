@@ -7,6 +7,13 @@
 //! A `Sleep` must never be ready early. It may find out late: `sleep` reads the clock when it is made and not again
 //! when it is first polled, as setting a timer whose deadline has just passed is harmless (it fires at the driver's
 //! next turn).
+//!
+//! # The budget
+//!
+//! A sleep that has been `Pending` once needs no budget when its time has come ([`coop`]): a deadline must be seen beside
+//! a branch that spends the whole budget in each poll, whatever combinator holds the two. One that is found past at its
+//! first poll does need budget, so that a loop over `sleep(Duration::ZERO)`, or over the missed ticks of an interval,
+//! lets others run. If it is refused, that counts as a wait: at the next poll it is ready.
 
 use std::fmt;
 use std::future::Future;
@@ -152,7 +159,7 @@ impl Sleep {
     #[inline]
     pub(crate) fn lasting(duration: Duration) -> Self {
         let (shard, deadline) = starting_now(duration);
-        let state = if duration.is_zero() { State::Fired } else { State::Ahead };
+        let state = if duration.is_zero() { State::Past } else { State::Ahead };
         Self::new(shard, deadline, state)
     }
 
@@ -189,7 +196,7 @@ impl Sleep {
 
     /// As [`reset`](Self::reset), for a caller that knows the time: sets no timer before the next poll.
     pub(crate) fn rest_until(self: Pin<&mut Self>, deadline: Instant, now: Instant) {
-        let state = if deadline <= now { State::Fired } else { State::Ahead };
+        let state = if deadline <= now { State::Past } else { State::Ahead };
         self.project().entry.rest_until(deadline.into_std(), state);
     }
 
@@ -198,24 +205,35 @@ impl Sleep {
         Instant::from_std(self.entry.shard().shared.clock.now())
     }
 
-    fn poll_deadline(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
+    /// Ready with what is known of the wait, once the deadline has passed.
+    fn poll_deadline(self: Pin<&mut Self>, waker: &Waker) -> Poll<Waited> {
         let mut entry = self.project().entry;
-        let state = match entry.state() {
+        let before = entry.state();
+        let state = match before {
             State::New if entry.is_overdue() => {
-                entry.as_mut().rest(State::Fired);
-                State::Fired
+                entry.as_mut().rest(State::Past);
+                State::Past
             }
             State::New | State::Ahead => entry.as_mut().set(waker),
             State::Waiting | State::Noted => entry.as_mut().refresh(waker),
             state => state,
         };
         match state {
-            State::Fired => Poll::Ready(()),
+            State::Fired if matches!(before, State::New | State::Ahead) => Poll::Ready(Waited::No),
+            State::Past => Poll::Ready(Waited::No),
+            State::Fired => Poll::Ready(Waited::Yes),
             State::Closed if context::is_in_a_lost_poll() => Poll::Pending,
             State::Closed => closed(),
             _ => Poll::Pending,
         }
     }
+}
+
+/// Whether a sleep whose deadline has passed was `Pending` before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    No,
+    Yes,
 }
 
 #[cold]
@@ -226,10 +244,17 @@ fn closed() -> ! {
 impl Future for Sleep {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        ready!(self.poll_deadline(cx.waker()));
-        // Only what is ready is charged, and without a budget waits for the next poll, as ready as it is.
-        ready!(coop::poll_proceed(cx)).made_progress();
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match ready!(self.as_mut().poll_deadline(cx.waker())) {
+            Waited::Yes => coop::charge(),
+            Waited::No => match coop::poll_proceed(cx) {
+                Poll::Ready(mut coop) => coop.made_progress(),
+                Poll::Pending => {
+                    self.project().entry.rest(State::Fired);
+                    return Poll::Pending;
+                }
+            },
+        }
         Poll::Ready(())
     }
 }

@@ -10,7 +10,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
-use runtime_core::coop;
 
 use crate::error::Elapsed;
 use crate::{Instant, Sleep, sleep_until};
@@ -110,16 +109,10 @@ impl<F: Future> Future for Timeout<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let had_budget = coop::has_budget_remaining();
         if let Poll::Ready(value) = this.value.poll(cx) {
             return Poll::Ready(Ok(value));
         }
-        // A future that uses up the budget in every poll would otherwise keep its own limit from ever being looked at.
-        let delay = if had_budget && !coop::has_budget_remaining() {
-            Pin::new(&mut coop::unconstrained(this.delay)).poll(cx)
-        } else {
-            this.delay.poll(cx)
-        };
-        delay.map(|()| Err(Elapsed::new()))
+        // Ready once its time has come, even if the future spends the whole budget in each poll: see `sleep.rs`.
+        this.delay.poll(cx).map(|()| Err(Elapsed::new()))
     }
 }

@@ -20,13 +20,18 @@ pub fn thread_rng_n(n: u32) -> u32 {
     runtime_core::context::random_below(n)
 }
 
-/// Whether the current task may make progress in this turn; if not, it has been woken for the next.
+/// Whether a `select!` may begin in this turn of the task; if not, the task has been woken for the next.
 ///
-/// `select!` asks before it polls a branch. The runtime's own futures would find out for themselves, but others would
-/// be polled all the same, and win every time against those. Asking spends nothing.
+/// It may not once one of the runtime's own futures has been refused for want of budget. That future would find out for
+/// itself, but others would be polled all the same, and win every time against it: a loop over the `select!` would keep
+/// the thread for ever.
+///
+/// `select!` asks when it is polled for the first time, and not again. One that has been waiting polls all its branches,
+/// because one of them may be a timer, which needs no budget: a deadline must be seen beside a branch that spends the
+/// whole budget in each turn.
 #[inline]
-pub fn poll_budget(cx: &mut Context<'_>) -> Poll<()> {
-    runtime_core::coop::poll_proceed(cx).map(drop)
+pub fn poll_begin(cx: &mut Context<'_>) -> Poll<()> {
+    runtime_core::coop::poll_unrefused(cx)
 }
 
 pin_project! {

@@ -6,3 +6,4 @@ mod common;
 mod combinators;
 mod nested;
 
+mod timers;
