@@ -5,6 +5,7 @@ mod common;
 
 mod abort;
 mod block_on;
+mod entering;
 mod hooks;
 mod local;
 mod metrics;

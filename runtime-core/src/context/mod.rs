@@ -4,20 +4,21 @@
 //! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn), wakers, coop and the sibling
 //! crates' types read it.
 //!
-//! The pointer to the current runtime owns a count of it (as [`Arc::into_raw`] gives); `EnterGuard`s hand that
-//! ownership to and fro, so an early or late drop of a guard can change which runtime is current, but never leaves a
-//! dangling pointer.
+//! The pointer to the current runtime is backed by a count of it on the stack of those that the thread has entered
+//! (`entered.rs`).
 
+mod entered;
 mod station;
 mod task;
 
 use std::cell::Cell;
 use std::fmt;
-use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use self::entered::Entered;
+pub(crate) use self::entered::{Frame, MainFuture, RuntimeGuard, UserGuard};
 pub use self::station::Station;
 pub use self::task::at_end_of_poll;
 pub(crate) use self::task::{
@@ -32,17 +33,17 @@ use crate::runtime::Inner;
 use crate::scheduler::Place;
 
 struct Context {
-    /// The runtime that `spawn` and the rest refer to; null for none. Owns a count.
+    /// The runtime that `spawn` and the rest refer to; null for none. The topmost in force of those entered, which has a
+    /// count of it.
     runtime: Cell<*const Inner>,
+    entered: Entered,
     /// What this thread is to a scheduler.
     place: Cell<Place>,
     /// Which worker of the current runtime it is: what follows from the two above, kept because it is asked with every timer.
     station: Cell<Option<Station>>,
     /// Whether the thread is inside `block_on` or is a worker: it must not block on another future.
-    entered: Cell<bool>,
+    is_driving: Cell<bool>,
     budget: Cell<Budget>,
-    /// How many guards keep a runtime the current one.
-    depth: Cell<usize>,
     /// The task that is being polled; null for none. Stands there only while [`in_task`] borrows it.
     task: Cell<*const CurrentTask>,
     /// For threads without a runtime: a counter in place of random numbers.
@@ -52,22 +53,22 @@ struct Context {
 thread_local! {
     static CONTEXT: Context = Context {
         runtime: Cell::new(ptr::null()),
+        entered: Entered::new(),
         place: Cell::new(Place::Outside),
         station: Cell::new(None),
-        entered: Cell::new(false),
+        is_driving: Cell::new(false),
         budget: Cell::new(Budget::UNCONSTRAINED),
-        depth: Cell::new(0),
         task: Cell::new(ptr::null()),
         turn: Cell::new(0),
     };
 }
 
 impl Context {
-    /// Makes another runtime the current one, whose count it takes over. Returns the one before with its count.
-    fn replace_runtime(&self, runtime: *const Inner) -> *const Inner {
-        let before = self.runtime.replace(runtime);
-        self.find_station();
-        before
+    /// Makes another runtime the current one, which is on the stack.
+    fn set_runtime(&self, runtime: *const Inner) {
+        if self.runtime.replace(runtime) != runtime {
+            self.find_station();
+        }
     }
 
     fn replace_place(&self, place: Place) -> Place {
@@ -77,7 +78,7 @@ impl Context {
     }
 
     fn find_station(&self) {
-        // SAFETY: the pointer owns a count, and nothing here gives it up.
+        // SAFETY: the stack has a count of it, and nothing here gives that up.
         let runtime = unsafe { self.runtime.get().as_ref() };
         self.station.set(runtime.and_then(|runtime| Station::of(runtime, self.place.get())));
     }
@@ -118,7 +119,7 @@ impl std::error::Error for Missing {}
 #[inline]
 pub(crate) fn with_runtime<R>(f: impl FnOnce(&Inner) -> R) -> Result<R, Missing> {
     CONTEXT.with(|context| {
-        // SAFETY: the pointer owns a count, and while the closure runs nobody changes it.
+        // SAFETY: the stack has a count of it, and while the closure runs nobody changes that.
         unsafe { context.runtime.get().as_ref() }.map(f).ok_or(Missing::Runtime)
     })
 }
@@ -161,7 +162,7 @@ pub fn with_time<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missi
 #[inline]
 pub fn with_time_here<T: Service, R>(f: impl FnOnce(&Arc<T>, Option<Station>) -> R) -> Result<R, Missing> {
     CONTEXT.with(|context| {
-        // SAFETY: the pointer owns a count, and while the closure runs nobody changes it.
+        // SAFETY: the stack has a count of it, and while the closure runs nobody changes that.
         let runtime = unsafe { context.runtime.get().as_ref() }.ok_or(Missing::Runtime)?;
         let service = runtime.drivers.time.as_ref().ok_or(Missing::Time)?;
         service.downcast_ref::<Arc<T>>().map(|service| f(service, context.station.get())).ok_or(Missing::Time)
@@ -247,7 +248,7 @@ pub(crate) fn replace_budget(budget: Budget) -> impl Drop {
 pub(crate) fn own_place() -> Place {
     CONTEXT.with(|context| {
         let place = context.place.get();
-        // SAFETY: the pointer owns a count, and nothing here gives it up.
+        // SAFETY: the stack has a count of it, and nothing here gives that up.
         match unsafe { context.runtime.get().as_ref() } {
             Some(runtime) if place.is_of(runtime) => place,
             _ => Place::Outside,
@@ -255,43 +256,9 @@ pub(crate) fn own_place() -> Place {
     })
 }
 
-/// Makes a runtime the current one until it is dropped.
-#[derive(Debug)]
-pub(crate) struct RuntimeGuard {
-    /// What was current before, with its count.
-    before: *const Inner,
-    /// How many guards there are with this one.
-    depth: usize,
-}
-
-impl RuntimeGuard {
-    pub(crate) fn enter(runtime: Arc<Inner>) -> Self {
-        CONTEXT.with(|context| {
-            let depth = context.depth.get() + 1;
-            context.depth.set(depth);
-            Self { before: context.replace_runtime(Arc::into_raw(runtime)), depth }
-        })
-    }
-}
-
-impl Drop for RuntimeGuard {
-    fn drop(&mut self) {
-        let current = CONTEXT.with(|context| context.replace_runtime(self.before));
-        if !current.is_null() {
-            // SAFETY: the context owned the count, and has just given it up.
-            drop(unsafe { Arc::from_raw(current) });
-        }
-        let depth = CONTEXT.with(|context| context.depth.replace(self.depth - 1));
-        // Harmless to memory, but from here on the wrong runtime would be current: better to hear of it.
-        if depth != self.depth && !std::thread::panicking() {
-            panic!("guards of `Handle::enter` were dropped in another order than the reverse of their making");
-        }
-    }
-}
-
 /// Whether the thread is inside `block_on`, or is a worker.
 pub(crate) fn is_entered() -> bool {
-    CONTEXT.with(|context| context.entered.get())
+    CONTEXT.with(|context| context.is_driving.get())
 }
 
 /// Marks the thread as one that drives futures until the guard is dropped. `None` if it is one already.
@@ -299,10 +266,10 @@ pub(crate) fn try_enter() -> Option<impl Drop> {
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
-            CONTEXT.with(|context| context.entered.set(false));
+            CONTEXT.with(|context| context.is_driving.set(false));
         }
     }
-    CONTEXT.with(|context| if context.entered.replace(true) { None } else { Some(Leave) })
+    CONTEXT.with(|context| if context.is_driving.replace(true) { None } else { Some(Leave) })
 }
 
 /// Lets the thread block on futures, until the guard is dropped, if it may not do so now.
@@ -310,10 +277,10 @@ pub(crate) fn leave_for_a_while() -> impl Drop {
     struct Return(bool);
     impl Drop for Return {
         fn drop(&mut self) {
-            CONTEXT.with(|context| context.entered.set(self.0));
+            CONTEXT.with(|context| context.is_driving.set(self.0));
         }
     }
-    Return(CONTEXT.with(|context| context.entered.replace(false)))
+    Return(CONTEXT.with(|context| context.is_driving.replace(false)))
 }
 
 /// Gives the thread a place at a scheduler until the guard is dropped.
@@ -341,8 +308,10 @@ pub(crate) fn current() -> Option<Arc<Inner>> {
         if runtime.is_null() {
             return None;
         }
-        // SAFETY: the context owns a count, which is left to it.
-        let runtime = ManuallyDrop::new(unsafe { Arc::from_raw(runtime) });
-        Some(Arc::clone(&runtime))
+        // SAFETY: the stack has a count of it, and the pointer from its `Arc`. What is made here has another one.
+        unsafe {
+            Arc::increment_strong_count(runtime);
+            Some(Arc::from_raw(runtime))
+        }
     })
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::config::Flavor;
 use super::{Inner, Scheduler};
-use crate::context::{self, Missing, RuntimeGuard};
+use crate::context::{self, Missing, RuntimeGuard, UserGuard};
 use crate::large::boxed_if_large;
 use crate::metrics::RuntimeMetrics;
 use crate::scheduler::{Place, current, multi};
@@ -63,9 +63,11 @@ impl Handle {
     /// Makes this the current runtime of the thread until the guard is dropped: `spawn`, sockets and timers then refer
     /// to it.
     ///
-    /// # Panics
+    /// Of several guards on a thread, the youngest decides. They may be dropped in any order.
     ///
-    /// When guards are dropped in another order than the reverse of their making.
+    /// A guard made in the future of a `block_on` holds until that call returns. One made in a task, in a closure on the
+    /// blocking pool or in a hook of the runtime holds until the poll, the closure or the hook returns, whatever becomes
+    /// of it: what else runs on the thread is in its own runtime.
     ///
     /// # Example
     ///
@@ -76,7 +78,7 @@ impl Handle {
     /// # runtime.handle().block_on(task).unwrap();
     /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
-        EnterGuard { _guard: RuntimeGuard::enter(Arc::clone(&self.inner)), _handle: PhantomData }
+        EnterGuard { _guard: UserGuard::enter(Arc::clone(&self.inner)), _handle: PhantomData }
     }
 
     /// Spawns a task. See [`spawn`](crate::spawn).
@@ -170,7 +172,7 @@ impl std::error::Error for TryCurrentError {}
 #[derive(Debug)]
 #[must_use = "the runtime is current only while the guard lives"]
 pub struct EnterGuard<'a> {
-    _guard: RuntimeGuard,
+    _guard: UserGuard,
     /// Tied to the handle as Tokio's is, and to the thread.
     _handle: PhantomData<(&'a Handle, *const ())>,
 }

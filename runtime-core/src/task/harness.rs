@@ -1,12 +1,11 @@
 //! Polling, cancelling and completing a task: the functions behind its vtable that know the future's type.
 //!
 //! Called by the schedulers (through [`Notified::run`](super::Notified::run)), by shutdown, and by the join handle.
-//! User code runs here: every call of it is fenced by `catch_unwind`, so that a panic ends up in the `JoinError`
+//! User code runs here: every call of it is fenced by [`contain`], so that a panic ends up in the `JoinError`
 //! and nowhere else.
 
 use std::future::Future;
 use std::mem::ManuallyDrop;
-use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
@@ -46,7 +45,7 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
     let polled = waker::with_borrowed(header, |waker| {
         let mut cx = Context::from_waker(waker);
         // SAFETY: `start_poll` set RUNNING; until now the task was never complete, so the stage holds the future.
-        panic::catch_unwind(AssertUnwindSafe(|| unsafe { cell.poll(&mut cx) }))
+        contain(|| unsafe { cell.poll(&mut cx) })
     });
     match polled {
         Ok(Poll::Pending) => {

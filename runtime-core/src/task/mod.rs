@@ -65,6 +65,8 @@ pub(crate) use self::raw::{Again, Birth, Notified, TaskRef, free};
 pub(crate) use self::runner::Runner;
 pub(crate) use self::waker::{is_waker_of_task, with_borrowed as with_borrowed_waker};
 
+use crate::context::Frame;
+
 pub use self::error::JoinError;
 pub use self::id::Id;
 pub use self::join::{AbortHandle, JoinHandle};
@@ -122,8 +124,11 @@ pub(crate) fn request_cancel(task: &Notified) {
     task.task().abort();
 }
 
-/// Runs user code that must not take the caller down. The payload of a panic is returned, for the join error or nobody.
+/// Runs user code that must not take the caller down, nor leave it in another runtime. The payload of a panic is returned,
+/// for the join error or nobody.
+#[inline]
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
+    let _frame = Frame::begin();
     panic::catch_unwind(AssertUnwindSafe(f))
 }
 

@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::{Core, Current, Shared, Waiter};
 use crate::clock::Clock;
-use crate::context;
+use crate::context::{self, MainFuture};
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
 use crate::primitive::atomic::AtomicBool;
@@ -38,7 +38,9 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     let main = MainWaker::new(parker.unparker().clone(), move || Current::shared(&waking).unpark(&waking));
     let waker = Waker::from(Arc::clone(&main));
     let waiter = Waiting::new(shared, parker.unparker());
+    let in_context = MainFuture::new();
     let mut poll = || {
+        let _context = in_context.begin_poll();
         let _budget = context::replace_budget(runtime.budget);
         future.as_mut().poll(&mut Context::from_waker(&waker))
     };

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::{Multi, Worker};
-use crate::context;
+use crate::context::{self, MainFuture};
 use crate::primitive::Parker;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
@@ -39,7 +39,9 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
         }
     });
     let waker = Waker::from(Arc::clone(&main));
+    let in_context = MainFuture::new();
     let mut poll = || {
+        let _context = in_context.begin_poll();
         let _budget = context::replace_budget(runtime.budget);
         future.as_mut().poll(&mut Context::from_waker(&waker))
     };

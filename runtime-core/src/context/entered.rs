@@ -1,0 +1,199 @@
+//! Which runtimes a thread has entered: the stack behind the current one.
+//!
+//! Each guard that makes a runtime current has an entry on the thread's stack, and a ticket to find it by. The current
+//! runtime is that of the topmost entry in force. Tickets are numbers that only grow, so what was entered since some
+//! moment is what has a ticket from then or later.
+//!
+//! # Guards of users
+//!
+//! The guard of [`Handle::enter`](crate::runtime::Handle::enter) is an object of the user's, who may drop it in any
+//! order, move it to where it lives longer than the code that made it, or forget it. So it only removes its own entry,
+//! and does nothing if that is gone.
+//!
+//! # Frames
+//!
+//! The runtime calls code of the user's inside of a *frame*: the poll of a task, a closure on the blocking pool, a hook,
+//! a waker, the drop of a future. Whatever that code has entered, and not left, is removed when the frame ends: the next
+//! task of the same thread must not find itself in another runtime than its own. If nothing was entered, as usual, the
+//! frame costs a comparison of two tickets.
+//!
+//! The guards that the runtime itself makes ([`RuntimeGuard`]) are frames, too: one that ends takes with it what lies
+//! above.
+//!
+//! The main future of `block_on` may hold a guard over several polls, because it is the only one that runs as this
+//! caller. On a current-thread runtime tasks are polled in between, on the same thread. So its entries are *suspended*
+//! when its poll ends, and in force again in the next ([`MainFuture`]).
+
+use std::mem::{self, ManuallyDrop};
+use std::ptr;
+use std::sync::Arc;
+
+use std::cell::Cell;
+
+use super::{CONTEXT, Context};
+use crate::runtime::Inner;
+
+/// The stack of a thread. See the module.
+pub(super) struct Entered {
+    next_ticket: Cell<u64>,
+    /// Not dropped with the thread: that would make every access to the context ask whether it was. It is empty when a
+    /// thread ends, unless somebody has forgotten a guard outside of any frame; then the entry leaks, as the guard did.
+    entries: ManuallyDrop<Cell<Vec<Entry>>>,
+}
+
+struct Entry {
+    ticket: u64,
+    runtime: Arc<Inner>,
+    in_force: bool,
+}
+
+impl Entered {
+    pub(super) const fn new() -> Self {
+        Self { next_ticket: Cell::new(0), entries: ManuallyDrop::new(Cell::new(Vec::new())) }
+    }
+}
+
+impl Context {
+    fn next_ticket(&self) -> u64 {
+        self.entered.next_ticket.get()
+    }
+
+    /// Makes a runtime the current one. Returns the ticket of the entry.
+    fn enter(&self, runtime: Arc<Inner>) -> u64 {
+        let ticket = self.next_ticket();
+        self.entered.next_ticket.set(ticket + 1);
+        self.change(|entries| entries.push(Entry { ticket, runtime, in_force: true }));
+        ticket
+    }
+
+    /// Removes the entries that the predicate says.
+    fn leave(&self, leaves: impl Fn(u64) -> bool) {
+        let removed = self.change(|entries| {
+            if !entries.iter().any(|entry| leaves(entry.ticket)) {
+                return Vec::new();
+            }
+            let (removed, kept) = mem::take(entries).into_iter().partition(|entry| leaves(entry.ticket));
+            *entries = kept;
+            removed
+        });
+        // Only now, with everything in place: it may be the last count of a runtime, and run code of the user's.
+        drop::<Vec<Entry>>(removed);
+    }
+
+    fn set_in_force(&self, since: u64, in_force: bool) {
+        self.change(|entries| {
+            entries.iter_mut().filter(|entry| entry.ticket >= since).for_each(|entry| entry.in_force = in_force);
+        });
+    }
+
+    /// Changes the stack, and what follows from it. The closure must not run code of the user's.
+    fn change<R>(&self, f: impl FnOnce(&mut Vec<Entry>) -> R) -> R {
+        let mut entries = self.entered.entries.take();
+        let result = f(&mut entries);
+        let current = entries.iter().rev().find(|entry| entry.in_force);
+        self.set_runtime(current.map_or(ptr::null(), |entry| Arc::as_ptr(&entry.runtime)));
+        // An empty one has no memory that could leak.
+        self.entered.entries.set(if entries.is_empty() { Vec::new() } else { entries });
+        result
+    }
+}
+
+/// Makes a runtime the current one until it is dropped, or forgotten until the frame around it ends. For users.
+#[derive(Debug)]
+pub(crate) struct UserGuard {
+    ticket: u64,
+}
+
+impl UserGuard {
+    pub(crate) fn enter(runtime: Arc<Inner>) -> Self {
+        Self { ticket: CONTEXT.with(|context| context.enter(runtime)) }
+    }
+}
+
+impl Drop for UserGuard {
+    fn drop(&mut self) {
+        CONTEXT.with(|context| context.leave(|ticket| ticket == self.ticket));
+    }
+}
+
+/// Makes a runtime the current one until it is dropped, and takes with it what was entered meanwhile. For the runtime's
+/// own code, which drops it where it was made.
+#[derive(Debug)]
+pub(crate) struct RuntimeGuard {
+    ticket: u64,
+}
+
+impl RuntimeGuard {
+    pub(crate) fn enter(runtime: Arc<Inner>) -> Self {
+        Self { ticket: CONTEXT.with(|context| context.enter(runtime)) }
+    }
+}
+
+impl Drop for RuntimeGuard {
+    fn drop(&mut self) {
+        CONTEXT.with(|context| context.leave(|ticket| ticket >= self.ticket));
+    }
+}
+
+/// Code of the user's runs while this lives. See the module.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    since: u64,
+}
+
+impl Frame {
+    #[inline]
+    pub(crate) fn begin() -> Self {
+        Self { since: CONTEXT.with(Context::next_ticket) }
+    }
+}
+
+impl Drop for Frame {
+    #[inline]
+    fn drop(&mut self) {
+        CONTEXT.with(|context| {
+            if context.next_ticket() != self.since {
+                end_frame(context, self.since);
+            }
+        });
+    }
+}
+
+#[cold]
+fn end_frame(context: &Context, since: u64) {
+    context.leave(|ticket| ticket >= since);
+}
+
+/// The main future of a `block_on`: what it has entered in one poll is in force in the next one, and not in between. Made
+/// inside of the `block_on`'s own [`RuntimeGuard`], which ends all that.
+#[derive(Debug)]
+pub(crate) struct MainFuture {
+    since: u64,
+}
+
+impl MainFuture {
+    pub(crate) fn new() -> Self {
+        Self { since: CONTEXT.with(Context::next_ticket) }
+    }
+
+    /// Begins a poll, which ends when the guard is dropped.
+    pub(crate) fn begin_poll(&self) -> impl Drop + use<> {
+        struct Suspend(u64);
+        impl Drop for Suspend {
+            fn drop(&mut self) {
+                change_since(self.0, false);
+            }
+        }
+        change_since(self.since, true);
+        Suspend(self.since)
+    }
+}
+
+/// If anything has been entered since then.
+fn change_since(since: u64, in_force: bool) {
+    CONTEXT.with(|context| {
+        if context.next_ticket() != since {
+            context.set_in_force(since, in_force);
+        }
+    });
+}
