@@ -165,7 +165,9 @@ impl Builder {
         self
     }
 
-    /// The stack size of the worker and blocking threads, in bytes. The standard library's default is 2 MiB.
+    /// The stack size of the worker and blocking threads, in bytes. The standard library's default is 2 MiB. Less than
+    /// 64 KiB counts as that, which is what the runtime itself may need. If the system has no room for a stack of the size,
+    /// [`build`](Self::build) returns its error.
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
         self.config.thread_stack_size = Some(bytes);
         self
@@ -323,7 +325,7 @@ impl Builder {
         self
     }
 
-    /// The most events that one call to the operating system's poller delivers (1024).
+    /// The most events that one call to the operating system's poller delivers (1024). More than 65,536 count as that.
     ///
     /// # Panics
     ///

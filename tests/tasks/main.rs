@@ -9,5 +9,6 @@ mod entering;
 mod hooks;
 mod local;
 mod metrics;
+mod options;
 mod panics;
 mod spawn;

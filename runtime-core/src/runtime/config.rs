@@ -20,6 +20,10 @@ pub const WORKER_THREADS_VAR: &str = "RT_WORKER_THREADS";
 /// The most worker threads a runtime can have.
 pub const MAX_WORKER_THREADS: usize = 65_000;
 
+/// The least stack of a thread, in bytes. The scheduler itself, and a panic that is reported with a backtrace, take up to
+/// 48 KiB in an unoptimized build; a thread with less would overflow before it has run anything.
+pub const MIN_THREAD_STACK_SIZE: usize = 64 * 1024;
+
 /// The kinds of runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -45,7 +49,7 @@ pub struct Config {
     pub thread_keep_alive: Duration,
     /// What worker, spare and blocking threads are called.
     pub thread_names: ThreadNames,
-    /// The stack size of these threads, in bytes. `None`: the standard library's.
+    /// The stack size of these threads, in bytes; [`MIN_THREAD_STACK_SIZE`] at least. `None`: the standard library's.
     pub thread_stack_size: Option<usize>,
     /// Whether the monitor helps when a worker is stuck, and reports it.
     pub rescue_blocked: bool,
@@ -182,7 +186,7 @@ impl Threads {
     fn builder(&self, role: &str, number: u64) -> thread::Builder {
         let builder = thread::Builder::new().name(self.names.next(role, number));
         match self.stack_size {
-            Some(size) => builder.stack_size(size),
+            Some(size) => builder.stack_size(size.clamp(MIN_THREAD_STACK_SIZE, isize::MAX as usize)),
             None => builder,
         }
     }

@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use self::config::{Config, Flavor, Hook, MAX_WORKER_THREADS, WORKER_THREADS_VAR};
+pub use self::config::{Config, Flavor, Hook, MAX_WORKER_THREADS, MIN_THREAD_STACK_SIZE, WORKER_THREADS_VAR};
 pub use self::handle::{EnterGuard, Handle, TryCurrentError};
 pub(crate) use self::handle::{spawn_blocking_here, spawn_here, spawn_local_here};
 pub use self::names::{ThreadNamer, ThreadNames};

@@ -48,6 +48,10 @@ use unpark::{ParkState, Unparker};
 /// How many events one poll takes from the system at most, unless told otherwise.
 pub const DEFAULT_EVENTS: usize = 1024;
 
+/// And at the very most. There is memory for that many from the start (three quarters of a megabyte, at this number), and
+/// whoever has no time for more than a thousand events at once has none for more than this either.
+const MOST_EVENTS: usize = 1 << 16;
+
 /// The I/O driver: waits for events of the operating system and delivers them. See the module.
 pub struct Driver {
     poll: mio::Poll,
@@ -98,7 +102,7 @@ impl Driver {
         });
         let driver = Driver {
             poll,
-            events: mio::Events::with_capacity(events.max(1)),
+            events: mio::Events::with_capacity(events.clamp(1, MOST_EVENTS)),
             wakes: WakeBatch::new(),
             handle: handle.clone(),
             closed: false,
