@@ -224,6 +224,7 @@ pub struct Unconstrained<F> {
 impl<F: Future> Future for Unconstrained<F> {
     type Output = F::Output;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: `inner` is pinned whenever `self` is: it is never moved out, `Unconstrained` has no Drop and its
         // Unpin is the derived, structural one.
@@ -250,6 +251,7 @@ pub struct Cooperative<F> {
 impl<F: Future> Future for Cooperative<F> {
     type Output = F::Output;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: as in `Unconstrained`: structural pinning of the only field.
         let inner = unsafe { self.map_unchecked_mut(|this| &mut this.inner) };

@@ -18,6 +18,7 @@
 mod driver;
 mod interest;
 pub mod io;
+mod located;
 pub mod net;
 mod readiness;
 mod ready;

@@ -6,12 +6,11 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use mio::event::Source;
-use runtime_core::context::{self, Missing};
+use runtime_core::context;
 use runtime_core::coop;
 
 use crate::driver::{Handle, Numbered, Raw, Slot};
@@ -30,20 +29,6 @@ pub(crate) fn current_driver() -> Arc<Handle> {
         Ok(handle) => handle,
         Err(missing) => panic!("{missing}"),
     }
-}
-
-/// As [`current_driver`], for the first poll of a future: its caller is some executor, so the message of the panic
-/// names the place where the future was made.
-pub(crate) fn current_driver_for(made_at: &'static Location<'static>) -> Arc<Handle> {
-    match context::with_io(|handle: &Arc<Handle>| handle.clone()) {
-        Ok(handle) => handle,
-        Err(missing) => no_driver_for(missing, made_at),
-    }
-}
-
-#[cold]
-fn no_driver_for(missing: Missing, made_at: &'static Location<'static>) -> ! {
-    panic!("{missing} (the operation was started at {made_at})")
 }
 
 /// Readiness of one registered object, and how operations wait for it.

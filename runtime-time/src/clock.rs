@@ -6,9 +6,10 @@
 //! While the clock is paused and the runtime has nothing else to do, the timer driver moves the clock to the next
 //! deadline on its own, so that a test that sleeps an hour takes no time.
 
-use std::future::poll_fn;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use runtime_core::context::{self, Flavor};
@@ -114,26 +115,37 @@ pub fn resume() {
 ///     assert_eq!(start.elapsed(), Duration::from_millis(1500));
 /// });
 /// ```
-pub async fn advance(duration: Duration) {
-    let handle = handle_of_movable_clock("advance");
-    let shared = handle.shared();
-    assert!(shared.clock.is_paused(), "time is not paused: only a paused clock can be advanced");
-    assert!(shared.clock.advance(duration), "cannot advance the clock beyond the end of time");
-    // Even without timers that wait: sleeps that were never polled are to see it.
-    shared.look_at_clock();
-    handle.fire_due(&mut WakeBatch::new());
-    let mut waits = false;
-    poll_fn(|cx| {
-        if waits {
+pub fn advance(duration: Duration) -> impl Future<Output = ()> {
+    Advance { duration, has_moved: false }
+}
+
+/// The future of [`advance`]. Not an `async fn`, so that a panic has the place of the `.await`.
+struct Advance {
+    duration: Duration,
+    has_moved: bool,
+}
+
+impl Future for Advance {
+    type Output = ();
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.has_moved {
             return Poll::Ready(());
         }
-        waits = true;
+        let handle = handle_of_movable_clock("advance");
+        let shared = handle.shared();
+        assert!(shared.clock.is_paused(), "time is not paused: only a paused clock can be advanced");
+        assert!(shared.clock.advance(self.duration), "cannot advance the clock beyond the end of time");
+        // Even without timers that wait: sleeps that were never polled are to see it.
+        shared.look_at_clock();
+        handle.fire_due(&mut WakeBatch::new());
+        self.has_moved = true;
         shared.next_turn.wait(cx.waker().clone());
         // The driver may be waiting already, without a limit, because the clock must not move by itself.
         shared.clock_changed();
         Poll::Pending
-    })
-    .await;
+    }
 }
 
 /// The current runtime's timers, if its clock may be moved. Panics if not.

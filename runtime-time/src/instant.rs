@@ -110,12 +110,14 @@ impl Add<Duration> for Instant {
     /// # Panics
     ///
     /// Panics if the operating system's clock cannot express the result; see [`Instant::checked_add`].
+    #[track_caller]
     fn add(self, duration: Duration) -> Self {
-        Self { std: self.std + duration }
+        self.checked_add(duration).expect("overflow when adding a duration to an instant")
     }
 }
 
 impl AddAssign<Duration> for Instant {
+    #[track_caller]
     fn add_assign(&mut self, duration: Duration) {
         *self = *self + duration;
     }
@@ -127,12 +129,14 @@ impl Sub<Duration> for Instant {
     /// # Panics
     ///
     /// Panics if the operating system's clock cannot express the result; see [`Instant::checked_sub`].
+    #[track_caller]
     fn sub(self, duration: Duration) -> Self {
-        Self { std: self.std - duration }
+        self.checked_sub(duration).expect("overflow when subtracting a duration from an instant")
     }
 }
 
 impl SubAssign<Duration> for Instant {
+    #[track_caller]
     fn sub_assign(&mut self, duration: Duration) {
         *self = *self - duration;
     }

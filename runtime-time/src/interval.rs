@@ -3,7 +3,7 @@
 //! An interval is one [`Sleep`] that is set again after every tick. What it does when ticks were missed is the user's
 //! choice, [`MissedTickBehavior`]; all of them keep to the period as long as ticks are taken in time.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -147,12 +147,13 @@ impl Interval {
     ///     }
     /// });
     /// ```
-    pub async fn tick(&mut self) -> Instant {
-        poll_fn(|cx| self.poll_tick(cx)).await
+    pub fn tick(&mut self) -> impl Future<Output = Instant> {
+        Tick(self)
     }
 
     /// Looks whether the next tick is due, and takes it if so: returns when it was due. Otherwise the task is woken
     /// then; only the last task that polled is.
+    #[track_caller]
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(self.delay.as_mut().poll(cx));
         let due = self.delay.deadline();
@@ -214,5 +215,17 @@ impl Interval {
     /// The time from one tick to the next.
     pub fn period(&self) -> Duration {
         self.period
+    }
+}
+
+/// The future of [`Interval::tick`]. Not an `async fn`, so that a panic has the place of the `.await`.
+struct Tick<'a>(&'a mut Interval);
+
+impl Future for Tick<'_> {
+    type Output = Instant;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Instant> {
+        self.0.poll_tick(cx)
     }
 }

@@ -206,6 +206,7 @@ impl Sleep {
     }
 
     /// Ready with what is known of the wait, once the deadline has passed.
+    #[track_caller]
     fn poll_deadline(self: Pin<&mut Self>, waker: &Waker) -> Poll<Waited> {
         let mut entry = self.project().entry;
         let before = entry.state();
@@ -237,6 +238,7 @@ enum Waited {
 }
 
 #[cold]
+#[track_caller]
 fn closed() -> ! {
     panic!("this sleep cannot end: the runtime that it was made on, or that runtime's timer driver, has been shut down")
 }
@@ -244,6 +246,7 @@ fn closed() -> ! {
 impl Future for Sleep {
     type Output = ();
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match ready!(self.as_mut().poll_deadline(cx.waker())) {
             Waited::Yes => coop::charge(),

@@ -349,6 +349,7 @@ impl Builder {
     ///
     /// If the operating system refuses a thread or a file descriptor; if `RT_WORKER_THREADS` is set to something that
     /// is not a number from 1 to 65,000; if the clock is to start paused without timers or on a multi-thread runtime.
+    #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
         let (config, clock, drivers) = self.parts()?;
         Runtime::from_parts(&config, clock, drivers)

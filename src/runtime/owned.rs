@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -40,6 +41,7 @@ use super::Builder;
 /// ```
 pub struct Runtime {
     handle: Handle,
+    built_at: &'static Location<'static>,
     /// Whether the shutdown is over, or somebody else's business.
     ended: bool,
 }
@@ -50,12 +52,14 @@ impl Runtime {
     /// # Errors
     ///
     /// As [`Builder::build`].
+    #[track_caller]
     pub fn new() -> io::Result<Self> {
         Builder::new_multi_thread().enable_all().build()
     }
 
+    #[track_caller]
     pub(super) fn from_parts(config: &Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Self> {
-        Ok(Self { handle: control::start(config, clock, drivers)?, ended: false })
+        Ok(Self { handle: control::start(config, clock, drivers)?, built_at: Location::caller(), ended: false })
     }
 
     /// A handle to the runtime, which can be cloned and sent to other threads.
@@ -114,7 +118,7 @@ impl Runtime {
     #[track_caller]
     pub fn shutdown_timeout(mut self, limit: Duration) {
         if !limit.is_zero() {
-            assert_may_wait("shut down with a timeout");
+            assert_may_wait("shut down with a timeout", self.built_at);
         }
         self.ended = true;
         control::close(&self.handle);
@@ -138,7 +142,8 @@ impl Drop for Runtime {
         if control::is_entered() {
             // The workers end by themselves. A panic while panicking would abort, and hide the first.
             if !thread::panicking() {
-                assert_may_wait("dropped");
+                // A drop cannot tell its caller's place.
+                assert_may_wait("dropped", self.built_at);
             }
             return;
         }
@@ -147,11 +152,11 @@ impl Drop for Runtime {
 }
 
 #[track_caller]
-fn assert_may_wait(what: &str) {
+fn assert_may_wait(what: &str, built_at: &Location<'_>) {
     assert!(
         !control::is_entered(),
-        "an rt runtime was {what} inside a task or `block_on`, where waiting for its end would block the thread: move it \
-         out of async code, drop it in `spawn_blocking`, or call `shutdown_background`"
+        "an rt runtime (the one built at {built_at}) was {what} inside a task or `block_on`, where waiting for its end \
+         would block the thread: move it out of async code, drop it in `spawn_blocking`, or call `shutdown_background`"
     );
 }
 
@@ -182,10 +187,12 @@ pub struct LocalRuntime {
 }
 
 impl LocalRuntime {
+    #[track_caller]
     pub(super) fn from_parts(config: Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Self> {
         // SAFETY: this object closes the runtime, and cannot leave the thread.
         let handle = unsafe { control::start_local(config, clock, drivers)? };
-        Ok(Self { runtime: Runtime { handle, ended: false }, _not_send: PhantomData })
+        let built_at = Location::caller();
+        Ok(Self { runtime: Runtime { handle, built_at, ended: false }, _not_send: PhantomData })
     }
 
     /// A handle to the runtime. On other threads it can spawn tasks that are `Send`.

@@ -11,4 +11,5 @@ mod local;
 mod metrics;
 mod options;
 mod panics;
+mod places;
 mod spawn;

@@ -186,7 +186,7 @@ unsafe fn release(header: NonNull<Header>, runner: &Runner<'_>) {
     }
 }
 
-/// Moves the output into `*into`, a `Poll<Result<F::Output, JoinError>>`.
+/// Moves the output into `*into`, a `Poll<Result<F::Output, JoinError>>`, unless it was taken before.
 ///
 /// # Safety
 ///
@@ -196,11 +196,10 @@ pub(super) unsafe fn take_output<F: Future + 'static>(header: NonNull<Header>, i
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     let into = into.cast::<Poll<Result<F::Output, JoinError>>>();
     // SAFETY: after COMPLETE the stage is the join handle's.
-    let Some(output) = (unsafe { cell.take_output() }) else {
-        panic!("a `JoinHandle` was polled again after it had given its output");
-    };
-    // SAFETY: `into` is valid, by the caller's promise.
-    unsafe { *into = Poll::Ready(output) };
+    if let Some(output) = unsafe { cell.take_output() } {
+        // SAFETY: `into` is valid, by the caller's promise.
+        unsafe { *into = Poll::Ready(output) };
+    }
 }
 
 /// Drops the output, if it is still there.

@@ -125,6 +125,7 @@ impl<T> JoinHandle<T> {
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut coop = ready!(coop::poll_proceed(cx));
         let mut output = Poll::Pending;
@@ -132,6 +133,7 @@ impl<T> Future for JoinHandle<T> {
             let into: *mut Poll<Self::Output> = &mut output;
             // SAFETY: the task is complete, this is its join handle, and its output is a `T`.
             unsafe { (self.task.header().vtable.take_output)(self.task.as_raw(), into.cast()) };
+            assert!(output.is_ready(), "a `JoinHandle` was polled again after it had given its output");
             coop.made_progress();
         }
         output

@@ -102,6 +102,11 @@ impl Query {
         }
     }
 
+    /// Whether it takes a lookup, for which there must be a runtime.
+    pub(super) fn needs_runtime(&self) -> bool {
+        matches!(self, Query::Name(..))
+    }
+
     /// The addresses. Polled first within a runtime if it takes a lookup.
     pub(super) async fn resolve(self) -> io::Result<Addresses> {
         match self {

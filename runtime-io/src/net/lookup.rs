@@ -1,9 +1,13 @@
 //! Looking a name up for its own sake.
 
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 
+use runtime_core::context;
+
 use super::addr::ToSocketAddrs;
+use crate::located::with_what_is_there;
 
 /// The addresses that `host` stands for, in the order in which the resolver gives them.
 ///
@@ -33,8 +37,13 @@ use super::addr::ToSocketAddrs;
 /// # Ok(())
 /// # }
 /// ```
-pub async fn lookup_host<T: ToSocketAddrs>(host: T) -> io::Result<impl Iterator<Item = SocketAddr> + use<T>> {
+#[track_caller]
+pub fn lookup_host<T: ToSocketAddrs>(
+    host: T,
+) -> impl Future<Output = io::Result<impl Iterator<Item = SocketAddr> + use<T>>> + use<T> {
     let query = host.to_query();
     drop(host);
-    query.resolve().await
+    let needs_runtime = query.needs_runtime();
+    let look = move || if needs_runtime { context::with_clock(|_| ()) } else { Ok(()) };
+    with_what_is_there(look, |()| query.resolve())
 }

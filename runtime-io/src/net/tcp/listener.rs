@@ -4,15 +4,15 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::panic::Location;
 use std::task::{Context, Poll, ready};
 
 use crate::interest::Interest;
+use crate::located::with_driver;
 use crate::net::addr::{ToSocketAddrs, first_that_works};
 use crate::net::backend::Listener;
 use crate::net::platform;
 use crate::readiness::Direction;
-use crate::registration::{current_driver, current_driver_for};
+use crate::registration::current_driver;
 
 use super::TcpStream;
 
@@ -75,13 +75,11 @@ impl TcpListener {
     /// ```
     #[track_caller]
     pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpListener>> {
-        let made_at = Location::caller();
         let query = addr.to_query();
-        async move {
-            let driver = current_driver_for(made_at);
+        with_driver(|driver| async move {
             let attempt = |addr| std::future::ready(Listener::bind(driver.clone(), addr));
             first_that_works(query, attempt).await.map(Self::new)
-        }
+        })
     }
 
     pub(super) fn new(io: Listener) -> Self {

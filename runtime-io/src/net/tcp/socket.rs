@@ -4,11 +4,11 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::panic::Location;
 use std::time::Duration;
 
+use crate::located::with_driver;
 use crate::net::backend::{Family, Socket};
-use crate::registration::{current_driver, current_driver_for};
+use crate::registration::current_driver;
 
 use super::{TcpListener, TcpStream};
 
@@ -91,11 +91,7 @@ impl TcpSocket {
     /// Dropping the future closes the socket.
     #[track_caller]
     pub fn connect(self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
-        let made_at = Location::caller();
-        async move {
-            let driver = current_driver_for(made_at);
-            TcpStream::finish_connecting(self.io.connect(&driver, addr)).await
-        }
+        with_driver(move |driver| async move { TcpStream::finish_connecting(self.io.connect(&driver, addr)).await })
     }
 
     /// Makes it a listener that keeps up to `backlog` connections which are yet to be accepted.

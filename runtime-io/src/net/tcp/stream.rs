@@ -4,17 +4,17 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::{Shutdown, SocketAddr};
-use std::panic::Location;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::interest::Interest;
+use crate::located::with_driver;
 use crate::net::addr::{ToSocketAddrs, first_that_works};
 use crate::net::backend::Stream;
 use crate::net::platform;
 use crate::readiness::Direction;
 use crate::ready::Ready;
-use crate::registration::{current_driver, current_driver_for};
+use crate::registration::current_driver;
 
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, split, split_owned};
 
@@ -80,12 +80,10 @@ impl TcpStream {
     /// ```
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpStream>> {
-        let made_at = Location::caller();
         let query = addr.to_query();
-        async move {
-            let driver = current_driver_for(made_at);
+        with_driver(|driver| async move {
             first_that_works(query, |addr| Self::finish_connecting(Stream::connect(&driver, addr))).await
-        }
+        })
     }
 
     /// Waits until an attempt has come to something.
