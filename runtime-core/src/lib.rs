@@ -25,6 +25,7 @@ mod large;
 pub mod metrics;
 mod patience;
 pub mod primitive;
+pub mod processors;
 mod reporter;
 mod rng;
 pub mod runtime;

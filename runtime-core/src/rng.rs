@@ -7,8 +7,8 @@
 //! The algorithm is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 
 use std::cell::Cell;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -40,9 +40,16 @@ impl RngSeed {
         Self(bytes.iter().fold(GAMMA, |seed, &byte| mix(seed ^ u64::from(byte)).wrapping_add(GAMMA)))
     }
 
-    /// A seed that differs from runtime to runtime and from run to run: the standard library's source for hash maps.
+    /// A seed that differs from runtime to runtime and from run to run.
+    ///
+    /// It is made of what the process knows anyway: the time, where its stack is, and how many seeds there were. The
+    /// system's random numbers would be better than is needed here, and may be refused (std panics if they are).
     pub(crate) fn arbitrary() -> Self {
-        Self(RandomState::new().hash_one(GAMMA))
+        static SEEDS: AtomicU64 = AtomicU64::new(0);
+        let number = SEEDS.fetch_add(1, Ordering::Relaxed);
+        let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
+        let place = (&raw const number).addr() as u64;
+        Self(mix(mix(mix(time) ^ place) ^ number.wrapping_mul(GAMMA)))
     }
 }
 

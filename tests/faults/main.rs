@@ -19,7 +19,9 @@ mod linux {
     mod no_membarrier;
     mod no_threads;
     mod own_process;
+    mod refused_calls;
     mod reused_descriptors;
+    mod seccomp;
     mod signals;
     mod spurious_events;
     mod stopped_stderr;

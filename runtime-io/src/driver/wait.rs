@@ -4,22 +4,46 @@
 //! Linux a short wait therefore goes through `ppoll`, which counts nanoseconds, on the poller's own descriptor: that is
 //! readable when the poller has events. It costs one more system call, on a thread that had nothing to do anyway. For
 //! long waits, and elsewhere, the poller's own timeout has to do.
+//!
+//! It also has to do where the system refuses `ppoll`: in a sandbox that allows what epoll needs and nothing else
+//! (`seccomp`, also one that the process enters while the runtime is at work). The refusal is not remembered: it costs
+//! one call that returns at once, and then the thread waits as it wanted to.
 
 use std::io;
 use std::time::Duration;
 
-/// Longer waits are left to the poller: what it adds is little beside them.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-const SHORT: Duration = Duration::from_millis(20);
-
 /// Waits for events, at most so long.
 pub(super) fn wait(poll: &mut mio::Poll, events: &mut mio::Events, timeout: Option<Duration>) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    if let Some(short) = timeout.filter(|timeout| !timeout.is_zero() && *timeout < SHORT) {
-        use rustix::event::{PollFd, PollFlags, Timespec};
-        let short = Timespec { tv_sec: 0, tv_nsec: short.subsec_nanos().into() };
-        rustix::event::poll(&mut [PollFd::new(poll.registry(), PollFlags::IN)], Some(&short))?;
+    if let Some(waited) = exact::wait(poll, timeout) {
+        waited?;
         return poll.poll(events, Some(Duration::ZERO));
     }
     poll.poll(events, timeout)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod exact {
+    use std::io;
+    use std::time::Duration;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::Errno;
+
+    /// Longer waits are left to the poller: what it adds is little beside them.
+    const SHORT: Duration = Duration::from_millis(20);
+
+    /// Waits until the poller has events, or the time is over. `None`, at once, if that is not for `ppoll`: there is no
+    /// short time to wait for, or the system does not let it.
+    pub(super) fn wait(poller: &mio::Poll, timeout: Option<Duration>) -> Option<io::Result<()>> {
+        let short = timeout.filter(|timeout| !timeout.is_zero() && *timeout < SHORT)?;
+        let short = Timespec { tv_sec: 0, tv_nsec: short.subsec_nanos().into() };
+        match poll(&mut [PollFd::new(poller.registry(), PollFlags::IN)], Some(&short)) {
+            Ok(_) => Some(Ok(())),
+            // A signal ends the wait, as it ends that of the poller.
+            Err(Errno::INTR) => Some(Err(Errno::INTR.into())),
+            // Whatever it is, the poller can wait, or say what is wrong.
+            Err(_) => None,
+        }
+    }
 }

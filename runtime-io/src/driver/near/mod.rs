@@ -55,6 +55,7 @@ use mio::unix::SourceFd;
 use runtime_core::clock::Clock;
 use runtime_core::driver::Visit;
 use runtime_core::primitive::{Mutex, OnceLock};
+use runtime_core::processors;
 
 use crate::readiness::WakeBatch;
 
@@ -203,7 +204,9 @@ impl Nearby {
     }
 
     fn note_processor(&self, worker: usize) {
-        let on_it = &self.on_processor[rustix::thread::sched_getcpu() % PROCESSORS];
+        // A system that does not tell has all sockets stay with the shared poller.
+        let Some(processor) = processors::current() else { return };
+        let on_it = &self.on_processor[processor % PROCESSORS];
         let worker = worker as u16 + 1;
         if on_it.load(Relaxed) != worker {
             on_it.store(worker, Relaxed);

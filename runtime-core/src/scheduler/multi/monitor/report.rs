@@ -1,7 +1,7 @@
 //! Telling the user of blocked workers: once for each place where their tasks are spawned. The monitor says what there is to
 //! tell; the telling itself, which may block, is the reporter's (`crate::reporter`).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::panic::Location;
 
@@ -15,14 +15,14 @@ pub(super) struct Reports {
     /// `None`: to stderr.
     hook: Option<BlockedHook>,
     /// By value, because the same place can have several `Location`s; `None` for what was no task.
-    reported: HashSet<Option<Location<'static>>>,
+    reported: BTreeSet<Option<Location<'static>>>,
     /// Likewise, places of which a stack was asked for.
-    sampled: HashSet<Option<Location<'static>>>,
+    sampled: BTreeSet<Option<Location<'static>>>,
 }
 
 impl Reports {
     pub(super) fn new(hook: Option<BlockedHook>) -> Self {
-        Self { hook, reported: HashSet::new(), sampled: HashSet::new() }
+        Self { hook, reported: BTreeSet::new(), sampled: BTreeSet::new() }
     }
 
     fn place(event: &Event) -> Option<Location<'static>> {
