@@ -115,7 +115,7 @@ fn i8_an_idle_runtime_makes_no_system_calls() {
         drop(listener.accept().await);
     });
     // With workers beyond the processors, and whatever else a runtime has by default.
-    let workers = num_cpus::get() + 4;
+    let workers = processors() + 4;
     let crowd = Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap();
     warm_up(&crowd);
     let without_drivers = Builder::new_multi_thread().worker_threads(2).build().unwrap();

@@ -10,6 +10,7 @@ use runtime_core::blocked::BlockedTask;
 use runtime_core::clock::Clock;
 use runtime_core::driver::DriverStack;
 use runtime_core::events::TaskEvent;
+use runtime_core::processors;
 use runtime_core::runtime::{Config, Flavor, MAX_WORKER_THREADS, ThreadNames};
 
 use super::{LocalRuntime, Runtime};
@@ -377,10 +378,12 @@ impl Builder {
     /// The configuration, and the drivers stacked on each other: the timers on the sockets.
     fn parts(&self) -> io::Result<(Config, Arc<Clock>, DriverStack)> {
         let mut config = self.config.clone();
+        config.processors = processors::available();
         if config.flavor == Flavor::MultiThread {
             config.worker_threads = match self.worker_threads {
                 Some(threads) => threads,
-                None => Config::default_worker_threads()
+                None => config
+                    .default_worker_threads()
                     .map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?,
             };
         }

@@ -17,11 +17,6 @@ use crate::{builder, runtime};
 /// So many workers more than processors.
 const EXCESS: usize = 6;
 
-/// As the runtime counts them.
-fn processors() -> usize {
-    num_cpus::get()
-}
-
 fn polls(runtime: &Runtime) -> Vec<u64> {
     let metrics = runtime.metrics();
     (0..metrics.num_workers()).map(|worker| metrics.worker(worker).unwrap().polls).collect()

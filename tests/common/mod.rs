@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io::Write as _;
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::AtomicUsize;
@@ -75,6 +76,11 @@ pub(crate) fn full_stream() -> (std::os::fd::OwnedFd, impl Sized) {
     assert_eq!(refused, std::io::ErrorKind::WouldBlock);
     full.set_nonblocking(false).unwrap();
     (full.into(), other_end)
+}
+
+/// How many processors there are, as the runtime counts them.
+pub(crate) fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// A multi-thread runtime with so many workers, sockets and timers. It comes to no blocked worker's help with others:

@@ -19,6 +19,7 @@ mod linux {
     mod no_membarrier;
     mod no_threads;
     mod own_process;
+    mod quota;
     mod refused_calls;
     mod reused_descriptors;
     mod seccomp;

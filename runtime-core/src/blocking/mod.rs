@@ -57,7 +57,7 @@ impl Pool {
             soon: Patience::length,
             watch: WATCH,
         });
-        Self { crew, handles: Mutex::default(), single_cpu: num_cpus::get() == 1 }
+        Self { crew, handles: Mutex::default(), single_cpu: config.processors == 1 }
     }
 
     /// Runs a closure on the pool.

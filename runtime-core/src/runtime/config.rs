@@ -43,6 +43,8 @@ pub struct Config {
     pub(crate) local: bool,
     /// Worker threads of a multi-thread runtime.
     pub worker_threads: usize,
+    /// How many [processors](crate::processors) the runtime may use. All that depends on their number goes by this one.
+    pub processors: usize,
     /// The most threads of the blocking pool.
     pub max_blocking_threads: usize,
     /// How long a thread of the blocking pool waits for work before it ends.
@@ -80,12 +82,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// The defaults for a flavor, with one worker thread.
+    /// The defaults for a flavor, with one worker thread on one processor.
     pub fn new(flavor: Flavor) -> Self {
         Self {
             flavor,
             local: false,
             worker_threads: 1,
+            processors: 1,
             max_blocking_threads: 512,
             thread_keep_alive: Duration::from_secs(10),
             thread_names: ThreadNames::default(),
@@ -107,12 +110,12 @@ impl Config {
     }
 
     /// The number of worker threads that the environment asks for: `RT_WORKER_THREADS` if it is set, else one for each
-    /// processor that this process may use (cgroup quotas included).
+    /// [processor](Self::processors).
     ///
     /// # Errors
     ///
     /// What is wrong with the variable, if it is set and is not a number from 1 to [`MAX_WORKER_THREADS`].
-    pub fn default_worker_threads() -> Result<usize, String> {
+    pub fn default_worker_threads(&self) -> Result<usize, String> {
         match std::env::var(WORKER_THREADS_VAR) {
             Ok(text) => match text.trim().parse() {
                 Ok(number) if (1..=MAX_WORKER_THREADS).contains(&number) => Ok(number),
@@ -120,14 +123,14 @@ impl Config {
                     "{WORKER_THREADS_VAR} must be a number from 1 to {MAX_WORKER_THREADS}, and is {text:?}"
                 )),
             },
-            Err(std::env::VarError::NotPresent) => Ok(num_cpus::get()),
+            Err(std::env::VarError::NotPresent) => Ok(self.processors),
             Err(error) => Err(format!("{WORKER_THREADS_VAR}: {error}")),
         }
     }
 
     /// How many workers have a processor each: all or none.
     pub fn workers_with_processors(&self) -> usize {
-        let has_enough = self.flavor == Flavor::MultiThread && self.worker_threads <= num_cpus::get();
+        let has_enough = self.flavor == Flavor::MultiThread && self.worker_threads <= self.processors;
         if has_enough { self.worker_threads } else { 0 }
     }
 
@@ -162,6 +165,7 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("flavor", &self.flavor)
             .field("worker_threads", &self.worker_threads)
+            .field("processors", &self.processors)
             .field("max_blocking_threads", &self.max_blocking_threads)
             .field("thread_keep_alive", &self.thread_keep_alive)
             .field("thread_stack_size", &self.thread_stack_size)

@@ -35,6 +35,7 @@ impl Drop for Runtime {
 pub(super) fn runtime(flavor: Flavor) -> Runtime {
     let mut config = Config::new(flavor);
     config.worker_threads = 2;
+    config.processors = 2;
     let (inner, clock) = (ThreadDriver::new(), Arc::new(Clock::new()));
     let unpark = inner.unpark();
     let (driver, handle) = Driver::new(Box::new(inner), unpark, clock.clone(), config.slots());
