@@ -31,6 +31,7 @@
 //! nothing.
 
 use std::future::{Future, poll_fn};
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -73,6 +74,9 @@ impl Budget {
 #[derive(Debug)]
 pub struct RestoreOnPending {
     has_taken: bool,
+    /// The budget is that of the poll that this thread is in: on another one, or after an `await`, it would be given to
+    /// the wrong task.
+    _stays: PhantomData<*const ()>,
 }
 
 impl RestoreOnPending {
@@ -130,7 +134,7 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
         budget.left -= 1;
         context::set_budget(budget);
     }
-    Poll::Ready(RestoreOnPending { has_taken })
+    Poll::Ready(RestoreOnPending { has_taken, _stays: PhantomData })
 }
 
 /// When no unit is left: refuses, or renews the budget.

@@ -24,6 +24,7 @@
 //! caller. On a current-thread runtime tasks are polled in between, on the same thread. So its entries are *suspended*
 //! when its poll ends, and in force again in the next ([`MainFuture`]).
 
+use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop};
 use std::ptr;
 use std::sync::Arc;
@@ -102,11 +103,16 @@ impl Context {
 #[derive(Debug)]
 pub(crate) struct UserGuard {
     ticket: u64,
+    /// Its entry is on this thread's stack: it must be dropped here.
+    _stays: PhantomData<*const ()>,
 }
+
+// SAFETY: nothing can be done with a shared guard but to print the ticket.
+unsafe impl Sync for UserGuard {}
 
 impl UserGuard {
     pub(crate) fn enter(runtime: Arc<Inner>) -> Self {
-        Self { ticket: CONTEXT.with(|context| context.enter(runtime)) }
+        Self { ticket: CONTEXT.with(|context| context.enter(runtime)), _stays: PhantomData }
     }
 }
 

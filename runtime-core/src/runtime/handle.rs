@@ -172,9 +172,10 @@ impl std::error::Error for TryCurrentError {}
 #[derive(Debug)]
 #[must_use = "the runtime is current only while the guard lives"]
 pub struct EnterGuard<'a> {
+    /// Not `Send`, which ties this to the thread as well.
     _guard: UserGuard,
-    /// Tied to the handle as Tokio's is, and to the thread.
-    _handle: PhantomData<(&'a Handle, *const ())>,
+    /// Tied to the handle, as Tokio's is.
+    _handle: PhantomData<&'a Handle>,
 }
 
 #[inline]

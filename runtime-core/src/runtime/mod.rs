@@ -8,6 +8,7 @@ mod hooks;
 mod names;
 
 use std::io;
+use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -55,6 +56,11 @@ pub(crate) struct Drivers {
     pub(crate) io: Option<KnownService>,
     pub(crate) time: Option<KnownService>,
 }
+
+// A panic leaves a runtime as whole as it was: what can panic in it is users' code (polls, hooks, drops, wakers), which
+// is called with nothing half done and no lock held; a worker whose own code panics ends the process. So whoever catches
+// a panic may go on to use what shares the runtime: handles, metrics, the owner.
+impl RefUnwindSafe for Inner {}
 
 impl Inner {
     /// Makes a runtime, and starts its threads.

@@ -25,6 +25,7 @@ mod tests;
 
 use std::fmt;
 use std::io;
+use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -186,6 +187,9 @@ impl fmt::Debug for Driver {
         f.debug_struct("Driver").field("handle", &self.handle).field("closed", &self.closed).finish_non_exhaustive()
     }
 }
+
+// As with a [`Shard`], which this has besides counters, pollers and their locks.
+impl RefUnwindSafe for Handle {}
 
 impl Handle {
     /// What ends the driver's wait.

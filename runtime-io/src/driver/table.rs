@@ -18,6 +18,7 @@
 
 use std::fmt;
 use std::io;
+use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 
 use mio::Token;
@@ -49,6 +50,10 @@ pub(crate) struct Shard {
     pages: [OnceLock<Box<[ScheduledIo]>>; PAGES],
     free: Free,
 }
+
+// A panic leaves it whole: under its locks, and those of its registrations, runs nothing that panics in the middle of a
+// change; wakers, which may, are called afterwards. So whoever catches a panic may go on to use sockets.
+impl RefUnwindSafe for Shard {}
 
 /// Apart from the pages, which every operation reads.
 #[repr(align(128))]
