@@ -38,9 +38,54 @@
 //! - [`net`] and [`io`]: TCP, and the traits and extension methods for streams; on Unix [`io::unix::AsyncFd`];
 //! - [`time`]: sleeping, intervals, timeouts, and a clock that can be paused;
 //! - [`macro@main`] and [`macro@test`], and the macros [`select!`], [`join!`], [`try_join!`] and [`pin!`].
+//!
+//! # What is not here yet, and what to use
+//!
+//! Beware of what the compiler proposes for a missing `rt::sync::Mutex` or `rt::fs::read`: the standard library's of that
+//! name blocks the thread, and with it every task that waits for its worker. Until rt has these parts, take those of other
+//! crates. None of the following starts a Tokio runtime, or needs one.
+//!
+//! | For | take |
+//! | --- | --- |
+//! | channels, `Mutex`, `RwLock`, `Semaphore`, `Notify`, `Barrier`, `OnceCell`, `watch` | `tokio::sync`, of the crate `tokio` with the feature `sync` and no other: it belongs to no runtime. Or `async-lock` and `async-channel` |
+//! | files | [`spawn_blocking`] around `std::fs`; or `async-fs` |
+//! | processes | `async-process`, or [`spawn_blocking`] around `std::process` |
+//! | signals | `async-signal` |
+//! | standard input | a thread of your own that reads it and sends it through a channel |
+//! | UDP, Unix sockets | `async-net`, which waits on a thread of its own; or [`io::unix::AsyncFd`] around the standard library's, on Unix |
+//! | streams, and combinators for futures | `futures`, or `futures-lite` |
+//! | sets of tasks | `FuturesUnordered` of `futures`, filled with [`task::JoinHandle`]s |
+//!
+//! Libraries that want Tokio's I/O traits, such as hyper, take rt's sockets in the wrapper of `tokio-util` (feature
+//! `compat`), and tasks through an executor of three lines:
+//!
+//! ```ignore
+//! use hyper_util::rt::TokioIo; // hyper-util with the feature `tokio`
+//! use tokio_util::compat::FuturesAsyncReadCompatExt;
+//!
+//! #[derive(Clone)]
+//! struct OnRt; // in the place of `TokioExecutor`, for HTTP/2
+//!
+//! impl<F> hyper::rt::Executor<F> for OnRt
+//! where
+//!     F: Future<Output: Send> + Send + 'static,
+//! {
+//!     fn execute(&self, future: F) {
+//!         rt::spawn(future);
+//!     }
+//! }
+//!
+//! let (stream, _) = listener.accept().await?;
+//! let io = TokioIo::new(stream.compat());
+//! rt::spawn(hyper::server::conn::http2::Builder::new(OnRt).serve_connection(io, service));
+//! ```
+//!
+//! A library that calls `tokio::spawn`, `tokio::time` or `tokio::net` itself needs a Tokio runtime beside this one.
 
+pub mod io;
 #[doc(hidden)]
 pub mod macros;
+pub mod net;
 pub mod runtime;
 
 pub use macros::{main, test};
@@ -48,8 +93,8 @@ pub use runtime_core::{spawn, spawn_blocking, spawn_local};
 
 /// Tasks: spawning them, waiting for them, and letting others run.
 ///
-/// What keeps a task is counted: its handles and its wakers, of which there may be 32 million at a time. Who makes more of
-/// one task ends the process, with a message, as `Arc` does without one.
+/// A task has up to 32 million handles and wakers at a time. A program that makes more of one task is ended, with a
+/// message.
 pub mod task {
     pub use runtime_core::coop;
     pub use runtime_core::coop::{consume_budget, unconstrained};
@@ -64,5 +109,3 @@ pub mod time {
         resume, sleep, sleep_until, timeout, timeout_at,
     };
 }
-
-pub use runtime_io::{io, net};

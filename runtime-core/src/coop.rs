@@ -113,7 +113,7 @@ impl Drop for RestoreOnPending {
 /// ```
 /// # use std::task::{Context, Poll, ready};
 /// fn poll_leaf(cx: &mut Context<'_>, mut try_it: impl FnMut() -> Option<u32>) -> Poll<u32> {
-///     let mut coop = ready!(runtime_core::coop::poll_proceed(cx));
+///     let mut coop = ready!(rt::task::coop::poll_proceed(cx));
 ///     match try_it() {
 ///         Some(value) => {
 ///             coop.made_progress();
@@ -196,7 +196,7 @@ pub fn has_budget_remaining() -> bool {
 ///     let mut total = 0;
 ///     for chunk in numbers.chunks(1024) {
 ///         total += chunk.iter().sum::<u64>();
-///         runtime_core::coop::consume_budget().await;
+///         rt::task::coop::consume_budget().await;
 ///     }
 ///     total
 /// }

@@ -93,6 +93,9 @@ pub fn resume() {
 /// Time moves in one step: a task that sleeps in a loop finds that several of its deadlines have passed. To stop at
 /// each timer on the way, sleep instead.
 ///
+/// It moves before anything else runs. A task that was spawned just before has not been polled yet: a sleep that it
+/// makes begins at the new time. Where it should begin at the old one, let the task run first, as below.
+///
 /// # Panics
 ///
 /// Panics, when polled, if the clock is not paused or the result would be beyond what the operating system's clock can
@@ -113,6 +116,15 @@ pub fn resume() {
 ///     let start = Instant::now();
 ///     time::advance(Duration::from_millis(1500)).await;
 ///     assert_eq!(start.elapsed(), Duration::from_millis(1500));
+///
+///     let task = rt::spawn(async { time::sleep(Duration::from_secs(60)).await });
+///     rt::task::yield_now().await; // has the task set its timer
+///     time::advance(Duration::from_secs(60)).await;
+///     assert!(task.is_finished());
+///
+///     let task = rt::spawn(async { time::sleep(Duration::from_secs(60)).await });
+///     time::advance(Duration::from_secs(60)).await; // comes before the task's first poll
+///     assert!(!task.is_finished());
 /// });
 /// ```
 pub fn advance(duration: Duration) -> impl Future<Output = ()> {

@@ -141,6 +141,8 @@ pin_project! {
     ///     }
     /// });
     /// ```
+    // As it is by its field, too; said, for then the documentation does not show how pin-project-lite finds out.
+    #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Sleep {
         #[pin]

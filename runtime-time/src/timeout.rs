@@ -73,6 +73,10 @@ pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::Int
 
 pin_project! {
     /// The future of [`timeout`](timeout()) and [`timeout_at`].
+    ///
+    /// It is not `Unpin`, as the timer that it sets is part of it.
+    // As with `Sleep`.
+    #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
     pub struct Timeout<F> {

@@ -29,4 +29,4 @@ pub use runtime_core::blocked::{Activity, BlockedTask};
 pub use runtime_core::driver::DriverCounters;
 pub use runtime_core::events::{TaskEvent, TaskEventKind};
 pub use runtime_core::metrics::{Counts, RuntimeMetrics};
-pub use runtime_core::runtime::{EnterGuard, Flavor as RuntimeFlavor, Handle, TryCurrentError};
+pub use runtime_core::runtime::{EnterGuard, Handle, RuntimeFlavor, TryCurrentError};

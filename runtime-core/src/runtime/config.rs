@@ -24,10 +24,13 @@ pub const MAX_WORKER_THREADS: usize = 65_000;
 /// 48 KiB in an unoptimized build; a thread with less would overflow before it has run anything.
 pub const MIN_THREAD_STACK_SIZE: usize = 64 * 1024;
 
+pub use self::RuntimeFlavor as Flavor;
+
 /// The kinds of runtime.
+// By its public name, which is what signatures in the documentation have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Flavor {
+pub enum RuntimeFlavor {
     /// One thread: the one that calls `block_on`.
     CurrentThread,
     /// Worker threads that steal work from each other.

@@ -15,9 +15,9 @@ use super::backend;
 /// Addresses are taken as they are. A name is looked up by the operating system on the runtime's blocking pool, when
 /// the future that was given it is polled.
 ///
-/// It is implemented for [`SocketAddr`], [`SocketAddrV4`], [`SocketAddrV6`], for pairs of an [`IpAddr`], [`Ipv4Addr`],
-/// [`Ipv6Addr`], `&str` or `String` and a port, for `str` and `String` of the form `host:port`, for slices of
-/// [`SocketAddr`], and for references to all of them. It cannot be implemented outside of this crate.
+/// It is implemented for addresses with a port, for pairs of an IP address or a name and a port, for text of the form
+/// `host:port`, for slices of addresses, and for references to all of them: see below. It cannot be implemented outside
+/// of this crate.
 ///
 /// # Example
 ///
@@ -37,7 +37,18 @@ use super::backend;
 /// ```
 pub trait ToSocketAddrs: sealed::ToQuery {}
 
-impl<T: sealed::ToQuery + ?Sized> ToSocketAddrs for T {}
+impl<T: ToSocketAddrs + ?Sized> ToSocketAddrs for &T {}
+impl ToSocketAddrs for SocketAddr {}
+impl ToSocketAddrs for SocketAddrV4 {}
+impl ToSocketAddrs for SocketAddrV6 {}
+impl ToSocketAddrs for (IpAddr, u16) {}
+impl ToSocketAddrs for (Ipv4Addr, u16) {}
+impl ToSocketAddrs for (Ipv6Addr, u16) {}
+impl ToSocketAddrs for [SocketAddr] {}
+impl ToSocketAddrs for (&str, u16) {}
+impl ToSocketAddrs for (String, u16) {}
+impl ToSocketAddrs for str {}
+impl ToSocketAddrs for String {}
 
 /// What it takes to get the addresses.
 #[derive(Debug)]

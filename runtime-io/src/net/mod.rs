@@ -1,4 +1,4 @@
-//! TCP, and the resolution of names.
+//! TCP, and the resolution of names. The facade publishes this as `rt::net`, with documentation of its own for users.
 //!
 //! The public types are thin: what they stand on is in `backend`, the only file here that knows of mio and of the
 //! operating system's resolver. A simulated network will stand beside it. What only one kind of system has is in `unix`
