@@ -173,11 +173,11 @@ pub struct DriverCounters {
     pub io_reads_spared: u64,
     /// Those of them that were made after all, because no event came instead.
     pub io_reads_resumed: u64,
-    /// Timers put into the wheel. (A reset of a waiting timer to an earlier deadline counts as one more, and one cancelled.)
+    /// Timers set. (A reset of a waiting timer to an earlier deadline counts as one more, and one cancelled.)
     pub timers_set: u64,
     /// Timers that reached their deadline and woke their task.
     pub timers_fired: u64,
-    /// Timers taken out of the wheel before their deadline.
+    /// Timers cancelled before their deadline.
     pub timers_cancelled: u64,
 }
 

@@ -80,9 +80,9 @@ worker_counters! {
     steals,
     /// Tasks it took from other workers.
     stolen_tasks,
-    /// Tasks woken or spawned onto the worker's own lanes.
+    /// Tasks woken or spawned onto the worker's own queues.
     local_schedules,
-    /// Tasks woken or spawned into the injector, from outside the workers.
+    /// Tasks woken or spawned into the global queue (the injector), from outside the workers.
     injector_schedules,
     /// Times a task had used its budget up and was made to yield.
     budget_yields,

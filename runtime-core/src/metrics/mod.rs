@@ -73,7 +73,7 @@ impl RuntimeMetrics {
         totals.spawns.saturating_sub(totals.completions) as usize
     }
 
-    /// Tasks queued on one worker's lanes. `None` if there is no such worker.
+    /// Tasks queued on one worker. `None` if there is no such worker.
     pub fn worker_queue_depth(&self, worker: usize) -> Option<usize> {
         match &self.inner.scheduler {
             Scheduler::Multi(shared) => shared.worker_queue_depth(worker),
@@ -81,7 +81,7 @@ impl RuntimeMetrics {
         }
     }
 
-    /// Tasks queued in the injector, where those go that come from outside the workers.
+    /// Tasks queued in the global queue (the injector), where those go that come from outside the workers.
     pub fn global_queue_depth(&self) -> usize {
         match &self.inner.scheduler {
             Scheduler::Multi(shared) => shared.injector_depth(),

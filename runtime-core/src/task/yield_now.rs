@@ -7,7 +7,7 @@ use crate::context::wake_in_poll;
 
 /// Lets other tasks run: the calling task goes to the end of the line.
 ///
-/// A task that yields is queued behind those that yielded before it, on a lane that is served first in, first out. As
+/// A task that yields is queued behind those that yielded before it, first in, first out. As
 /// long as another task of the same worker can run, it does not go on at once; with many, some of them may have to wait
 /// for their turn beyond it, but no longer than the scheduler's bound. A lone task that yields costs no system call.
 ///

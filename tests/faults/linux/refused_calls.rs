@@ -12,7 +12,7 @@ use std::time::Duration;
 use nix::libc;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
-use rt::runtime::{Builder, Runtime};
+use rt::runtime::{Builder, Handle, Runtime};
 use rt::task::{spawn_blocking, yield_now};
 use rt::time::{Instant, sleep, timeout};
 
@@ -106,6 +106,7 @@ fn use_it(runtime: &Runtime) {
             sleep(time).await;
             assert!(begin.elapsed() >= time);
         }
+        assert_waits_patiently(Duration::from_millis(15)).await;
         let nothing = std::future::pending::<()>();
         timeout(Duration::from_micros(500), nothing).await.expect_err("nothing comes");
         assert_eq!(spawn_blocking(|| 7).await.unwrap(), 7);
@@ -115,6 +116,16 @@ fn use_it(runtime: &Runtime) {
         converse(client, server).await;
     });
     rescue(runtime);
+}
+
+/// Whatever the runtime waits with, it does not go round and round meanwhile.
+async fn assert_waits_patiently(time: Duration) {
+    let looks = || Handle::current().metrics().totals().driver_polls;
+    let before = looks();
+    sleep(time).await;
+    // A few, for a wait that is cut short; going round, there are as many each millisecond.
+    let looks = looks() - before;
+    assert!(looks < 100, "looked into the drivers {looks} times in {time:?}");
 }
 
 /// So many messages that it is asked on which processor they come in.
