@@ -6,6 +6,7 @@
 //! ```text
 //! {
 //!     let f0 = a; let f1 = b;
+//!     let f0 = into_future(f0); let f1 = into_future(f1);
 //!     let mut f0 = pin!(Slot::new(f0)); let mut f1 = pin!(Slot::new(f1));
 //!     let mut first = 0;
 //!     poll_fn(move |cx| { poll f0 and f1, from `first` on; once both are done, Ready((f0.take(), f1.take())) }).await
@@ -14,6 +15,9 @@
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote_spanned};
+
+use crate::error::Error;
+use crate::tokens::first_span;
 
 /// As many as `select!` takes, where the limit has a reason: one bit of a word each.
 const MAX_FUTURES: usize = 64;
@@ -40,7 +44,7 @@ pub(crate) fn expand(kind: Kind, input: TokenStream) -> TokenStream {
             let name = if kind == Kind::Join { "join!" } else { "try_join!" };
             let message =
                 format!("{name} takes at most {MAX_FUTURES} futures: put some of them in a `{name}` of theirs");
-            syn::Error::new_spanned(&input.futures[MAX_FUTURES], message).into_compile_error()
+            Error::new(&input.futures[MAX_FUTURES], message).into_compile_error()
         }
     }
 }
@@ -76,13 +80,9 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
 
     // Every expression is a statement of its own, so that a lock guard in one of them is gone when the next one runs.
     let evaluate = names.iter().zip(futures).map(|(name, future)| quote_spanned!(here=> let #name = #future;));
-    // An expression that is no future is reported at this call: let it have the user's position.
-    let pin = names.iter().zip(futures).map(|(name, future)| {
-        let at = here.located_at(first_span(future.clone()));
-        let located = Ident::new(&name.to_string(), at);
-        let future = quote_spanned!(at=> ::core::future::IntoFuture::into_future(#located));
-        quote_spanned!(here=> let mut #name = #support::pin!(#support::Slot::new(#future));)
-    });
+    let convert = names.iter().zip(futures).map(|(name, future)| into_future(name, future));
+    let pin =
+        names.iter().map(|name| quote_spanned!(here=> let mut #name = #support::pin!(#support::Slot::new(#name));));
     let poll: Vec<TokenStream> =
         names.iter().zip(futures).map(|(name, future)| poll_one(kind, &support, name, future)).collect();
     let output = quote_spanned!(here=> (#(#names.as_mut().take(),)*));
@@ -99,6 +99,7 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
 
     quote_spanned! {here=> {
         #(#evaluate)*
+        #(#convert)*
         #(#pin)*
         #state
         let output = #support::poll_fn(move |cx| {
@@ -109,6 +110,16 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
         .await;
         output
     }}
+}
+
+/// Makes a future of what the expression returned.
+pub(crate) fn into_future(name: &Ident, expression: &TokenStream) -> TokenStream {
+    let here = Span::mixed_site();
+    // An expression that is no future is reported at this call: let it have the user's position.
+    let at = here.located_at(first_span(expression.clone()));
+    let located = Ident::new(&name.to_string(), at);
+    let future = quote_spanned!(at=> ::core::future::IntoFuture::into_future(#located));
+    quote_spanned!(here=> let #name = #future;)
 }
 
 /// Polls one future, unless it is done already.
@@ -156,15 +167,4 @@ fn rotating(poll: &[TokenStream]) -> (TokenStream, TokenStream) {
         }
     };
     (state, poll_all)
-}
-
-/// Where the user wrote an expression that comes wrapped in invisible groups.
-pub(crate) fn first_span(tokens: TokenStream) -> Span {
-    match tokens.into_iter().next() {
-        Some(TokenTree::Group(group)) if group.delimiter() == proc_macro2::Delimiter::None => {
-            first_span(group.stream())
-        }
-        Some(token) => token.span(),
-        None => Span::call_site(),
-    }
 }

@@ -18,8 +18,10 @@
 //! the runtime works: all it relies on is the public builder and the hidden module `rt::macros::support`.
 
 mod entry;
+mod error;
 mod join;
 mod select;
+mod tokens;
 
 use proc_macro::TokenStream;
 

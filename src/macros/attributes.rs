@@ -51,9 +51,9 @@
 ///
 /// # Other functions
 ///
-/// The attribute works on any free function, and those other than `main` may have arguments and be generic. Each call
-/// starts a runtime of its own and blocks the calling thread until the function is done, so it must not be called from
-/// asynchronous code.
+/// The attribute works on any function, methods included, and those other than `main` may have arguments and be generic.
+/// Each call starts a runtime of its own and blocks the calling thread until the function is done, so it must not be
+/// called from asynchronous code.
 ///
 /// ```
 /// #[rt::main(flavor = "current_thread")]
@@ -99,4 +99,9 @@ pub use runtime_macros::main;
 /// tests that return a `Result`. When the test's body returns, the tasks that it started and that still run are dropped
 /// with the runtime.
 ///
+/// # With attributes of other crates
+///
+/// An attribute that changes a test, such as `#[test_log::test]` or `#[serial]`, goes below this one and finds a plain
+/// `#[test]`. One that makes several tests of one function with arguments, such as `#[rstest]` or `#[test_case]`, goes
+/// above or below it, as that crate's documentation has it for other runtimes.
 pub use runtime_macros::test;

@@ -40,7 +40,7 @@
 /// ```
 ///
 /// A value is moved, so it has to be named: `pin!(work())` is an error, and `pin! { let work = work(); }` is what it
-/// wants to be.
+/// wants to be. As part of an expression, use [`std::pin::pin!`].
 #[macro_export]
 macro_rules! pin {
     ($($value:ident),* $(,)?) => {
@@ -54,5 +54,10 @@ macro_rules! pin {
             #[allow(unused_mut)]
             let mut $value = $crate::macros::support::pin!($init);
         )+
+    };
+    ($($other:tt)*) => {
+        ::core::compile_error!(
+            "pin! takes variables, and not expressions: write `pin! { let name = future; }`, or use `std::pin::pin!(future)`"
+        )
     };
 }

@@ -34,6 +34,16 @@ pub fn poll_begin(cx: &mut Context<'_>) -> Poll<()> {
     runtime_core::coop::poll_unrefused(cx)
 }
 
+/// Names the type of a value that is never made, so that an expansion can say what type it expects.
+///
+/// # Panics
+///
+/// Always.
+#[must_use]
+pub fn never_called<T>() -> T {
+    unreachable!("it is only there to be looked at by the compiler")
+}
+
 pin_project! {
     /// One future of a `join!`, and its output from when it is done until all are.
     ///

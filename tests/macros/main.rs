@@ -2,6 +2,7 @@
 
 mod join;
 mod main_attribute;
+mod main_shapes;
 mod pin;
 mod select;
 mod test_attribute;

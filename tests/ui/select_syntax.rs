@@ -54,4 +54,58 @@ async fn comparison() {
     }
 }
 
+async fn biased_with_a_comma() {
+    rt::select! {
+        biased,
+        _ = work() => {}
+    }
+}
+
+async fn biased_with_nothing() {
+    rt::select! {
+        biased
+        _ = work() => {}
+    }
+}
+
+async fn biased_in_the_middle() {
+    rt::select! {
+        _ = work() => {}
+        biased;
+        _ = work() => {}
+    }
+}
+
+async fn no_future() {
+    rt::select! {
+        _ = => {}
+    }
+}
+
+async fn no_condition() {
+    rt::select! {
+        _ = work(), if => {}
+    }
+}
+
+async fn nothing_after_the_arrow() {
+    rt::select! {
+        _ = work() =>,
+        _ = work() => {}
+    }
+}
+
+async fn two_futures() {
+    rt::select! {
+        _ = work() work() => {}
+    }
+}
+
+async fn else_with_a_future() {
+    rt::select! {
+        _ = work() => {}
+        else = work() => {}
+    }
+}
+
 fn main() {}

@@ -17,4 +17,11 @@ async fn twice() {}
 #[core::prelude::v1::test]
 async fn twice_by_path() {}
 
+#[rt::test]
+#[should_panic]
+#[doc = "An attribute that takes no arguments."]
+async fn arguments_and_attributes(number: u32) {
+    let _ = number;
+}
+
 fn main() {}

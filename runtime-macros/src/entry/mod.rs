@@ -1,30 +1,35 @@
 //! `#[rt::main]` and `#[rt::test]`.
 //!
-//! The user's `async fn` becomes two functions, one inside the other:
+//! The user's `async fn` loses its `async`, and its body becomes an `async` block that a runtime runs:
 //!
 //! ```text
 //! fn main() -> Output {
-//!     async fn main() -> Output { the user's body }
+//!     let future = async move {
+//!         if false { return never_called::<Output>(); }
+//!         { the user's body }
+//!     };
 //!     let runtime = ..;
-//!     runtime.block_on(main())
+//!     runtime.block_on(future)
 //! }
 //! ```
 //!
-//! Wrapping the body in an `async` block would be shorter, but such a block has no declared output. The compiler would
-//! infer one from the body and complain about the call to `block_on`, a place the user never wrote. Inside a real
-//! `async fn`, every error about the body is the one that the user would get without the attribute.
+//! The signature goes through otherwise unchanged, so whatever is allowed there is allowed here: generics, `self`,
+//! patterns, attributes of arguments.
 //!
-//! The body is never parsed: it goes through as one group of tokens. That is quicker, and a body that an editor is in
-//! the middle of changing still expands.
+//! An `async` block declares no output. The compiler would infer one from the body and complain about the call to
+//! `block_on`, a place the user never wrote. The `return` that is never reached comes first and settles the type, so that
+//! what is wrong with the body is reported in the body, as in any `async fn`.
 
+mod function;
 mod options;
 
-use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::parse::{Parse, ParseStream};
-use syn::{FnArg, GenericParam, Pat, Signature, Visibility};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
 
-use options::{Errors, Flavor, Options};
+use crate::error::{Error, Errors};
+use crate::tokens::first_span;
+use function::Function;
+use options::{Flavor, Options};
 
 /// Which of the two attributes is being expanded.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,179 +47,154 @@ impl Attribute {
     }
 }
 
-/// A function whose body nobody has looked into.
-struct Function {
-    attributes: Vec<syn::Attribute>,
-    visibility: Visibility,
-    signature: Signature,
-    body: Group,
-}
-
-impl Parse for Function {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let attributes = input.call(syn::Attribute::parse_outer)?;
-        let visibility = input.parse()?;
-        let signature = input.parse()?;
-        let body: Group = input.parse()?;
-        if body.delimiter() != Delimiter::Brace {
-            return Err(syn::Error::new(body.span(), "expected a function body"));
-        }
-        Ok(Function { attributes, visibility, signature, body })
-    }
-}
-
 pub(crate) fn expand(attribute: Attribute, options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = options::parse(attribute, options, &mut errors);
 
-    let mut function = match syn::parse2::<Function>(item.clone()) {
-        Ok(function) => function,
-        Err(reason) => {
-            let message = format!("{} goes on an `async fn` with a body: {reason}", attribute.name());
-            let error = syn::Error::new(reason.span(), message).into_compile_error();
-            return quote!(#item #error);
+    let item = match Function::parse(item.clone()) {
+        Ok(function) => match function.asyncness.clone() {
+            Some(asyncness) => expand_function(attribute, function, &asyncness, &options, &mut errors),
+            None => {
+                let message =
+                    format!("{} needs an async function: write `async fn {}`", attribute.name(), function.name);
+                errors.report(&function.keyword, message);
+                item
+            }
+        },
+        Err(Error { first, last, message }) => {
+            let message = format!("{} goes on an `async fn` with a body: {message}", attribute.name());
+            errors.push(Error { first, last, message });
+            item
         }
     };
-    let callable = match check_signature(attribute, &function.signature, &mut errors) {
-        Ok(callable) => callable,
-        Err(Hopeless) => {
-            let errors = errors.into_compile_error();
-            return quote!(#item #errors);
-        }
-    };
-    if attribute == Attribute::Test {
-        remove_other_test_attributes(&mut function.attributes, &mut errors);
-    }
-
-    let function = assemble(attribute, function, &options, callable);
     // Beside the function, not in it: a test is compiled only in a test build, but its errors show in all.
-    let errors = errors.into_compile_error();
-    quote!(#function #errors)
+    let errors = errors.into_compile_errors();
+    quote!(#item #errors)
 }
 
-/// The function cannot be expanded at all, and is emitted as it was.
-struct Hopeless;
+fn expand_function(
+    attribute: Attribute,
+    function: Function,
+    asyncness: &Ident,
+    options: &Options,
+    errors: &mut Errors,
+) -> TokenStream {
+    const MESSAGE: &str = "`#[rt::test]` already makes this a test: remove this attribute, or, if another one brought it, \
+                           put that one below `#[rt::test]`";
 
-/// Reports what the signature must not have, and says whether the outer function can call the inner one: `main` and
-/// tests are called by code that has no arguments to give.
-fn check_signature(attribute: Attribute, signature: &Signature, errors: &mut Errors) -> Result<bool, Hopeless> {
-    let name = &signature.ident;
-    if signature.asyncness.is_none() {
-        let message = format!("{} needs an async function: write `async fn {name}`", attribute.name());
-        errors.report(signature.fn_token, message);
-        return Err(Hopeless);
+    let standard_test = function.attributes.iter().find(|attribute| attribute.is_standard_test());
+    let already_test = standard_test.is_some();
+    if attribute == Attribute::Test
+        && let Some(attribute) = standard_test
+    {
+        errors.report(&attribute.tokens, MESSAGE);
     }
-    if let Some(receiver) = signature.receiver() {
-        let message = format!(
-            "{} goes on a free function, and this one has a `self`: start a runtime with `rt::runtime::Runtime::new()` \
-             and give the async function to its `block_on`",
-            attribute.name()
-        );
-        errors.report(receiver, message);
-        return Err(Hopeless);
+    if !check_arguments(attribute, &function, errors) {
+        return never_called(function, asyncness);
     }
 
-    let mut callable = true;
-    if attribute == Attribute::Test && !signature.inputs.is_empty() {
-        errors.report(&signature.inputs, format!("a test has no arguments: write `async fn {name}()`"));
-        callable = false;
-    } else if name == "main" && !signature.inputs.is_empty() {
+    let body = run_on_runtime(options, future(&function, asyncness, options));
+    let mut block = Group::new(Delimiter::Brace, body);
+    block.set_span(function.body.span());
+    // A function with arguments is no test itself: an attribute of another crate makes tests that call it.
+    let is_test = attribute == Attribute::Test && !already_test && function.arguments.stream().is_empty();
+    // The last of the attributes, so that those of other crates, which take effect before it, see that this is a test.
+    let test = is_test.then(|| quote!(#[::core::prelude::v1::test]));
+    let Function { attributes, qualifiers, keyword, name, generics, arguments, rest, inner_attributes, .. } = function;
+    let attributes = attributes.into_iter().map(|attribute| attribute.tokens);
+    quote! {
+        #(#attributes)*
+        #inner_attributes
+        #test
+        #qualifiers #keyword #name #generics #arguments #rest #block
+    }
+}
+
+/// Reports arguments where nothing could give any, and says whether there were none.
+fn check_arguments(attribute: Attribute, function: &Function, errors: &mut Errors) -> bool {
+    let Function { name, generics, .. } = function;
+    let arguments = function.arguments.stream();
+    if attribute == Attribute::Main {
+        if name != "main" || arguments.is_empty() {
+            return true;
+        }
         let message = "`main` has no arguments: write `async fn main()`, and find those of the command line in \
                        `std::env::args()`";
-        errors.report(&signature.inputs, message);
+        errors.report(arguments, message);
+        return false;
+    }
+    // The attribute of another crate may be one that makes tests of a function with arguments.
+    if !function.attributes.iter().all(function::Attribute::is_of_the_language) {
+        return true;
+    }
+    let mut callable = true;
+    if !arguments.is_empty() {
+        errors.report(arguments, format!("a test has no arguments: write `async fn {name}()`"));
         callable = false;
     }
-    if attribute == Attribute::Test && !signature.generics.params.is_empty() {
+    if !generics.is_empty() {
         let message = format!("a test cannot be generic, as nothing could choose a type: write `async fn {name}()`");
-        errors.report(&signature.generics, message);
+        errors.report(generics, message);
         callable = false;
     }
-    Ok(callable)
+    callable
 }
 
-/// With a second test attribute the test would be registered twice, or be run on two runtimes at once.
-fn remove_other_test_attributes(attributes: &mut Vec<syn::Attribute>, errors: &mut Errors) {
-    attributes.retain(|attribute| {
-        let is_test = attribute.path().segments.last().is_some_and(|segment| segment.ident == "test");
-        if is_test {
-            errors.report(attribute, "`#[rt::test]` already makes this a test: remove this attribute");
-        }
-        !is_test
-    });
-}
-
-fn assemble(attribute: Attribute, function: Function, options: &Options, callable: bool) -> TokenStream {
-    let Function { attributes, visibility, signature, body } = function;
-    let (outer, arguments) = outer_signature(&signature, callable);
-    let inner = Signature { abi: None, ..signature };
-
-    let test = (attribute == Attribute::Test).then(|| quote!(#[::core::prelude::v1::test]));
-    let (hush, run) = if callable {
-        (None, run_on_runtime(options, call(&inner, &arguments)))
-    } else {
-        // The inner function is there for the sake of its body, which may have other things wrong with it.
-        (Some(quote!(#[allow(dead_code)])), quote!(::core::unreachable!()))
-    };
-
+/// A function that can be called, with the user's in it for the sake of its body, which may have other things wrong with
+/// it.
+fn never_called(function: Function, asyncness: &Ident) -> TokenStream {
+    let Function { qualifiers, keyword, name, generics, arguments, rest, body, .. } = function;
     quote! {
-        #test
-        #(#attributes)*
-        #visibility #outer {
-            // The attribute asks for `async`, whether or not the body ever awaits.
-            #[allow(clippy::unused_async)]
-            #hush
-            #inner #body
-
-            #run
+        #qualifiers #keyword #name() {
+            #[allow(dead_code, clippy::unused_async)]
+            #asyncness #keyword #name #generics #arguments #rest #body
         }
     }
 }
 
-/// The signature that callers see, and the names under which it passes the arguments on.
-///
-/// An argument that is a plain name keeps it, since it shows in documentation; a pattern is left to the inner function.
-fn outer_signature(signature: &Signature, callable: bool) -> (Signature, Vec<Ident>) {
-    let mut outer = signature.clone();
-    outer.asyncness = None;
-    if !callable {
-        outer.inputs.clear();
-        outer.generics = syn::Generics::default();
-    }
-
-    let mut arguments = Vec::new();
-    for (position, input) in outer.inputs.iter_mut().enumerate() {
-        let FnArg::Typed(argument) = input else { continue };
-        let name = match &*argument.pat {
-            Pat::Ident(pattern) if pattern.subpat.is_none() => pattern.ident.clone(),
-            _ => format_ident!("argument_{position}", span = Span::mixed_site()),
-        };
-        argument.attrs.clear();
-        *argument.pat = syn::parse_quote!(#name);
-        arguments.push(name);
-    }
-    (outer, arguments)
+/// The `async` block that the body becomes.
+fn future(function: &Function, asyncness: &Ident, options: &Options) -> TokenStream {
+    let settled_output = settled_output(function, options);
+    let body = &function.body;
+    // With the label the compiler does not call these braces, the user's, unnecessary.
+    let labelled = quote_spanned!(body.span()=> '_body: #body);
+    let mut block = Group::new(Delimiter::Brace, quote!(#settled_output #labelled));
+    block.set_span(body.span());
+    // What is wrong with the block as a whole is wrong with the `async fn`.
+    quote_spanned!(Span::mixed_site().located_at(asyncness.span())=> async move #block)
 }
 
-/// The call of the inner function: its future.
-fn call(inner: &Signature, arguments: &[Ident]) -> TokenStream {
-    let name = &inner.ident;
-    // Lifetimes are left out: the compiler finds them, and most may not be named in a call.
-    let generics: Vec<_> = inner
-        .generics
-        .params
-        .iter()
-        .filter_map(|parameter| match parameter {
-            GenericParam::Type(parameter) => Some(&parameter.ident),
-            GenericParam::Const(parameter) => Some(&parameter.ident),
-            GenericParam::Lifetime(_) => None,
-        })
-        .collect();
-    let turbofish = (!generics.is_empty()).then(|| quote!(::<#(#generics),*>));
-    let call = quote!(#name #turbofish (#(#arguments),*));
-    match inner.unsafety {
-        Some(_) => quote!(unsafe { #call }),
-        None => call,
+/// A `return` that is never reached, of the type that the function returns.
+///
+/// There is none for an `impl Trait`, which cannot be written here, and for a `!`, of which there is no value.
+fn settled_output(function: &Function, options: &Options) -> TokenStream {
+    let (output, at) = match &function.output {
+        Some(output) if is_never(output) || contains_impl(output.clone()) => return TokenStream::new(),
+        Some(output) => (output.clone(), first_span(output.clone())),
+        None => (quote!(()), function.name.span()),
+    };
+    // All of it has the position of the output: there the compiler points to say which type was expected.
+    let facade = options.facade.clone().into_iter().map(|mut token| {
+        token.set_span(token.span().located_at(at));
+        token
+    });
+    quote_spanned! {at=>
+        if false {
+            return #(#facade)*::macros::support::never_called::<#output>();
+        }
     }
+}
+
+fn is_never(output: &TokenStream) -> bool {
+    output.to_string() == "!"
+}
+
+fn contains_impl(output: TokenStream) -> bool {
+    output.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "impl",
+        TokenTree::Group(group) => contains_impl(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 fn run_on_runtime(options: &Options, future: TokenStream) -> TokenStream {
@@ -239,5 +219,38 @@ fn run_on_runtime(options: &Options, future: TokenStream) -> TokenStream {
             ::core::result::Result::Err(error) => ::core::panic!("could not start the rt runtime: {}", error),
         };
         runtime.block_on(#future)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The attributes on what becomes of a function under `#[rt::test]`.
+    fn attributes(function: TokenStream) -> Vec<String> {
+        let expanded = expand(Attribute::Test, TokenStream::new(), function).to_string();
+        assert!(!expanded.contains("compile_error"), "{expanded}");
+        let (attributes, _) = expanded.split_once(" fn ").unwrap();
+        attributes.split('#').skip(1).map(|attribute| attribute.replace(' ', "")).collect()
+    }
+
+    #[test]
+    fn it_becomes_a_test_behind_the_attributes_of_other_crates() {
+        let attributes = attributes(quote! {
+            #[test_log::test]
+            #[serial]
+            #[ignore]
+            async fn stacked() {}
+        });
+        assert_eq!(attributes, ["[test_log::test]", "[serial]", "[ignore]", "[::core::prelude::v1::test]"]);
+    }
+
+    #[test]
+    fn with_arguments_it_is_left_to_others_to_make_a_test_of_it() {
+        let attributes = attributes(quote! {
+            #[test_case(1)]
+            async fn stacked(number: u32) {}
+        });
+        assert_eq!(attributes, ["[test_case(1)]"]);
     }
 }

@@ -3,12 +3,13 @@
 //! A wrong option never stops the expansion: it is reported and then treated as if it were absent, so that the function
 //! below it is still a function and the one message is not followed by others that it caused.
 
+mod value;
+
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
-use syn::parse::Parser;
-use syn::{LitBool, LitInt, LitStr, Path};
+use quote::quote_spanned;
 
 use super::Attribute;
+use crate::error::Errors;
 
 const OPTIONS: [&str; 4] = ["flavor", "worker_threads", "start_paused", "crate"];
 const FLAVORS: [&str; 2] = ["multi_thread", "current_thread"];
@@ -27,27 +28,6 @@ pub(super) struct Options {
     pub(super) facade: TokenStream,
 }
 
-/// Collects errors, so that all the mistakes in one attribute show up in one build.
-#[derive(Default)]
-pub(super) struct Errors(Option<syn::Error>);
-
-impl Errors {
-    pub(super) fn report(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
-        self.push(syn::Error::new_spanned(tokens, message));
-    }
-
-    fn push(&mut self, error: syn::Error) {
-        match &mut self.0 {
-            Some(first) => first.combine(error),
-            None => self.0 = Some(error),
-        }
-    }
-
-    pub(super) fn into_compile_error(self) -> Option<TokenStream> {
-        self.0.map(syn::Error::into_compile_error)
-    }
-}
-
 /// One option that was given a usable value, and the token that names it, for complaints about combinations.
 struct Given<T> {
     name: Ident,
@@ -61,7 +41,7 @@ struct Parsed {
     flavor: Option<Option<Flavor>>,
     worker_threads: Option<Option<Given<usize>>>,
     start_paused: Option<Option<Given<bool>>>,
-    facade: Option<Option<Path>>,
+    facade: Option<Option<TokenStream>>,
 }
 
 pub(super) fn parse(attribute: Attribute, tokens: TokenStream, errors: &mut Errors) -> Options {
@@ -157,7 +137,7 @@ impl Parsed {
         }
 
         let facade = match self.facade.flatten() {
-            Some(path) => path.into_token_stream(),
+            Some(path) => path,
             // With the leading colons a module of the user's that happens to be called `rt` is not in the way.
             None => quote_spanned!(Span::call_site()=> ::rt),
         };
@@ -171,13 +151,13 @@ impl Parsed {
 }
 
 fn flavor(value: TokenStream, errors: &mut Errors) -> Option<Flavor> {
-    let Ok(literal) = syn::parse2::<LitStr>(value.clone()) else {
+    let Some(name) = value::string(value.clone()) else {
         let text = value.to_string();
         let name = if FLAVORS.contains(&text.as_str()) { &text } else { FLAVORS[0] };
         errors.report(value, format!("a flavor is a string: write `flavor = \"{name}\"`"));
         return None;
     };
-    match literal.value().as_str() {
+    match name.as_str() {
         "multi_thread" => Some(Flavor::MultiThread),
         "current_thread" => Some(Flavor::CurrentThread),
         other => {
@@ -185,20 +165,20 @@ fn flavor(value: TokenStream, errors: &mut Errors) -> Option<Flavor> {
                 Some(near) => format!("unknown flavor, did you mean `{near}`? The flavors are {}", list(&FLAVORS)),
                 None => format!("unknown flavor: the flavors are {}", list(&FLAVORS)),
             };
-            errors.report(literal, message);
+            errors.report(value, message);
             None
         }
     }
 }
 
 fn worker_threads(value: TokenStream, errors: &mut Errors) -> Option<usize> {
-    match syn::parse2::<LitInt>(value.clone()).and_then(|literal| literal.base10_parse()) {
-        Ok(0) => {
+    match value::number(value.clone()) {
+        Some(0) => {
             errors.report(value, "a runtime needs at least one worker: write `worker_threads = 1`, or more");
             None
         }
-        Ok(number) => Some(number),
-        Err(_) => {
+        Some(number) => Some(number),
+        None => {
             let message = "`worker_threads` takes a whole number, such as `worker_threads = 4`; a number known only \
                            at run time goes to `rt::runtime::Builder::worker_threads`";
             errors.report(value, message);
@@ -208,24 +188,19 @@ fn worker_threads(value: TokenStream, errors: &mut Errors) -> Option<usize> {
 }
 
 fn start_paused(value: TokenStream, errors: &mut Errors) -> Option<bool> {
-    match syn::parse2::<LitBool>(value.clone()) {
-        Ok(literal) => Some(literal.value),
-        Err(_) => {
-            errors.report(value, "`start_paused` takes `true` or `false`: write `start_paused = true`");
-            None
-        }
+    let paused = value.to_string().parse().ok();
+    if paused.is_none() {
+        errors.report(value, "`start_paused` takes `true` or `false`: write `start_paused = true`");
     }
+    paused
 }
 
-fn facade(value: TokenStream, errors: &mut Errors) -> Option<Path> {
-    let path = match syn::parse2::<LitStr>(value.clone()) {
-        Ok(literal) => literal.parse_with(Path::parse_mod_style),
-        Err(_) => Path::parse_mod_style.parse2(value.clone()),
-    };
-    if path.is_err() {
+fn facade(value: TokenStream, errors: &mut Errors) -> Option<TokenStream> {
+    let path = value::path(value.clone());
+    if path.is_none() {
         errors.report(value, "`crate` takes the path under which rt is known here: write `crate = my_rt`");
     }
-    path.ok()
+    path
 }
 
 /// The pieces between top-level commas. A comma at the end is fine; one with nothing before it is not.

@@ -7,6 +7,7 @@
 //!         let mut disabled = 0u8;                                 one bit a branch
 //!         if !(condition of branch 1) { disabled |= 2; }
 //!         let f0 = a; let f1 = b;
+//!         let f0 = into_future(f0); let f1 = into_future(f1);
 //!         let mut f0 = pin!(f0); let mut f1 = pin!(f1);
 //!         poll_fn(move |cx| poll those not disabled; the first output that its pattern matches is Ready).await
 //!     };                                                          every future is dropped here
@@ -26,136 +27,17 @@
 //! guard runs; so an arm `pattern if { matched = true; false }` finds out without moving anything, for any pattern
 //! there is, and without rewriting it.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote_spanned};
-use syn::parse::{Parse, ParseStream};
-use syn::{Expr, Pat, Token};
+mod parse;
 
-use crate::join::first_span;
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{format_ident, quote_spanned};
 
-/// One bit each in the word that says which branches are disabled.
-const MAX_BRANCHES: usize = 64;
-
-mod keyword {
-    syn::custom_keyword!(biased);
-}
-
-struct Select {
-    /// The `$crate` of the front.
-    facade: TokenTree,
-    biased: bool,
-    branches: Vec<Branch>,
-    otherwise: Option<TokenStream>,
-}
-
-/// `pattern = future, if condition => handler`
-struct Branch {
-    pattern: Pat,
-    future: Expr,
-    condition: Option<Expr>,
-    handler: TokenStream,
-}
-
-impl Parse for Select {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let facade = input.parse()?;
-        input.parse::<Token![;]>()?;
-
-        let biased = input.peek(keyword::biased) && input.peek2(Token![;]);
-        if biased {
-            input.parse::<keyword::biased>()?;
-            input.parse::<Token![;]>()?;
-        }
-
-        let mut select = Select { facade, biased, branches: Vec::new(), otherwise: None };
-        while !input.is_empty() {
-            if select.otherwise.is_some() {
-                return Err(error_here(input, "`else` is the last branch of select!: move it below this one"));
-            }
-            if input.peek(Token![else]) {
-                input.parse::<Token![else]>()?;
-                input.parse::<Token![=>]>()?;
-                select.otherwise = Some(handler(input)?);
-            } else if select.branches.len() == MAX_BRANCHES {
-                let message = format!("select! takes at most {MAX_BRANCHES} branches: put some in a select! of theirs");
-                return Err(error_here(input, message));
-            } else {
-                select.branches.push(input.parse()?);
-            }
-        }
-        if select.branches.is_empty() && select.otherwise.is_none() {
-            return Err(error_here(input, "select! needs a branch: write `pattern = future => handler`"));
-        }
-        Ok(select)
-    }
-}
-
-impl Parse for Branch {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        const SHAPE: &str = "a branch of select! is `pattern = future => handler`";
-
-        let start = input.span();
-        let pattern = input.call(Pat::parse_multi_with_leading_vert).map_err(|_| syn::Error::new(start, SHAPE))?;
-        if input.is_empty() || input.peek(Token![=>]) || input.peek(Token![,]) {
-            // A call such as `work()` reads as a pattern too, so this is how a forgotten `_ =` shows.
-            let message = format!("{SHAPE}: to ignore what the future returns, write `_ = ` before it");
-            return Err(syn::Error::new_spanned(pattern, message));
-        }
-        if !input.peek(Token![=]) || input.peek(Token![==]) {
-            return Err(error_here(input, SHAPE));
-        }
-        input.parse::<Token![=]>()?;
-        let future: Expr = input.parse()?;
-
-        let mut condition = None;
-        if input.peek(Token![,]) && input.peek2(Token![if]) {
-            input.parse::<Token![,]>()?;
-            input.parse::<Token![if]>()?;
-            condition = Some(input.parse()?);
-        }
-        if input.peek(Token![,]) && input.peek2(Token![=>]) {
-            return Err(error_here(input, format!("{SHAPE}, with no comma unless there is an `, if condition`")));
-        }
-        if !input.peek(Token![=>]) {
-            let message = format!("{SHAPE}: this one has no `=> handler`");
-            return Err(syn::Error::new_spanned(future, message));
-        }
-        input.parse::<Token![=>]>()?;
-        Ok(Branch { pattern, future, condition, handler: handler(input)? })
-    }
-}
-
-/// An error at the next token. Unlike [`ParseStream::error`] it says nothing about the end of the input, which is not
-/// something that the user sees.
-fn error_here(input: ParseStream<'_>, message: impl std::fmt::Display) -> syn::Error {
-    syn::Error::new(input.span(), message)
-}
-
-/// Reads a handler and the comma after it, which only a block can go without.
-///
-/// A block is not looked into: handlers are where most of the code is, and the compiler parses them anyway.
-fn handler(input: ParseStream<'_>) -> syn::Result<TokenStream> {
-    let ahead = input.fork();
-    let is_block = input.peek(syn::token::Brace)
-        && ahead.parse::<TokenTree>().is_ok()
-        && !ahead.peek(Token![.])
-        && !ahead.peek(Token![?]);
-    let handler = if is_block {
-        input.parse::<TokenTree>()?.into_token_stream()
-    } else {
-        input.parse::<Expr>()?.into_token_stream()
-    };
-
-    if input.peek(Token![,]) {
-        input.parse::<Token![,]>()?;
-    } else if !is_block && !input.is_empty() {
-        return Err(error_here(input, "expected `,` before this: only a handler that is a block can go without"));
-    }
-    Ok(handler)
-}
+use crate::join::into_future;
+use crate::tokens::first_span;
+use parse::{Branch, Select};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    match syn::parse2::<Select>(input) {
+    match parse::parse(input) {
         Ok(select) => emit(&select),
         Err(error) => error.into_compile_error(),
     }
@@ -197,13 +79,8 @@ fn emit(select: &Select) -> TokenStream {
         let future = &branch.future;
         quote_spanned!(here=> let #name = #future;)
     });
-    // An expression that is no future is reported at this call: let it have the user's position.
-    let pin = branches.iter().zip(&futures).map(|(branch, name)| {
-        let at = here.located_at(first_span(branch.future.to_token_stream()));
-        let located = Ident::new(&name.to_string(), at);
-        let future = quote_spanned!(at=> ::core::future::IntoFuture::into_future(#located));
-        quote_spanned!(here=> let mut #name = #support::pin!(#future);)
-    });
+    let convert = branches.iter().zip(&futures).map(|(branch, name)| into_future(name, &branch.future));
+    let pin = futures.iter().map(|name| quote_spanned!(here=> let mut #name = #support::pin!(#name);));
     let poll: Vec<TokenStream> = branches
         .iter()
         .enumerate()
@@ -242,6 +119,7 @@ fn emit(select: &Select) -> TokenStream {
             let mut disabled: #word = 0;
             #(#conditions)*
             #(#evaluate)*
+            #(#convert)*
             #(#pin)*
             let mut begun = false;
             let output = #support::poll_fn(move |cx| {
@@ -279,7 +157,7 @@ fn poll_branch(
     let here = Span::mixed_site();
     let Branch { pattern, .. } = branch;
     let finish = quote_spanned!(here=> return #support::Poll::Ready(#output(output)););
-    let finish = if matches!(pattern, Pat::Wild(_)) {
+    let finish = if branch.ignores_output() {
         finish
     } else {
         // The bindings are the user's, and it is in the handler that they are used or not.
@@ -298,7 +176,7 @@ fn poll_branch(
             }
         }
     };
-    let at = here.located_at(first_span(branch.future.to_token_stream()));
+    let at = here.located_at(first_span(branch.future.clone()));
     let located = Ident::new(&future.to_string(), at);
     let poll = quote_spanned!(at=> ::core::future::Future::poll(#located.as_mut(), cx));
     quote_spanned! {here=>
