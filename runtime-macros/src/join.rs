@@ -7,7 +7,7 @@
 //! {
 //!     let f0 = a; let f1 = b;
 //!     let f0 = into_future(f0); let f1 = into_future(f1);
-//!     let mut f0 = pin!(Slot::new(f0)); let mut f1 = pin!(Slot::new(f1));
+//!     let mut f1 = pin!(Slot::new(f1)); let mut f0 = pin!(Slot::new(f0));
 //!     let mut first = 0;
 //!     poll_fn(move |cx| { poll f0 and f1, from `first` on; once both are done, Ready((f0.take(), f1.take())) }).await
 //! }
@@ -81,8 +81,11 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
     // Every expression is a statement of its own, so that a lock guard in one of them is gone when the next one runs.
     let evaluate = names.iter().zip(futures).map(|(name, future)| quote_spanned!(here=> let #name = #future;));
     let convert = names.iter().zip(futures).map(|(name, future)| into_future(name, future));
-    let pin =
-        names.iter().map(|name| quote_spanned!(here=> let mut #name = #support::pin!(#support::Slot::new(#name));));
+    // The last first: variables are dropped in reverse, so the futures are dropped in the order in which they are written.
+    let pin = names
+        .iter()
+        .rev()
+        .map(|name| quote_spanned!(here=> let mut #name = #support::pin!(#support::Slot::new(#name));));
     let poll: Vec<TokenStream> =
         names.iter().zip(futures).map(|(name, future)| poll_one(kind, &support, name, future)).collect();
     let output = quote_spanned!(here=> (#(#names.as_mut().take(),)*));
@@ -102,6 +105,8 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
         #(#convert)*
         #(#pin)*
         #state
+        // A future that never ends has an output of which there is none.
+        #[allow(unreachable_code)]
         let output = #support::poll_fn(move |cx| {
             let mut pending = false;
             #poll_all

@@ -39,7 +39,7 @@
 /// # Dropping
 ///
 /// A future is dropped as soon as it is done. If the `join!` itself is dropped before its end, so are the futures that
-/// still run and the outputs of those that do not.
+/// still run and the outputs of those that do not, in the order in which they are written.
 #[macro_export]
 macro_rules! join {
     (biased; $($future:expr),* $(,)?) => {

@@ -28,8 +28,8 @@
 /// 2. The expressions for the futures are evaluated, in order, **also those of disabled branches**, whose futures are
 ///    then not polled.
 /// 3. The futures of the branches that are not disabled are polled, as parts of the current task, until one is done.
-/// 4. If its output fits the branch's pattern, all the futures are dropped, the pattern's variables are bound and the
-///    handler runs. What the handler returns is the value of the `select!`.
+/// 4. If its output fits the branch's pattern, all the futures are dropped, the first one first, the pattern's variables
+///    are bound and the handler runs. What the handler returns is the value of the `select!`.
 /// 5. If it does not fit, the output is dropped, the branch is disabled, and the wait goes on at step 3.
 /// 6. Once all branches are disabled, the `else` handler runs. Without one, the `select!` panics.
 ///

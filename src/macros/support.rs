@@ -81,7 +81,8 @@ impl<F, T> Slot<F, T> {
         Poll::Ready(())
     }
 
-    /// Polls the future unless it is done: what `try_join!` does. An error is handed out, and only an `Ok` kept.
+    /// Polls the future unless it is done: what `try_join!` does. An `Ok` is kept. An error is handed out, and ends the
+    /// future at once too.
     pub fn try_poll<E>(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), E>>
     where
         F: Future<Output = Result<T, E>>,
@@ -89,7 +90,10 @@ impl<F, T> Slot<F, T> {
         if let SlotView::Running { future } = self.as_mut().project() {
             match future.poll(cx) {
                 Poll::Ready(Ok(output)) => self.put(output),
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Ready(Err(error)) => {
+                    self.set(Slot::Taken);
+                    return Poll::Ready(Err(error));
+                }
                 Poll::Pending => return Poll::Pending,
             }
         }

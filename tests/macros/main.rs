@@ -1,14 +1,16 @@
 //! The facade's macros, used the way a program uses them.
 
+mod drop_order;
 mod join;
 mod main_attribute;
 mod main_shapes;
+mod never;
 mod pin;
 mod select;
 mod test_attribute;
 
 use std::cell::{Cell, RefCell};
-use std::future::{Future, pending, poll_fn, ready};
+use std::future::{Future, IntoFuture, pending, poll_fn, ready};
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;

@@ -8,7 +8,7 @@
 //!         if !(condition of branch 1) { disabled |= 2; }
 //!         let f0 = a; let f1 = b;
 //!         let f0 = into_future(f0); let f1 = into_future(f1);
-//!         let mut f0 = pin!(f0); let mut f1 = pin!(f1);
+//!         let mut f1 = pin!(f1); let mut f0 = pin!(f0);           dropped in reverse
 //!         poll_fn(move |cx| poll those not disabled; the first output that its pattern matches is Ready).await
 //!     };                                                          every future is dropped here
 //!     match selected {
@@ -80,7 +80,8 @@ fn emit(select: &Select) -> TokenStream {
         quote_spanned!(here=> let #name = #future;)
     });
     let convert = branches.iter().zip(&futures).map(|(branch, name)| into_future(name, &branch.future));
-    let pin = futures.iter().map(|name| quote_spanned!(here=> let mut #name = #support::pin!(#name);));
+    // The last first: variables are dropped in reverse, so the futures are dropped in the order in which they are written.
+    let pin = futures.iter().rev().map(|name| quote_spanned!(here=> let mut #name = #support::pin!(#name);));
     let poll: Vec<TokenStream> = branches
         .iter()
         .enumerate()
@@ -97,6 +98,10 @@ fn emit(select: &Select) -> TokenStream {
     };
     let arms = branches.iter().zip(&variants).map(|(branch, variant)| {
         let Branch { pattern, handler, .. } = branch;
+        if branch.is_plain() {
+            // If there is no such output, as with `!`, the compiler would call a pattern of the user's unreachable.
+            return quote_spanned!(here=> #selected::#variant(#pattern) => #handler,);
+        }
         // The pattern has a match of its own, the same as in `poll_branch`: the compiler, which finds the same mistake
         // in both, then describes it in the same words, and says it once.
         quote_spanned! {here=>
@@ -122,6 +127,8 @@ fn emit(select: &Select) -> TokenStream {
             #(#convert)*
             #(#pin)*
             let mut begun = false;
+            // A future that never ends has an output of which there is none.
+            #[allow(unreachable_code)]
             let output = #support::poll_fn(move |cx| {
                 if !begun {
                     begun = true;
@@ -139,6 +146,9 @@ fn emit(select: &Select) -> TokenStream {
         match selected {
             #(#arms)*
             #selected::Disabled => #otherwise,
+            // Behind the name of a constant, which leaves something over.
+            #[allow(unreachable_patterns)]
+            _ => ::core::unreachable!(),
         }
     }}
 }

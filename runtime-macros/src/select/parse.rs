@@ -32,6 +32,11 @@ impl Branch {
         self.word().is_some_and(|word| word == "_")
     }
 
+    /// Whether the pattern is `_` or a name, which may be that of a constant.
+    pub(super) fn is_plain(&self) -> bool {
+        self.word().is_some()
+    }
+
     /// The pattern, if it is only a word, apart from a `mut`.
     fn word(&self) -> Option<Ident> {
         let mut pattern = Tokens::new(self.pattern.clone());
