@@ -38,6 +38,7 @@ mod measure;
 mod process;
 mod runtime;
 pub mod runtimes;
+pub mod servers;
 mod statistics;
 mod trio;
 mod workload;
@@ -45,7 +46,7 @@ pub mod workloads;
 
 pub use self::criterion_rows::CriterionRows;
 pub use self::measure::{Measure, PerOperation};
-pub use self::process::{Usage, allow_open_files, usage_of_other_threads};
+pub use self::process::{Usage, allow_open_files, usage_of_other_threads, usage_of_process};
 pub use self::runtime::{Handle, Listener, Runtime, Stream, Task, Timer};
 pub use self::statistics::{Percentiles, Runs};
 pub use self::trio::{Trio, Visitor};

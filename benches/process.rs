@@ -18,7 +18,7 @@ impl Usage {
     }
 }
 
-pub use self::system::{allow_open_files, usage_of_other_threads};
+pub use self::system::{allow_open_files, usage_of_other_threads, usage_of_process};
 
 #[cfg(unix)]
 mod system {
@@ -48,10 +48,14 @@ mod system {
         }
     }
 
+    /// What all threads have used.
+    pub fn usage_of_process() -> Usage {
+        usage(UsageWho::RUSAGE_SELF)
+    }
+
     /// What all threads but the calling one have used.
     pub fn usage_of_other_threads() -> Usage {
-        let process = usage(UsageWho::RUSAGE_SELF);
-        process.since(own_usage())
+        usage_of_process().since(own_usage())
     }
 
     #[cfg(any(target_os = "linux", target_os = "freebsd", target_os = "openbsd"))]
@@ -82,6 +86,11 @@ mod system {
 
     /// There is no such limit.
     pub fn allow_open_files(_needed: u64) {}
+
+    /// Not known here.
+    pub fn usage_of_process() -> Usage {
+        Usage::default()
+    }
 
     /// Not known here.
     pub fn usage_of_other_threads() -> Usage {

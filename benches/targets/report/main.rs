@@ -4,6 +4,7 @@
 //! cargo bench --bench report                             everything; about twelve minutes
 //! cargo bench --bench report -- [part of a row's title]  these rows to standard output; no file is written
 //! cargo bench --bench report -- --beyond [part]          only the table of workers beyond the processors
+//! cargo bench --bench report -- --servers [part]         only the table of servers
 //! cargo bench --bench report -- --test                   every row once to standard output, to see that it works
 //! ```
 //!
@@ -24,6 +25,7 @@ mod plots;
 mod results;
 mod row;
 mod sections;
+mod servers;
 mod sweep;
 
 use std::error::Error;
@@ -34,6 +36,7 @@ use self::markdown::{Beyond, Document, Table};
 use self::pairs::Pairs;
 use self::results::{BeyondPass, Pass, Results};
 use self::sections::Extent;
+use self::servers::{ServerSection, Servers};
 use self::sweep::Sweep;
 
 #[global_allocator]
@@ -50,7 +53,8 @@ const BEYOND_RUNS: usize = 5;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    if apart::watch_if_told(&arguments) {
+    servers::burn_if_told(&arguments);
+    if apart::watch_if_told(&arguments) || rt_benches::servers::serve_if_told(&arguments) {
         return Ok(());
     }
     let is_given = |option: &str| arguments.iter().any(|argument| argument == option);
@@ -72,6 +76,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let workers = rt_benches::workers(&WORKERS);
     let (main, others) = workers.split_first().expect("there is at least one number");
+    let mut servers = Servers::new(part, *main);
+    if is_given("--servers") {
+        Sweep::all().for_each(|sweep| servers.run(sweep));
+        println!("{}", ServerSection(&servers));
+        return Ok(());
+    }
     let runs = if once { 1 } else { MAIN_RUNS };
     let mut main_pass = Pass::new(&sections, Extent::Once, part, *main, runs);
     if once || filter.is_some() {
@@ -89,6 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         main_pass.run(sweep);
         further.iter_mut().for_each(|pass| pass.run(sweep));
         beyond.run(sweep);
+        servers.run(sweep);
     }
     pairs.sample();
     let results = main_pass.results();
@@ -101,7 +112,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plots = benches.join("plots");
     fs::create_dir_all(&plots)?;
     plots::draw(&results, &plots)?;
-    let document = Document { workers: *main, results: &results, further: &further, beyond: &beyond, pairs: &pairs };
+    let document = Document {
+        workers: *main,
+        results: &results,
+        further: &further,
+        beyond: &beyond,
+        servers: &servers,
+        pairs: &pairs,
+    };
     let path = benches.with_file_name("BENCHMARKS.md");
     fs::write(&path, document.to_string())?;
     eprintln!("wrote {} and {}", path.display(), plots.display());

@@ -13,6 +13,7 @@ use crate::machine::Machine;
 use crate::pairs::Pairs;
 use crate::plots;
 use crate::results::{BeyondRow, Results};
+use crate::servers::{ServerSection, Servers};
 
 /// All of it.
 pub(crate) struct Document<'a> {
@@ -21,6 +22,7 @@ pub(crate) struct Document<'a> {
     /// Of other numbers of workers.
     pub(crate) further: &'a [(usize, Vec<Results>)],
     pub(crate) beyond: &'a [BeyondRow],
+    pub(crate) servers: &'a Servers,
     pub(crate) pairs: &'a Pairs,
 }
 
@@ -61,6 +63,7 @@ impl fmt::Display for Document<'_> {
                 writeln!(f, "![{}](benches/plots/{})\n", chart.alt, chart.file)?;
             }
         }
+        writeln!(f, "{}", ServerSection(self.servers))?;
         for (workers, results) in self.further {
             let noun = if *workers == 1 { "worker" } else { "workers" };
             writeln!(f, "## With {workers} {noun}\n")?;
