@@ -1,7 +1,7 @@
-//! Every row, the runtimes side by side: `BENCHMARKS.md`, and its charts.
+//! Every row, the runtimes side by side: `BENCHMARKS.md`, its charts, and the figures in `README.md`.
 //!
 //! ```text
-//! cargo bench --bench report                             everything; about twelve minutes
+//! cargo bench --bench report                             everything; about twenty-five minutes
 //! cargo bench --bench report -- [part of a row's title]  these rows to standard output; no file is written
 //! cargo bench --bench report -- --beyond [part]          only the table of workers beyond the processors
 //! cargo bench --bench report -- --servers [part]         only the table of servers
@@ -122,6 +122,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let path = benches.with_file_name("BENCHMARKS.md");
     fs::write(&path, document.to_string())?;
-    eprintln!("wrote {} and {}", path.display(), plots.display());
+    // The README shows the summary, and CI that it is this one.
+    let readme_path = benches.with_file_name("README.md");
+    let readme = fs::read_to_string(&readme_path)?;
+    let readme =
+        markdown::replace_summary(&readme, &document.summary()).ok_or("README.md has no marks for the figures")?;
+    fs::write(&readme_path, readme)?;
+    eprintln!("wrote {}, {} and the figures in {}", path.display(), plots.display(), readme_path.display());
     Ok(())
 }

@@ -7,7 +7,7 @@ mod tables;
 use std::fmt;
 
 pub(crate) use self::beyond::Beyond;
-use self::summary::Summary;
+pub(crate) use self::summary::{Summary, replace_summary};
 pub(crate) use self::tables::Table;
 use crate::machine::Machine;
 use crate::pairs::Pairs;
@@ -38,7 +38,7 @@ is told by the module of its name in [`benches/workloads`](benches/workloads); w
 
 const HOW_TO_REPRODUCE: &str = "\
 ```sh
-cargo bench --bench report                     # this file and its charts: everything, about twelve minutes
+cargo bench --bench report                     # this file, its charts, and the figures in README.md: about twenty-five minutes
 cargo bench --bench report -- yield            # the rows with \"yield\" in their titles, to standard output
 RT_BENCH_WORKERS=8 cargo bench --bench report  # the same files, with another number of workers
 cargo bench                                    # what is timed, by criterion, at 1, 2 and 4 workers
@@ -47,13 +47,19 @@ cargo bench                                    # what is timed, by criterion, at
 The machine should have nothing else to do.
 ";
 
+impl Document<'_> {
+    pub(crate) fn summary(&self) -> Summary<'_> {
+        Summary { workers: self.workers, main: self.results, further: self.further, servers: self.servers }
+    }
+}
+
 impl fmt::Display for Document<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let workers = self.workers;
         writeln!(f, "# Benchmarks\n")?;
         writeln!(f, "rt beside Tokio and smol, with {workers} workers each where nothing else is said. Written by")?;
         writeln!(f, "`cargo bench --bench report`; not edited by hand.\n")?;
-        writeln!(f, "{}", Summary { main: self.results, further: self.further })?;
+        writeln!(f, "## Summary\n\n{}", self.summary())?;
         writeln!(f, "## How to read it\n\n{HOW_TO_READ}")?;
         writeln!(f, "## How to reproduce it\n\n{HOW_TO_REPRODUCE}\nThis run:\n\n{}", Machine(self.pairs))?;
 

@@ -13,4 +13,4 @@ mod table;
 
 pub(crate) use self::process::burn_if_told;
 pub(crate) use self::results::Servers;
-pub(crate) use self::table::ServerSection;
+pub(crate) use self::table::{ServerAims, ServerSection};

@@ -5,7 +5,6 @@ use std::fmt;
 use rt_benches::servers::Kind;
 
 use super::place::Place;
-use crate::row::Aim::{self, Ratio};
 
 /// How a server is loaded.
 #[derive(Clone, Copy, Debug)]
@@ -38,13 +37,13 @@ impl Scenario {
     pub(super) const REQUESTS: f64 = 1.0;
 
     /// What the 99th percentile's ratio is meant to be.
-    pub(super) const P99: Aim = Ratio(1.0);
+    pub(super) const P99: f64 = 1.0;
 
     /// What the ratio of the server's processor time is meant to be. Of a fixed answer's nearly all is the kernel's.
-    pub(super) fn cpu(self) -> Option<Aim> {
+    pub(super) fn cpu(self) -> Option<f64> {
         match self.kind {
-            Kind::Hello => Some(Ratio(1.0)),
-            Kind::Work => Some(Ratio(0.9)),
+            Kind::Hello => Some(1.0),
+            Kind::Work => Some(0.9),
             Kind::Lines | Kind::Bodies => None,
         }
     }

@@ -6,7 +6,7 @@ use rt_benches::Runs;
 
 use super::results::{Figures, Measured, Servers};
 use super::scenario::Scenario;
-use crate::row::{Aim, Figure, quotient};
+use crate::row::{Figure, quotient};
 
 const ABOUT: &str = "\
 Servers in processes of their own, by the same source on rt and on Tokio, loaded from another process on the same machine:
@@ -21,81 +21,85 @@ percentile at most Tokio's, and the processor time at most 1.0 of Tokio's for `h
 /// The section.
 pub(crate) struct ServerSection<'a>(pub(crate) &'a Servers);
 
+/// How many of the section's aims are met.
+pub(crate) struct ServerAims<'a>(pub(crate) &'a Servers);
+
 impl fmt::Display for ServerSection<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "## Servers\n\n{ABOUT}")?;
-        if let Some(failure) = &self.0.failure {
-            return writeln!(f, "Not measured: {failure}.");
+        if self.0.failure.is_none() {
+            writeln!(f, "| server | requests/s | p50, us | p99, us | p99.9, us | CPU, us | switches | waits |")?;
+            writeln!(f, "|---|--:|--:|--:|--:|--:|--:|--:|")?;
+            self.0.measured.iter().try_for_each(|measured| writeln!(f, "| {} |", Line(measured)))?;
         }
-        writeln!(f, "| server | requests/s | p50, us | p99, us | p99.9, us | CPU, us | switches | waits |")?;
-        writeln!(f, "|---|--:|--:|--:|--:|--:|--:|--:|")?;
-        let mut aims = Aims::default();
-        for measured in &self.0.measured {
-            line(f, measured, &mut aims)?;
-        }
-        let Aims { met, all } = aims;
-        writeln!(f, "\nOf {all} aims of servers, {met} are met.")
+        writeln!(f, "\n{}", ServerAims(self.0))
     }
 }
 
-#[derive(Default)]
-struct Aims {
-    met: usize,
-    all: usize,
+impl fmt::Display for ServerAims<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(failure) = &self.0.failure {
+            return write!(f, "Servers were not measured: {failure}.");
+        }
+        let aims: Vec<bool> = self.0.measured.iter().flat_map(cells).filter_map(|cell| cell.meets_aim).collect();
+        let met = aims.iter().filter(|is_met| **is_met).count();
+        write!(f, "Of {} aims of real servers beside Tokio's, {met} are met.", aims.len())
+    }
 }
 
-fn line(f: &mut fmt::Formatter<'_>, measured: &Measured, aims: &mut Aims) -> fmt::Result {
+struct Line<'a>(&'a Measured);
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Measured { scenario, failure, .. } = self.0;
+        write!(f, "{scenario}")?;
+        if let Some(failure) = failure {
+            return write!(f, " | not measured: {}", failure.replace(['|', '\n'], " "));
+        }
+        cells(self.0).iter().try_for_each(|cell| write!(f, " | {cell}"))
+    }
+}
+
+/// rt's figure and Tokio's. `None` where they cannot be had.
+struct Cell {
+    figures: Option<[f64; 2]>,
+    meets_aim: Option<bool>,
+}
+
+/// The cells of a scenario, but for its title. None if it could not be measured.
+fn cells(measured: &Measured) -> Vec<Cell> {
     let Measured { scenario, sides, failure } = measured;
-    if let Some(failure) = failure {
-        return writeln!(f, "| {scenario} | not measured: {} |", failure.replace(['|', '\n'], " "));
+    if failure.is_some() {
+        return Vec::new();
     }
     let median = |of: fn(&Figures) -> &Runs| sides.each_ref().map(|figures| of(figures).median());
-    let requests = median(|figures| &figures.requests_per_second);
-    let is_enough = hundredths(quotient(requests[0], requests[1])) >= hundredths(Scenario::REQUESTS);
-    write!(f, "| {scenario} | {} |", Cell(requests, aims.note(is_enough)))?;
-    let at_most = |[rt, tokio]: [f64; 2], aim: Option<Aim>| match aim {
-        Some(Aim::Ratio(most)) => Some(hundredths(quotient(rt, tokio)) <= hundredths(most)),
-        Some(Aim::Figure(most)) => Some(rt <= most),
-        None => None,
+    let less = |figures: [f64; 2], aim: Option<f64>| Cell {
+        figures: Some(figures),
+        meets_aim: aim.map(|most| hundredths(quotient(figures[0], figures[1])) <= hundredths(most)),
     };
-    let cells = [
-        (median(|figures| &figures.latency_us[0]), None),
-        (median(|figures| &figures.latency_us[1]), Some(Scenario::P99)),
-        (median(|figures| &figures.latency_us[2]), None),
-        (median(|figures| &figures.cpu_us), scenario.cpu()),
-        (median(|figures| &figures.switches), None),
-    ];
-    for (figures, aim) in cells {
-        let misses = at_most(figures, aim).is_some_and(|is_met| aims.note(is_met));
-        write!(f, " {} |", Cell(figures, misses))?;
-    }
-    match sides.each_ref().map(|figures| figures.waits) {
-        [Some(rt), Some(tokio)] => writeln!(f, " {} |", Cell([rt, tokio], false)),
-        _ => writeln!(f, " not counted |"),
-    }
+    let [rt, tokio] = median(|figures| &figures.requests_per_second);
+    let is_enough = hundredths(quotient(rt, tokio)) >= hundredths(Scenario::REQUESTS);
+    let waits = sides.each_ref().map(|figures| figures.waits);
+    vec![
+        Cell { figures: Some([rt, tokio]), meets_aim: Some(is_enough) },
+        less(median(|figures| &figures.latency_us[0]), None),
+        less(median(|figures| &figures.latency_us[1]), Some(Scenario::P99)),
+        less(median(|figures| &figures.latency_us[2]), None),
+        less(median(|figures| &figures.cpu_us), scenario.cpu()),
+        less(median(|figures| &figures.switches), None),
+        Cell { figures: waits[0].zip(waits[1]).map(|(rt, tokio)| [rt, tokio]), meets_aim: None },
+    ]
 }
 
-impl Aims {
-    /// Counts an aim. True if it is missed.
-    fn note(&mut self, is_met: bool) -> bool {
-        self.all += 1;
-        self.met += usize::from(is_met);
-        !is_met
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some([rt, tokio]) = self.figures else { return f.write_str("not counted") };
+        let mark = if self.meets_aim == Some(false) { "**" } else { "" };
+        write!(f, "{mark}{} / {} ({:.2}){mark}", Figure(rt), Figure(tokio), quotient(rt, tokio))
     }
 }
 
 /// As precise as it is printed.
 fn hundredths(ratio: f64) -> f64 {
     (ratio * 100.0).round()
-}
-
-/// rt's figure, Tokio's, and whether an aim is missed.
-struct Cell([f64; 2], bool);
-
-impl fmt::Display for Cell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self([rt, tokio], misses) = *self;
-        let mark = if misses { "**" } else { "" };
-        write!(f, "{mark}{} / {} ({:.2}){mark}", Figure(rt), Figure(tokio), quotient(rt, tokio))
-    }
 }
