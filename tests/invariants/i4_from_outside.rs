@@ -94,6 +94,24 @@ fn i4_the_steps_of_two_tasks_from_outside_alternate() {
     });
 }
 
+#[test]
+fn i4_tasks_that_were_spawned_before_the_runtime_is_driven_go_before_those_of_the_main_future() {
+    let _watchdog = watchdog();
+    let (runtime, log) = (current(), Arc::new(Mutex::new(Vec::new())));
+    let note = |number| {
+        let log = log.clone();
+        async move { log.lock().push(number) }
+    };
+    (1..=3).for_each(|number| drop(runtime.spawn(note(number))));
+    runtime.block_on(async {
+        (4..=6).for_each(|number| drop(rt::spawn(note(number))));
+        while log.lock().len() < 6 {
+            yield_by_hand().await;
+        }
+    });
+    assert_eq!(*log.lock(), [1, 2, 3, 4, 5, 6]);
+}
+
 /// Tasks that compute for 100 us at each poll, and count the polls.
 #[derive(Clone, Default)]
 struct Burners {
