@@ -236,12 +236,15 @@ impl Builder {
     }
 
     /// Calls the hook on each worker and blocking thread before it begins to work.
+    ///
+    /// Should it block, that holds up what the thread would have done: a worker gets help as in a poll that blocks, and of blocking
+    /// jobs one waits. The end of the runtime waits for the hook.
     pub fn on_thread_start(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
         self.config.on_thread_start = Some(Arc::new(hook));
         self
     }
 
-    /// Calls the hook on each worker and blocking thread before it ends.
+    /// Calls the hook on each worker and blocking thread before it ends. The end of the runtime waits for it.
     pub fn on_thread_stop(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
         self.config.on_thread_stop = Some(Arc::new(hook));
         self
