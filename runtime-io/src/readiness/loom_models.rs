@@ -110,7 +110,9 @@ fn a_short_read_does_not_clear_the_end_that_arrives_meanwhile() {
 /// may take the urgent byte out before the driver collects the event, which then does not tell of it. The second unit is read.
 #[test]
 fn a_short_read_at_a_mark_is_not_the_last_whoever_takes_the_urgent_byte() {
-    loom::model(|| {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
         let io = Arc::new(ScheduledIo::new());
         let socket = Arc::new(Socket(AtomicUsize::new(2)));
         let urgent = Arc::new(AtomicUsize::new(1));
