@@ -42,8 +42,11 @@ fn look_around(handle: &Handle) -> Act {
     })
 }
 
+/// Leaves a value with a runtime.
+type Leave = fn(&Handle, Meddler);
+
 /// Each place where the runtime drops a value of a task: gives one there the value, and sees to it that it is dropped.
-const PLACES: [(&str, fn(&Handle, Meddler)); 11] = [
+const PLACES: [(&str, Leave); 11] = [
     ("a future that is over", |handle, meddler| {
         let task = handle.spawn(async move {
             let _meddler = &meddler;
@@ -116,7 +119,11 @@ const PLACES: [(&str, fn(&Handle, Meddler)); 11] = [
         let fd = AsyncFd::new(ours).unwrap();
         handle.block_on(async {
             fd.writable().await.unwrap().retain_ready();
-            fd.try_io(rt::io::Interest::WRITABLE, move |_| Ok(drop(meddler))).unwrap();
+            let operation = move |_: &UnixStream| {
+                drop(meddler);
+                Ok(())
+            };
+            fd.try_io(rt::io::Interest::WRITABLE, operation).unwrap();
         });
     }),
 ];

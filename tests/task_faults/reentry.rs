@@ -99,10 +99,12 @@ unsafe fn drop_waker(data: *const ()) {
     unsafe { Arc::from_raw(data.cast::<Family>()) }.call(Function::Drop);
 }
 
+type PollFn = dyn FnMut(&mut Context<'_>) -> Poll<()> + Send;
+
 /// Something to wait for.
 struct Leaf {
     name: &'static str,
-    poll: Box<dyn FnMut(&mut Context<'_>) -> Poll<()> + Send>,
+    poll: Box<PollFn>,
     /// Has the thing happen that it waits for.
     finish: Box<dyn FnOnce() + Send>,
     /// Uses the same thing, unless it is just being dropped, or one that has a lock in common with it, from anywhere.

@@ -146,7 +146,7 @@ mod loom_model {
 
     /// A registration whose descriptor was closed goes, while its number is registered for somebody else.
     #[test]
-    fn loom_a_registration_that_goes_late_leaves_its_numbers_next_holder_in_the_poller() {
+    fn a_registration_that_goes_late_leaves_its_numbers_next_holder_in_the_poller() {
         loom::model(|| {
             let shared = Arc::new((Holders::new(1), Poller::default()));
             let (holders, poller) = &*shared;
