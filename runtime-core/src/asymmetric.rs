@@ -74,17 +74,7 @@ impl AsymmetricFence {
 }
 
 #[cfg(target_os = "linux")]
-mod system {
-    use rustix::thread::{MembarrierCommand, membarrier};
-
-    pub(super) fn register() -> bool {
-        membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-    }
-
-    pub(super) fn interrupt() -> bool {
-        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
-    }
-}
+use crate::os as system;
 
 #[cfg(not(target_os = "linux"))]
 mod system {

@@ -23,6 +23,8 @@ mod fatal;
 pub mod fuzzing;
 mod large;
 pub mod metrics;
+#[doc(hidden)]
+pub mod os;
 mod patience;
 pub mod primitive;
 pub mod processors;

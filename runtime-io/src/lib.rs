@@ -10,10 +10,10 @@
 //! - `registration`: the tie between an object and the driver, and the loop "try, and if it would block, wait".
 //! - `net`, `unix`: the public types. They hold a backend and a registration, and no protocol of their own.
 //!
-//! This crate must never know about tasks, queues or timers: it calls wakers, and is told when to wait. It has one line of
-//! `unsafe` code (`unix/mode.rs`), keeps nothing global, and never sleeps.
+//! This crate must never know about tasks, queues or timers: it calls wakers, and is told when to wait. It has no
+//! `unsafe` code, keeps nothing global, and never sleeps.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod driver;
 mod interest;

@@ -27,8 +27,7 @@ mod exact {
     use std::io;
     use std::time::Duration;
 
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::io::Errno;
+    use runtime_core::os;
 
     /// Longer waits are left to the poller: what it adds is little beside them.
     const SHORT: Duration = Duration::from_millis(20);
@@ -37,13 +36,10 @@ mod exact {
     /// short time to wait for, or the system does not let it.
     pub(super) fn wait(poller: &mio::Poll, timeout: Option<Duration>) -> Option<io::Result<()>> {
         let short = timeout.filter(|timeout| !timeout.is_zero() && *timeout < SHORT)?;
-        let short = Timespec { tv_sec: 0, tv_nsec: short.subsec_nanos().into() };
-        match poll(&mut [PollFd::new(poller.registry(), PollFlags::IN)], Some(&short)) {
-            Ok(_) => Some(Ok(())),
-            // A signal ends the wait, as it ends that of the poller.
-            Err(Errno::INTR) => Some(Err(Errno::INTR.into())),
-            // Whatever it is, the poller can wait, or say what is wrong.
-            Err(_) => None,
+        match os::wait_readable(poller.registry(), short) {
+            // Whatever else it is, the poller can wait, or say what is wrong. A signal ends the wait, as it ends the poller's.
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => None,
+            waited => Some(waited),
         }
     }
 }

@@ -295,7 +295,7 @@ impl Socket {
 /// Whether a refusal to connect at once only says that it takes time.
 fn is_in_progress(error: &io::Error) -> bool {
     #[cfg(unix)]
-    if error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error()) {
+    if error.raw_os_error() == Some(runtime_core::os::IN_PROGRESS) {
         return true;
     }
     error.kind() == io::ErrorKind::WouldBlock

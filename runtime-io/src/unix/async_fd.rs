@@ -9,6 +9,7 @@ use std::task::{Context, Poll, ready};
 use mio::event::Source;
 use mio::unix::SourceFd;
 use mio::{Registry, Token};
+use runtime_core::os;
 
 use crate::interest::Interest;
 use crate::readiness::Direction;
@@ -16,7 +17,14 @@ use crate::ready::Ready;
 use crate::registration::{Evented, Registration, current_driver};
 
 use super::guard::{AsyncFdReadyGuard, AsyncFdReadyMutGuard};
-use super::mode;
+
+/// What is said about a descriptor in blocking mode.
+fn is_blocking_error() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "the file descriptor is in blocking mode: make it non-blocking first (`O_NONBLOCK`, `set_nonblocking(true)`)",
+    )
+}
 
 /// An object with a file descriptor, and waiting until that descriptor is ready.
 ///
@@ -27,7 +35,7 @@ use super::mode;
 ///
 /// The descriptor must be in non-blocking mode (`O_NONBLOCK`). In the other, an operation that finds nothing does not say so but blocks
 /// the worker, and all tasks that the worker would have polled. So a descriptor in blocking mode is refused. Most types have a
-/// `set_nonblocking`, or a flag for it where they are made; for any descriptor there is `rustix::io::ioctl_fionbio(&fd, true)`. That
+/// `set_nonblocking`, or a flag for it where they are made; for any descriptor there is `fcntl` with `F_SETFL`. That
 /// goes for those, too, which are only waited for and never read (of processes, of other pollers): the system takes the flag for
 /// each.
 ///
@@ -184,7 +192,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     pub fn try_with_interest(inner: T, interest: Interest) -> Result<Self, AsyncFdTryNewError<T>> {
         let driver = current_driver();
         let number = inner.as_raw_fd();
-        let is_blocking = match mode::is_blocking(number) {
+        let is_blocking = match os::is_blocking(number) {
             Ok(is_blocking) => is_blocking,
             Err(cause) => return Err(AsyncFdTryNewError { inner, cause }),
         };
@@ -192,7 +200,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         match Evented::new(&driver, Descriptor { object: inner, number }, interest, Ready::EMPTY) {
             Ok(io) if is_blocking => {
                 let inner = Self { io }.into_inner();
-                Err(AsyncFdTryNewError { inner, cause: mode::refusal() })
+                Err(AsyncFdTryNewError { inner, cause: is_blocking_error() })
             }
             Ok(io) => Ok(Self { io }),
             Err((Descriptor { object: inner, .. }, cause)) => Err(AsyncFdTryNewError { inner, cause }),

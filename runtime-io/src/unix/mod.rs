@@ -2,7 +2,6 @@
 
 mod async_fd;
 mod guard;
-mod mode;
 
 pub use async_fd::{AsyncFd, AsyncFdTryNewError};
 pub use guard::{AsyncFdReadyGuard, AsyncFdReadyMutGuard, TryIoError};

@@ -54,8 +54,8 @@ use mio::event::Event;
 use mio::unix::SourceFd;
 use runtime_core::clock::Clock;
 use runtime_core::driver::Visit;
+use runtime_core::os;
 use runtime_core::primitive::{Mutex, OnceLock};
-use runtime_core::processors;
 
 use crate::readiness::WakeBatch;
 
@@ -205,7 +205,7 @@ impl Nearby {
 
     fn note_processor(&self, worker: usize) {
         // A system that does not tell has all sockets stay with the shared poller.
-        let Some(processor) = processors::current() else { return };
+        let Some(processor) = os::current_processor() else { return };
         let on_it = &self.on_processor[processor % PROCESSORS];
         let worker = worker as u16 + 1;
         if on_it.load(Relaxed) != worker {
