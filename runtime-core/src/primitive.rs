@@ -4,7 +4,8 @@
 //! module, so that `RUSTFLAGS="--cfg loom"` turns the very code that ships into a loom model. It is public for the
 //! sibling crates only (timer entries and readiness words are modelled too); it is not part of any stable interface.
 //!
-//! It must never hold logic of its own: only names, and thin wrappers where the two worlds differ in shape.
+//! It must never hold logic of its own: only names, thin wrappers where the two worlds differ in shape, and what makes up for a
+//! fault of loom's search (`primitive/atomic.rs`, under loom).
 //!
 //! ThreadSanitizer is a third world (`--cfg rt_tsan`, set by `.ci/sanitize`). It knows what happens before what from
 //! the atomic operations that it sees, and it sees none in the precompiled standard library. Most of that is generic or
@@ -14,6 +15,9 @@
 //! load: they decide who sees whom, and are executed as ever. No data is handed over through them; that always takes a
 //! release and an acquire, on the queue, the lock or the word in question, which it does see. (The sequence lock in
 //! `slot.rs` has others, between atomics only. A new fence that does hand data over would show up as a false report.)
+
+#[cfg(loom)]
+pub mod atomic;
 
 #[cfg(not(loom))]
 mod imp {
@@ -69,10 +73,11 @@ mod imp {
     use crossbeam_deque::Steal;
     pub use loom::cell::{Cell, UnsafeCell};
     pub use loom::sync::Arc;
-    pub use loom::sync::atomic;
     use std::collections::VecDeque;
     use std::ops::{Deref, DerefMut};
     use std::time::Instant;
+
+    use super::atomic;
 
     macro_rules! plain_thread_local {
         ($(#[$meta:meta])* static $name:ident: $type:ty = $value:expr;) => {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use loom::future::block_on;
-use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
+use runtime_core::primitive::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
