@@ -247,21 +247,27 @@ impl Entry {
             drop(locked);
             return this.note(State::Fired);
         }
-        this.begin_wait(shard, locked, when, waker);
+        let is_earliest = this.begin_wait(shard, &mut locked, when, waker);
+        drop(locked);
+        if is_earliest {
+            shard.shared.wake_for(when);
+        }
         State::Waiting
     }
 
-    /// The node has just been linked, under the lock: what remains of the step to `Waiting`.
-    fn begin_wait(&self, shard: &Shard, mut locked: MutexGuard<'_, Locked>, when: u64, waker: Waker) {
+    /// The node has just been linked: what remains of the step to `Waiting`. Returns whether [`Shared::wake_for`] is to be called
+    /// after unlocking.
+    ///
+    /// It does not unlock by itself: from then on the owner of an entry that was filed may free it, and `&self` must be valid until
+    /// the function returns.
+    ///
+    /// [`Shared::wake_for`]: crate::shared::Shared::wake_for
+    fn begin_wait(&self, shard: &Shard, locked: &mut Locked, when: u64, waker: Waker) -> bool {
         // SAFETY: the cell is empty, and belongs to whoever sets, or files, until the lock is released.
         self.waker.with_mut(|cell| unsafe { (*cell).write(waker) });
         // Release: whoever files is not the owner, who may read the cell without the lock.
         self.state.store(State::Waiting as u64, Ordering::Release);
-        let earlier = shard.note_set(&mut locked, when);
-        drop(locked);
-        if earlier {
-            shard.shared.wake_for(when);
-        }
+        shard.note_set(locked, when)
     }
 
     /// Worker: files an entry that it has just taken off the pad.
@@ -271,7 +277,8 @@ impl Entry {
     /// The entry was `Noted` in this shard, the lock has been held since before it was taken off, and the caller does not use
     /// the pointer again.
     pub(crate) unsafe fn file(entry: NonNull<Self>, shard: &Shard, mut locked: MutexGuard<'_, Locked>, waker: Waker) {
-        // SAFETY: an entry in `NOTED` is alive: its `drop` would have to strike it out, or wait for the lock.
+        // SAFETY: an entry in `NOTED` is alive: its `drop` would have to strike it out, or wait for the lock. The reference is not
+        // used after the state has been stored and the lock released, and no function that was passed it is running then.
         let this = unsafe { entry.as_ref() };
         let when = this.when();
         let state = if locked.is_closed() {
@@ -280,7 +287,12 @@ impl Entry {
         } else if when <= shard.shared.seen() || unsafe { locked.wheel.insert(this.node(), when) }.is_err() {
             State::Fired
         } else {
-            return this.begin_wait(shard, locked, when, waker);
+            let is_earliest = this.begin_wait(shard, &mut locked, when, waker);
+            drop(locked);
+            if is_earliest {
+                shard.shared.wake_for(when);
+            }
+            return;
         };
         // Release: gives the entry back to its owner, who may free it at once.
         this.state.store(state as u64, Ordering::Release);
