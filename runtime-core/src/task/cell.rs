@@ -47,6 +47,8 @@ pub(crate) struct Header {
     /// Whose it is, `JOIN_WAKER` in the state word says. By the time the task is freed the waker was taken, or dropped,
     /// because that runs other people's code.
     pub(super) join_waker: JoinWaker,
+    /// Shows a model that the header is read here, and freed there.
+    alive: UnsafeCell<()>,
 }
 
 /// What the stage holds.
@@ -105,6 +107,12 @@ impl Header {
         self.held.get() == Held::Nothing
     }
 
+    /// Tells a model that somebody with a reference reads the header: it must be freed after that. Nothing else.
+    #[inline(always)]
+    pub(super) fn assert_alive(&self) {
+        self.alive.with(|_| ());
+    }
+
     /// Whether it lies in a [`NamedCell`].
     #[inline]
     pub(super) fn is_named(&self) -> bool {
@@ -136,6 +144,7 @@ impl<F: Future> TaskCell<F> {
             (&raw mut (*header).id).write(birth.id);
             (&raw mut (*header).birthplace).write(birthplace);
             (&raw mut (*header).join_waker).write(JoinWaker::new());
+            (&raw mut (*header).alive).write(UnsafeCell::new(()));
             (&raw mut (*cell).stage).write(UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }));
             if let Some(name) = birth.name {
                 (&raw mut (*cell.cast::<NamedCell<F>>()).name).write(name);
@@ -164,6 +173,7 @@ impl<F: Future> TaskCell<F> {
     fn assert_unshared(&self) {
         self.stage.with_mut(|_| ());
         self.header.join_waker.assert_owned();
+        self.header.alive.with_mut(|_| ());
     }
 
     /// Polls the future.

@@ -174,7 +174,9 @@ impl TaskRef {
     #[inline]
     pub(crate) fn header(&self) -> &Header {
         // SAFETY: the reference keeps the task.
-        unsafe { self.0.as_ref() }
+        let header = unsafe { self.0.as_ref() };
+        header.assert_alive();
+        header
     }
 
     /// What the user called the task.

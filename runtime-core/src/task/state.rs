@@ -62,7 +62,7 @@ pub(crate) mod model;
 
 use crate::fatal;
 use crate::primitive::atomic::AtomicU32;
-use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 const RUNNING: u32 = 1;
 const SCHEDULED: u32 = 1 << 1;
@@ -326,8 +326,10 @@ impl State {
     #[inline]
     pub(crate) fn drop_join_at_birth(&self) -> bool {
         // The look in front is cheaper than an exchange that fails.
+        // Release, as whenever a reference is given back: what this thread has read of the task comes before its end. There is
+        // nothing to acquire, because the handle does not touch the task any more.
         self.0.load(Relaxed) == INITIAL
-            && self.0.compare_exchange(INITIAL, (INITIAL - REF) & !JOIN_INTEREST, AcqRel, Relaxed).is_ok()
+            && self.0.compare_exchange(INITIAL, (INITIAL - REF) & !JOIN_INTEREST, Release, Relaxed).is_ok()
     }
 
     /// Gives up the join handle's interest. The handle's reference is not given back yet.
