@@ -5,5 +5,4 @@ mod common;
 
 mod combinators;
 mod nested;
-
 mod timers;
