@@ -7,6 +7,7 @@
 use std::fs;
 use std::io::PipeReader;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -55,7 +56,10 @@ fn own() -> usize {
 fn readable_pipe() -> AsyncFd<PipeReader> {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(writer);
-    AsyncFd::with_interest(reader, Interest::READABLE).unwrap()
+    // By `ioctl`, which any descriptor understands.
+    let reader = UnixStream::from(OwnedFd::from(reader));
+    reader.set_nonblocking(true).unwrap();
+    AsyncFd::with_interest(OwnedFd::from(reader).into(), Interest::READABLE).unwrap()
 }
 
 #[test]
