@@ -16,14 +16,13 @@ use crate::{Handle, Listener, Measure, Percentiles, Runtime, Stream, Task};
 const HOGS_A_WORKER: usize = 2;
 const BURN: Duration = Duration::from_micros(100);
 
-const ARRIVALS: usize = 1000;
 /// Not in the figures.
-const WARM_UP: usize = 100;
+const WARM_UP: usize = 30;
 /// Between an arrival and the next.
 const PAUSE: Duration = Duration::from_micros(500);
 
-/// Two tasks a worker burn 100 us of processor time and yield, for ever. Beside them something arrives from outside, a thousand
-/// times, with a pause before each.
+/// Two tasks a worker burn 100 us of processor time and yield, for ever. Beside them something arrives from outside, again and
+/// again, with a pause before each.
 ///
 /// It measures how soon busy workers look at their shared queue, and when what they find there has its turn. A worker cannot look
 /// before the poll at hand is over, so 100 us is a good figure with one worker, and less with more, of which the first to come
@@ -31,15 +30,17 @@ const PAUSE: Duration = Duration::from_micros(500);
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     connections: bool,
+    /// That are measured.
+    number: usize,
 }
 
 impl Arrivals {
     /// A thread spawns a task. The figure is the time from before that to the task's first line.
-    pub const TASKS: Self = Self { connections: false };
+    pub const TASKS: Self = Self { connections: false, number: 1000 };
     /// A thread connects to a server that runs on the runtime, and blocks until it has read a byte. The server accepts in
     /// `block_on`, as a program's `main` would, and spawns a task for each connection, which writes the byte. The figure is the
     /// time from before the connection was made until the byte is there.
-    pub const CONNECTIONS: Self = Self { connections: true };
+    pub const CONNECTIONS: Self = Self { connections: true, number: 300 };
 }
 
 impl Measure for Arrivals {
@@ -64,7 +65,8 @@ impl Measure for Arrivals {
         let hogs: Vec<Task<R, ()>> = (0..HOGS_A_WORKER * runtime.workers())
             .map(|_| runtime.spawn(hog::<R>(Hogs::Yield, BURN, Arc::clone(&stop))))
             .collect();
-        let waits = if self.connections { connections(runtime) } else { tasks(runtime) };
+        let number = WARM_UP + self.number;
+        let waits = if self.connections { connections(runtime, number) } else { tasks(runtime, number) };
         stop.store(true, Ordering::Relaxed);
         future::block_on(async {
             for hog in hogs {
@@ -75,18 +77,18 @@ impl Measure for Arrivals {
     }
 }
 
-/// The waits of so many arrivals.
-fn arrivals(mut wait: impl FnMut() -> Duration) -> Vec<Duration> {
+/// The waits of that number of arrivals.
+fn arrivals(number: usize, mut wait: impl FnMut() -> Duration) -> Vec<Duration> {
     let with_pause = |_| {
         thread::sleep(PAUSE);
         wait()
     };
-    (0..WARM_UP + ARRIVALS).map(with_pause).collect()
+    (0..number).map(with_pause).collect()
 }
 
-fn tasks<R: Runtime>(runtime: &R) -> Vec<Duration> {
+fn tasks<R: Runtime>(runtime: &R, number: usize) -> Vec<Duration> {
     let (sender, began) = mpsc::channel();
-    arrivals(|| {
+    arrivals(number, || {
         let sender = sender.clone();
         let spawned = Instant::now();
         let task = runtime.spawn(async move { sender.send(spawned.elapsed()).expect("the receiver is alive") });
@@ -96,14 +98,14 @@ fn tasks<R: Runtime>(runtime: &R) -> Vec<Duration> {
     })
 }
 
-fn connections<R: Runtime>(runtime: &R) -> Vec<Duration> {
+fn connections<R: Runtime>(runtime: &R, number: usize) -> Vec<Duration> {
     let (sender, address) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(|| {
             runtime.block_on(async {
                 let listener = R::Handle::listen().await.expect("loopback works");
                 sender.send(listener.address().expect("it is bound")).expect("the receiver is alive");
-                for _ in 0..WARM_UP + ARRIVALS {
+                for _ in 0..number {
                     let mut stream = listener.accept().await.expect("loopback works");
                     runtime
                         .handle()
@@ -112,7 +114,7 @@ fn connections<R: Runtime>(runtime: &R) -> Vec<Duration> {
             });
         });
         let address = address.recv().expect("the server has sent");
-        arrivals(|| {
+        arrivals(number, || {
             let before = Instant::now();
             let mut client = TcpStream::connect(address).expect("loopback works");
             client.read_exact(&mut [0]).expect("the server writes");

@@ -171,6 +171,7 @@ fn latency() -> Section {
         .measure(TimerBesideHogs::WAKE_THEMSELVES, [None; 3])
         .measure(TimerBesideHogs::MANY, [None; 3])
         .measure(Arrivals::TASKS, [None; 3])
+        .measure(Arrivals::CONNECTIONS, [None; 3])
 }
 
 fn memory_and_idle() -> Section {

@@ -3,7 +3,10 @@
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll, Wake, Waker};
 
 use rt::runtime::Handle;
 use rt::task::{JoinError, JoinHandle, coop};
@@ -194,6 +197,23 @@ fn settle(task: usize, handle: &JoinHandle<Output>) {
     });
 }
 
+/// A waker that remembers whether it was called.
+struct Watched {
+    waker: Waker,
+    woken: AtomicBool,
+}
+
+impl Wake for Watched {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.store(true, Relaxed);
+        self.waker.wake_by_ref();
+    }
+}
+
 fn poll_join_handle(scope: &Scope<'_>) {
     let Some((task, mut handle)) = take_handle() else { return };
     settle(task, &handle);
@@ -205,21 +225,25 @@ fn poll_join_handle(scope: &Scope<'_>) {
         },
     };
     let finished = handle.is_finished();
+    // Without budget the handle wakes the waker and is not asked, unless it has been refused so often in this poll that the budget
+    // is renewed.
     let has_budget = coop::has_budget_remaining();
+    let watched = Arc::new(Watched { waker: waker.clone(), woken: AtomicBool::new(false) });
+    let waker = if has_budget { waker } else { Waker::from(watched.clone()) };
     let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(&mut handle).poll(&mut Context::from_waker(&waker))));
     match polled {
         Ok(Poll::Ready(answer)) => {
-            claim!(finished && has_budget, "a join handle was ready: finished {finished}, budget {has_budget}");
+            claim!(finished, "a join handle of a task that goes on was ready");
             with(|world| world.tasks[task].handle_gone = true);
             drop(handle);
             check_answer(task, answer);
             return;
         }
-        Ok(Poll::Pending) if has_budget => {
+        Ok(Poll::Pending) if !watched.woken.load(Relaxed) => {
             claim!(!finished, "task {task} is finished, and its handle is not ready");
             with(|world| world.tasks[task].joiner = Some(who));
         }
-        // The budget was spent, so the waker was woken at once; and it may have panicked.
+        // The handle was refused, so the waker was woken at once; and it may have panicked.
         Ok(Poll::Pending) | Err(_) => {
             if let Err(payload) = polled {
                 claim!(!has_budget && payload.is::<Thrown>(), "polling a join handle panicked");

@@ -1,6 +1,8 @@
-//! [`Holders`]: who is in the poller under which number. See the file above.
+//! [`Holders`]: which registration is in the poller under which number. See the file above.
+//!
+//! (The maps are sorted ones because a hash map asks the system for random numbers, which a sandbox may refuse.)
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -28,7 +30,7 @@ pub(super) struct Holders(Box<[Stripe]>);
 /// The numbers that have this one's place as their remainder. On a line of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Stripe(Mutex<HashMap<Number, Token>>);
+struct Stripe(Mutex<BTreeMap<Number, Token>>);
 
 impl Holders {
     /// With so many locks.
@@ -36,7 +38,7 @@ impl Holders {
         Self((0..locks).map(|_| Stripe::default()).collect())
     }
 
-    fn stripe(&self, number: Number) -> &Mutex<HashMap<Number, Token>> {
+    fn stripe(&self, number: Number) -> &Mutex<BTreeMap<Number, Token>> {
         // The sign of a number that is none does not matter: the poller will refuse it.
         &self.0[number as usize % self.0.len()].0
     }
