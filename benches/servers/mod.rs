@@ -12,7 +12,7 @@
 //!
 //! As in a user's `main`, the connections are accepted in `block_on`, and each is served by a task.
 //!
-//! The server is told what to be by its arguments, and talks to the report by its standard streams ([`control`]).
+//! The server is told what to be by its arguments, and talks to the report by its standard streams (`control.rs`).
 
 mod control;
 mod http;

@@ -130,9 +130,8 @@ fn numbers_that_are_others_are_refused_and_stay_theirs() {
             }
             for (ours, theirs) in &bystanders.0 {
                 for number in [ours.as_raw_fd(), theirs.as_raw_fd()] {
-                    let (number, error) = AsyncFd::try_new(Number::new(number)).unwrap_err().into_parts();
+                    let (_, error) = AsyncFd::try_new(Number::new(number)).unwrap_err().into_parts();
                     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
-                    drop(number);
                 }
             }
             // Who is refused does not become the holder: whoever was can let go of it.
