@@ -10,9 +10,22 @@ use crate::readiness::Direction;
 
 use super::TcpStream;
 
-/// One call moves what is in so many buffers at most, on every system that has a limit. To expect more of it would be
-/// to take a call that reached the limit for one that left the socket empty or full.
-const BUFFERS_AT_ONCE: usize = 1024;
+/// One call moves what is in so many buffers at most. The standard library passes on no more of them: as many as the system takes
+/// where it knows that number, and elsewhere the 16 that POSIX promises. To expect more of a call would be to take one that reached
+/// the limit for one that left the socket empty or full. (To expect less does no harm.)
+const BUFFERS_AT_ONCE: usize = if cfg!(any(
+    target_os = "linux",
+    target_os = "android",
+    target_vendor = "apple",
+    target_os = "freebsd",
+    target_os = "dragonfly",
+    target_os = "netbsd",
+    target_os = "openbsd",
+)) {
+    1024
+} else {
+    16
+};
 
 fn room(bufs: &[IoSliceMut<'_>]) -> usize {
     bufs.iter().take(BUFFERS_AT_ONCE).map(|buf| buf.len()).sum()
