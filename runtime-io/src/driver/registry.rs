@@ -18,8 +18,9 @@
 //! shards, picked by the number, and each is held for that one call. (epoll itself allows one such call at a time.) No code of a user's
 //! runs under it: objects are asked for their descriptor before.
 //!
-//! What lives as long as the driver does, its own wake-up, needs no note. The pollers of workers, made later on, have one (`near/`).
-//! Sockets that move between pollers keep their note: their numbers are theirs all the while.
+//! What lives as long as the driver does, its own wake-up, needs no note. All else that is put into the shared poller is noted: also the
+//! pollers of workers, made later on, and a socket that comes back from one of these (`near/`). It leaves its note behind when it goes
+//! there; but meanwhile somebody may have registered its number here, as another object's, and taken it out again.
 
 #[cfg_attr(not(unix), path = "registry/no_holders.rs")]
 mod holders;
@@ -49,7 +50,7 @@ impl Registry {
         Ok(Self { poller: poller.try_clone()?, holders: Holders::new(locks) })
     }
 
-    /// The poller itself: for a descriptor that is open, registered, and has its note.
+    /// The poller itself: to take out a socket that moves to a worker's poller, and is open and registered.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))] // for `near`
     pub(super) fn poller(&self) -> &mio::Registry {
         &self.poller

@@ -44,7 +44,7 @@ mod tests;
 use std::fmt;
 use std::io;
 use std::ops::DerefMut;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize};
@@ -310,9 +310,23 @@ impl Nearby {
         if place != now && worker.sockets.load(Relaxed) >= share { now } else { place }
     }
 
-    /// The registry of a place, made if need be.
+    fn shared(&self) -> &Registry {
+        self.shared.as_ref().expect("sockets move only if there are workers")
+    }
+
+    /// Puts a socket into the poller of a place.
+    fn register(&self, place: Place, socket: RawFd, token: mio::Token, interest: mio::Interest) -> io::Result<()> {
+        let source = &mut SourceFd(&socket);
+        match place {
+            // It was there before, but since then another may have been noted in its place (`registry.rs`).
+            Place::SHARED => self.shared().register(source, socket, token, interest),
+            _ => self.registry(place)?.register(source, token, interest),
+        }
+    }
+
+    /// The registry of a place, made if need be. That of the shared one only to take something out.
     fn registry(&self, place: Place) -> io::Result<&mio::Registry> {
-        let shared = self.shared.as_ref().expect("sockets move only if there are workers");
+        let shared = self.shared();
         let Some(number) = place.worker() else { return Ok(shared.poller()) };
         let near = &self.workers[number].near;
         if near.get().is_none() {

@@ -146,10 +146,8 @@ impl Seat {
         self.socket.store(socket, Relaxed);
         // Before it is there: who finds none there does not look.
         nearby.count(place, true);
-        let moved = nearby.registry(place).and_then(|to| {
-            // First in, then out: nothing is overheard. What both report is reported twice.
-            to.register(&mut SourceFd(&socket), token, interest.to_mio())
-        });
+        // First in, then out: nothing is overheard. What both report is reported twice.
+        let moved = nearby.register(place, socket, token, interest.to_mio());
         nearby.count(if moved.is_ok() { from } else { place }, false);
         if moved.is_ok() {
             // It is there: the descriptor is open, and of this registration.

@@ -1,11 +1,12 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
+use mio::unix::SourceFd;
 use runtime_core::driver::{Driver as _, Service as _, Visit};
 
 use super::seat::Place;
@@ -238,11 +239,26 @@ fn a_socket_goes_where_its_packets_come_in_if_the_worker_there_has_room() {
     assert_eq!(nearby.place_for(5, SECOND), FIRST);
 }
 
+/// Somebody registers the number of a socket that is with a worker, and is gone when it comes back.
+#[test]
+fn a_socket_that_comes_back_to_the_shared_poller_can_be_taken_out_of_it() {
+    let (mut driver, handle) = driver();
+    let mut socket = Socket::at(&handle, FIRST);
+    let number = socket.ours.as_raw_fd();
+    let (other, registry) = (handle.claim().unwrap(), &handle.shared.registry);
+    let mut source = SourceFd(&number);
+    registry.register(&mut source, number, other.token(), mio::Interest::READABLE).unwrap();
+    registry.deregister(&mut source, number, other.token()).unwrap();
+    socket.go(Place::SHARED);
+    socket.slot.deregister(&mut socket.ours).unwrap();
+    socket.send();
+    driver.poll();
+    assert!(!socket.is_readable());
+}
+
 /// A registration whose descriptor was closed goes when its number is that of a worker's poller.
 #[test]
 fn a_workers_poller_is_not_taken_out_in_the_place_of_one_that_had_its_number() {
-    use std::os::fd::AsRawFd;
-
     loop {
         let (mut driver, handle) = driver();
         let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
@@ -258,7 +274,7 @@ fn a_workers_poller_is_not_taken_out_in_the_place_of_one_that_had_its_number() {
             // Another test of this process was quicker.
             continue;
         }
-        slot.deregister(&mut mio::unix::SourceFd(&number)).unwrap_err();
+        slot.deregister(&mut SourceFd(&number)).unwrap_err();
         socket.send();
         driver.poll();
         assert!(socket.is_readable());
