@@ -5,6 +5,8 @@ mod common;
 
 #[cfg(unix)]
 mod async_fd;
+#[cfg(unix)]
+mod blocking_mode;
 mod busy;
 mod echo;
 mod listener;

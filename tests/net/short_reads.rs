@@ -4,8 +4,8 @@
 //! reader that takes the short read for the last one hangs, and the watchdog ends it.
 //!
 //! Mutations that these tests are for: `Word::with_event` does not become wary; `be_wary` does nothing, or one of the ways on
-//! which a descriptor gets out does not call it; `note_transfer` does not ask whether the word is wary; operations through
-//! `AsyncFd`, `async_io` or `peek` take a short transfer for the last.
+//! which a descriptor gets out does not call it; a listener that is not one of TCP, or may not be, is taken for one; `note_transfer`
+//! does not ask whether the word is wary; operations through `AsyncFd`, `async_io` or `peek` take a short transfer for the last.
 
 use std::io::{self, ErrorKind, IoSliceMut, Read, Write};
 use std::net::TcpStream as StdStream;
@@ -17,7 +17,7 @@ use nix::libc;
 use rt::io::unix::AsyncFd;
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpSocket, TcpStream};
-use socket2::{Domain, SockRef, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::common::*;
 
@@ -302,18 +302,55 @@ fn a_stream_that_others_know_carries_more_than_the_system_holds() {
     });
 }
 
-fn set_low_water(socket: &impl AsRawFd, bytes: libc::c_int) {
+/// A listener, as somebody else's, and a connection to it. `None` if the system does not have the protocol.
+fn foreign_listener(protocol: Option<Protocol>) -> Option<(TcpListener, StdStream)> {
+    let socket = || Socket::new(Domain::IPV4, Type::STREAM, protocol).ok();
+    let (listener, theirs) = (socket()?, socket()?);
+    listener.bind(&std::net::SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    listener.listen(1).unwrap();
+    theirs.connect(&listener.local_addr().unwrap()).unwrap();
+    if protocol == Some(Protocol::SCTP) {
+        set_option(&theirs, libc::IPPROTO_SCTP, libc::SCTP_NODELAY, 1);
+    }
+    listener.set_nonblocking(true).unwrap();
+    Some((TcpListener::from_std(listener.into()).unwrap(), theirs.into()))
+}
+
+/// The system reads some of them message by message: those of SCTP.
+#[test]
+fn connections_of_a_foreign_listener_of_whatever_protocol() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            for protocol in [None, Some(Protocol::SCTP), Some(Protocol::MPTCP)] {
+                let Some((listener, mut theirs)) = foreign_listener(protocol) else { continue };
+                let (mut ours, _) = listener.accept().await.unwrap();
+                theirs.write_all(b"AAAA").unwrap();
+                theirs.write_all(b"BBBB").unwrap();
+                assert_eq!(read_in_turns(&mut ours, 8).await, b"AAAABBBB");
+                let is_doubtful = protocol.is_some();
+                assert_eq!(asks_after_a_short_read(&ours, &mut theirs).await, is_doubtful, "{protocol:?}");
+            }
+        });
+    });
+}
+
+fn set_option(socket: &impl AsRawFd, level: libc::c_int, option: libc::c_int, value: libc::c_int) {
     // SAFETY: the option is an int, and that is what is passed.
     let outcome = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_RCVLOWAT,
-            (&raw const bytes).cast(),
-            size_of_val(&bytes) as libc::socklen_t,
+            level,
+            option,
+            (&raw const value).cast(),
+            size_of_val(&value) as libc::socklen_t,
         )
     };
     assert_eq!(outcome, 0);
+}
+
+fn set_low_water(socket: &impl AsRawFd, bytes: libc::c_int) {
+    set_option(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes);
 }
 
 /// Below the low-water mark there is no event; what a read leaves below it must still be read.

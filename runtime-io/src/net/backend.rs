@@ -153,12 +153,15 @@ pub(super) struct Listener {
     socket: Evented<mio::net::TcpListener>,
     /// Where the connections are registered too.
     driver: Arc<Handle>,
+    /// Whether it may be of another protocol than TCP. So are its connections then, and must be wary.
+    is_doubtful: bool,
 }
 
 impl Listener {
-    fn register(driver: Arc<Handle>, listener: mio::net::TcpListener) -> io::Result<Self> {
+    fn register(driver: Arc<Handle>, listener: std::net::TcpListener, is_doubtful: bool) -> io::Result<Self> {
+        let listener = mio::net::TcpListener::from_std(listener);
         match Evented::new(&driver, listener, Interest::READABLE, Ready::EMPTY) {
-            Ok(socket) => Ok(Self { socket, driver }),
+            Ok(socket) => Ok(Self { socket, driver, is_doubtful }),
             Err((_, error)) => Err(error),
         }
     }
@@ -171,9 +174,10 @@ impl Listener {
         socket.listen(driver, BACKLOG)
     }
 
-    /// The listener must be in non-blocking mode already.
+    /// The listener must be in non-blocking mode already. It may be a socket of any kind, as nobody has asked: for SCTP, say.
     pub(super) fn from_std(driver: Arc<Handle>, listener: std::net::TcpListener) -> io::Result<Self> {
-        Self::register(driver, mio::net::TcpListener::from_std(listener))
+        let is_doubtful = !platform::is_tcp(&listener);
+        Self::register(driver, listener, is_doubtful)
     }
 
     /// It stays in non-blocking mode.
@@ -189,7 +193,11 @@ impl Listener {
     pub(super) fn accept(&self) -> io::Result<(Stream, SocketAddr)> {
         let (stream, peer) = self.socket.source().accept()?;
         // There is room to write in a connection that has just been made: no need to wait until the poller says so.
-        Ok((Stream::register(&self.driver, stream, Ready::WRITABLE)?, peer))
+        let stream = Stream::register(&self.driver, stream, Ready::WRITABLE)?;
+        if self.is_doubtful {
+            stream.registration().be_wary();
+        }
+        Ok((stream, peer))
     }
 
     pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -218,10 +226,8 @@ impl Listener {
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: socket2::Socket,
-    /// Whether others know the descriptor, so that the stream it becomes must be wary.
+    /// Whether others know the descriptor. They may have put it into blocking mode, and the stream it becomes must be wary.
     is_lent: AtomicBool,
-    /// Somebody else has made it, and may have left it in blocking mode.
-    is_foreign: bool,
 }
 
 /// Which addresses a socket is for.
@@ -239,15 +245,16 @@ impl Socket {
         };
         let socket = socket2::Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
         socket.set_nonblocking(true)?;
-        Ok(Self { socket, is_lent: AtomicBool::new(false), is_foreign: false })
+        Ok(Self { socket, is_lent: AtomicBool::new(false) })
     }
 
     pub(super) fn from_std(stream: std::net::TcpStream) -> Self {
-        Self { socket: stream.into(), is_lent: AtomicBool::new(true), is_foreign: true }
+        Self { socket: stream.into(), is_lent: AtomicBool::new(true) }
     }
 
     fn require_nonblocking(&self) -> io::Result<()> {
-        if self.is_foreign { platform::require_nonblocking(&self.socket) } else { Ok(()) }
+        // Relaxed: as in `lend`.
+        if self.is_lent.load(Relaxed) { platform::require_nonblocking(&self.socket) } else { Ok(()) }
     }
 
     pub(super) fn bind(&self, addr: SocketAddr) -> io::Result<()> {
@@ -267,7 +274,11 @@ impl Socket {
     pub(super) fn listen(self, driver: Arc<Handle>, backlog: u32) -> io::Result<Listener> {
         self.require_nonblocking()?;
         self.socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
-        Listener::from_std(driver, self.socket.into())
+        if self.is_lent.into_inner() {
+            Listener::from_std(driver, self.socket.into())
+        } else {
+            Listener::register(driver, self.socket.into(), false)
+        }
     }
 
     pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -286,7 +297,7 @@ impl Socket {
 
     /// For somebody outside who wants the raw handle.
     pub(super) fn lend(&self) -> &socket2::Socket {
-        // Relaxed: whoever connects has the socket alone by then.
+        // Relaxed: whoever connects or listens has the socket alone by then.
         self.is_lent.store(true, Relaxed);
         &self.socket
     }

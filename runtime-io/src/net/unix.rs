@@ -3,23 +3,35 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
+use socket2::SockRef;
+
 use super::backend::Socket;
 use super::tcp::{TcpListener, TcpSocket, TcpStream};
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) use linux::is_tcp;
 
 /// Lets a server have its address back at once, although connections of its predecessor may linger.
 pub(super) fn prepare_listener(socket: &Socket) -> io::Result<()> {
     socket.os().set_reuse_address(true)
 }
 
-/// An error if operations on the socket would block the worker instead of saying that they would.
+/// An error if operations on the socket would block the worker instead of saying that they would. A courtesy: if the system does not
+/// tell the mode, the caller's word is taken for it.
 pub(super) fn require_nonblocking(socket: impl AsFd) -> io::Result<()> {
-    if socket2::SockRef::from(&socket).nonblocking()? {
+    if SockRef::from(&socket).nonblocking().unwrap_or(true) {
         return Ok(());
     }
     Err(io::Error::new(
         io::ErrorKind::InvalidInput,
         "the socket is in blocking mode: call `set_nonblocking(true)` first",
     ))
+}
+
+/// Taken for granted: a read that runs short proves nothing here, of whatever protocol it is.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn is_tcp(_: impl AsFd) -> bool {
+    true
 }
 
 macro_rules! is_a_descriptor {
@@ -55,7 +67,14 @@ impl TcpSocket {
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux {
+    use socket2::Protocol;
+
     use super::*;
+
+    /// Whether it is known to be a TCP socket. The types of the standard library do not ask what they are made of.
+    pub(in crate::net) fn is_tcp(socket: impl AsFd) -> bool {
+        matches!(SockRef::from(&socket).protocol(), Ok(Some(Protocol::TCP)))
+    }
 
     impl TcpSocket {
         /// The network interface that the socket is confined to, if it is (`SO_BINDTODEVICE`).

@@ -192,10 +192,9 @@ impl<T: AsRawFd> AsyncFd<T> {
     pub fn try_with_interest(inner: T, interest: Interest) -> Result<Self, AsyncFdTryNewError<T>> {
         let driver = current_driver();
         let number = inner.as_raw_fd();
-        let is_blocking = match os::is_blocking(number) {
-            Ok(is_blocking) => is_blocking,
-            Err(cause) => return Err(AsyncFdTryNewError { inner, cause }),
-        };
+        // A courtesy: if the system does not tell the mode, the caller's word is taken for it. The poller refuses a number that is
+        // nobody's.
+        let is_blocking = os::is_blocking(number).unwrap_or(false);
         // What cannot be waited for at all is told first: files are in blocking mode, and would be in vain in the other.
         match Evented::new(&driver, Descriptor { object: inner, number }, interest, Ready::EMPTY) {
             Ok(io) if is_blocking => {

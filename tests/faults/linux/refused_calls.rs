@@ -3,20 +3,24 @@
 //! it asks to be quicker, or to know more. It must do without the answer, from the start or from any moment on.
 //!
 //! Mutations that these tests are for: a short wait that fails if `ppoll` does; a seed for a runtime's random decisions
-//! that is to be had from the system only; workers that are not rescued if `/proc` does not tell what they do.
+//! that is to be had from the system only; workers that are not rescued if `/proc` does not tell what they do; descriptors that are
+//! refused because the system does not tell which mode they are in.
 
 use std::env;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::Duration;
 
 use nix::libc;
-use rt::io::{AsyncReadExt, AsyncWriteExt};
+use rt::io::unix::AsyncFd;
+use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Builder, Handle, Runtime};
 use rt::task::{spawn_blocking, yield_now};
 use rt::time::{Instant, sleep, timeout};
 
-use super::own_process::in_own_process_with;
+use super::own_process::{in_own_process, in_own_process_with};
 use super::seccomp::refuse;
 use crate::common::*;
 use crate::tcp_pair;
@@ -218,4 +222,30 @@ fn what_the_caller_asks_for_is_refused_to_the_caller() {
             runtime.block_on(converse(pair.0, pair.1));
         },
     );
+}
+
+/// Whoever hands over a descriptor in blocking mode is told so, as a courtesy. It is not asked for more.
+#[test]
+fn descriptors_are_taken_over_whose_mode_the_system_does_not_tell() {
+    in_own_process(|| {
+        let runtime = runtime();
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        client.set_nonblocking(true).unwrap();
+        if !refuse(&[libc::SYS_fcntl], libc::EPERM) {
+            return;
+        }
+        runtime.block_on(async {
+            let ours = AsyncFd::new(ours).unwrap();
+            theirs.write_all(b"x").unwrap();
+            let read = ours.async_io(Interest::READABLE, |mut ours| ours.read(&mut [0; 8])).await;
+            assert_eq!(read.unwrap(), 1);
+            let client = TcpStream::from_std(client).unwrap();
+            let (server, _) = TcpListener::from_std(listener).unwrap().accept().await.unwrap();
+            converse(client, server).await;
+        });
+    });
 }
