@@ -54,7 +54,7 @@ pub(super) struct Presumption {
     pub(super) tick: usize,
 }
 
-/// The presumptions of all workers. See the file.
+/// The presumptions of all workers.
 #[derive(Debug)]
 pub(super) struct Presumed {
     workers: Box<[Worker]>,

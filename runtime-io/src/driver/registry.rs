@@ -33,7 +33,7 @@ use mio::event::Source;
 use holders::Holders;
 pub(crate) use holders::{Number, Numbered};
 
-/// See the file.
+/// Puts descriptors into the shared poller, and takes out those that are still there.
 #[derive(Debug)]
 pub(super) struct Registry {
     poller: mio::Registry,

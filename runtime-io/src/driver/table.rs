@@ -43,7 +43,7 @@ const PAGES: usize = (SLOT_BITS - FIRST_PAGE.trailing_zeros()) as usize;
 /// How many slots a shard can have: 32 (2^pages - 1).
 const CAPACITY: usize = FIRST_PAGE * ((1 << PAGES) - 1);
 
-/// One shard. See the file.
+/// One shard of the table: slots in pages that stay where they are, and which of them are free.
 pub(crate) struct Shard {
     number: usize,
     pub(super) shared: Arc<Shared>,

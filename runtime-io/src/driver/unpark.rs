@@ -25,7 +25,7 @@ const IDLE: u8 = 0;
 const PARKED: u8 = 1;
 const NOTIFIED: u8 = 2;
 
-/// See the file.
+/// Whether the driver waits, and whether it was asked to return: IDLE, PARKED or NOTIFIED.
 #[derive(Debug)]
 pub(super) struct ParkState(AtomicU8);
 

@@ -17,7 +17,7 @@ const DOUBLINGS: u32 = 9;
 /// So many presumptions halve it again.
 const HALVED_AFTER: u32 = 32;
 
-/// See the file. One word:
+/// What the reads of one registration have been like. One word:
 ///
 /// | bits | meaning |
 /// |---|---|

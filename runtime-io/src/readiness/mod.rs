@@ -4,8 +4,8 @@
 //! it says too much. It knows nothing of descriptors, tokens or the poller.
 //!
 //! A waker may be anybody's code: cloning, calling or dropping one can block, panic, or come back to this very descriptor. So none of
-//! the three happens under the lock, unless the waker is a task's of a runtime of ours, whose functions only count or queue. (To
-//! compare two wakers is to compare two pointers each, and calls nothing.)
+//! the three happens under the lock. Only a task's own waker is cloned under it, which just counts. (To compare two wakers is to
+//! compare two pointers each, and calls nothing.)
 //!
 //! # The protocol
 //!
@@ -68,7 +68,7 @@
 //! | TCP with kernel TLS | before a record of another type |
 //! | TCP with an error pending | in front of the error |
 //! | Unix streams | at the mark of urgent data; after a message that carries descriptors (`SCM_RIGHTS`), or other credentials than the next |
-//! | sequenced packets, datagrams, pipes in packet mode (`O_DIRECT`) | after each packet |
+//! | sequenced packets, SCTP, datagrams, pipes in packet mode (`O_DIRECT`) | after each packet |
 //! | terminals and pseudo-terminals | after each line, or each control byte in packet mode |
 //! | inotify, signalfd, devices | after each record, or where they please |
 //! | anything that is only looked at (`MSG_PEEK`) | it takes nothing away, so all of it is still there |
@@ -83,14 +83,17 @@
 //!
 //! - an event tells of urgent data or of an error;
 //! - the descriptor comes from outside or is lent to the outside (`AsFd`, `AsRawFd`). Then it may not be a TCP socket; it may be
-//!   given to kernel TLS; or somebody may take the urgent byte out before an event has told of it.
+//!   given to kernel TLS; or somebody may take the urgent byte out before an event has told of it;
+//! - it was accepted by a listener that comes from outside and is not known to be of TCP.
 //!
 //! Why that is enough: a read has stopped at a mark, with bytes behind it, and is about to clear what it saw at some
 //! tick. If those bytes came after the event of that tick was collected, an event of their own will follow, or has
 //! followed and changed the tick. Otherwise mark and bytes were in the socket when that event was collected. Either the
 //! urgent byte was there too, and the event told of it. Or somebody had taken it out, with a descriptor that had been
 //! lent before. In both cases the registration was wary before the reader saw the tick. (The clear asks again in its
-//! compare-exchange. So it also knows what was lent between the look and the read.)
+//! compare-exchange. So it also knows what was lent between the look and the read.) One case is left out: the urgent byte comes
+//! out of order, before any segment has announced the mark, and Linux never says that it is there (`TCP_URG_NOTYET`, for good). Only
+//! a peer that forges segments does that, and it starves its own connection only.
 //!
 //! *Would block* has one known exception. At an urgent mark, Linux refuses a read while a signal is pending for the
 //! thread, though there are bytes behind the mark.
@@ -136,25 +139,19 @@ pub(crate) const GENERATION_BITS: u32 = Word::GENERATION_BITS;
 ///
 /// True where the poller reports edges (epoll, kqueue). Windows reports again only after an operation has
 /// really been refused, and so does mio's emulation over `poll`.
-#[allow(unexpected_cfgs)] // the last of the conditions is mio's
-pub(crate) const SHORT_WRITE_FILLS: bool = cfg!(all(
-    any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "illumos",
-        target_vendor = "apple",
-        target_os = "freebsd",
-        target_os = "dragonfly",
-        target_os = "netbsd",
-        target_os = "openbsd",
-    ),
-    not(mio_unsupported_force_poll_poll),
+pub(crate) const SHORT_WRITE_FILLS: bool = cfg!(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "illumos",
+    target_vendor = "apple",
+    target_os = "freebsd",
+    target_os = "dragonfly",
+    target_os = "netbsd",
+    target_os = "openbsd",
 ));
 
 /// Whether a short read of a TCP stream proves that the next one would block: as for writes, and the poller must tell of urgent data.
-#[allow(unexpected_cfgs)] // the last of the conditions is mio's
-pub(crate) const SHORT_READ_DRAINS: bool =
-    cfg!(all(any(target_os = "linux", target_os = "android"), not(mio_unsupported_force_poll_poll)));
+pub(crate) const SHORT_READ_DRAINS: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 /// How many bytes one call moves at most. Linux's limit, the lowest.
 const MOST_AT_ONCE: usize = 0x7fff_f000;
@@ -172,6 +169,16 @@ pub(crate) struct ScheduledIo {
 }
 
 const _: () = assert!(cfg!(loom) || size_of::<ScheduledIo>() == 64);
+
+/// What came of one step of a wait.
+enum Step {
+    /// The wait is over, or the waker is in its place.
+    Done(Poll<io::Result<ReadyEvent>>),
+    /// A clone of the waker is needed, which must be made without the lock.
+    NeedsClone,
+    /// Something has changed.
+    Again,
+}
 
 /// What a look saw: the flags, and when.
 #[derive(Clone, Copy, Debug)]
@@ -334,28 +341,29 @@ impl ScheduledIo {
         let mut spare = None;
         let outcome = loop {
             match self.try_wait(interest, waker, &mut spare, &mut place) {
-                Some(outcome) => break outcome,
+                Step::Done(outcome) => break outcome,
                 // Foreign code, perhaps: without the lock.
-                None => spare = Some(waker.clone()),
+                Step::NeedsClone => spare = Some(waker.clone()),
+                Step::Again => {}
             }
         };
         discard(spare);
         outcome
     }
 
-    /// One step of [`wait`](Self::wait) under the lock. `None` if a clone of the waker is needed, which must be made without the lock
-    /// and handed over in `spare`. What is in `spare` after the last step is to be dropped.
+    /// One step of [`wait`](Self::wait), under the lock. A clone of the waker that it has asked for is handed over in `spare`. What is
+    /// in there after the last step is to be dropped.
     fn try_wait(
         &self,
         interest: Interest,
         waker: &Waker,
         spare: &mut Option<Waker>,
         place: impl FnOnce(&mut Waiters) -> &mut Option<Waker>,
-    ) -> Option<Poll<io::Result<ReadyEvent>>> {
+    ) -> Step {
         let mut waiters = self.waiters.lock();
         let event = match self.look(interest) {
             Ok(event) if event.ready.is_empty() => event,
-            outcome => return Some(Poll::Ready(outcome)),
+            outcome => return Step::Done(Poll::Ready(outcome)),
         };
         // Whoever gives a presumption up, on whatever thread, calls the wakers that wait for it: so they must not be foreign code. Under
         // a presumption nobody waits from before it, as the event that made the read possible has taken all wakers.
@@ -365,14 +373,16 @@ impl ScheduledIo {
             drop(waiters);
             // This one may not care to read after all, and there is no event to come for those who waited on the presumption.
             wakes.wake_all();
-            return Some(Poll::Ready(self.look(interest)));
+            // What this has made readable another reader may have read by now.
+            return Step::Again;
         }
         let place = place(&mut waiters);
         if !place.as_ref().is_some_and(|there| there.will_wake(waker)) {
-            let clone = spare.take().or_else(|| only_queues(waker).then(|| waker.clone()))?;
+            let clone = spare.take().or_else(|| only_queues(waker).then(|| waker.clone()));
+            let Some(clone) = clone else { return Step::NeedsClone };
             *spare = place.replace(clone);
         }
-        Some(Poll::Pending)
+        Step::Done(Poll::Pending)
     }
 
     fn leave(&self, key: usize) {

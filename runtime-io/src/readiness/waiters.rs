@@ -29,7 +29,8 @@ impl Direction {
     }
 }
 
-/// See the file. A waker is here from the poll that found nothing ready until the event that ends the wait takes it.
+/// The wakers of all who wait for one descriptor. A waker is here from the poll that found nothing ready until the event that ends the
+/// wait takes it.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     reader: Option<Waker>,

@@ -15,7 +15,7 @@ pub(super) fn discard(waker: Option<Waker>) {
     }
 }
 
-/// See the file.
+/// Wakers that are to be called, in the order in which they came.
 #[derive(Debug, Default)]
 pub(crate) struct WakeBatch(Vec<Waker>);
 

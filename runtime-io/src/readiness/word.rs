@@ -9,8 +9,10 @@
 //! | 6 | presumed | readable was taken away by a reader who presumes, and does not know, that there is nothing more |
 //! | 7 | wary | a transfer that ran short proves nothing here. Stays until the next registration |
 //! | 8 | shutdown | the driver is gone: every operation fails from now on. Never cleared |
-//! | 9.. | tick | counts the events delivered to this registration, and wraps. Who clears says which count it saw |
+//! | 9.. | tick | counts the events delivered to this registration, and wraps. Who clears says which count it saw. |
 //! | the rest | generation | counts the registrations this slot has had, and wraps. A token carries it too |
+//!
+//! Where a word has 32 bits, the tick has 11 of them: 2048 events between a look and its clear would pass for none.
 //!
 //! This file is arithmetic only; who may do what, and when, stands in the module above.
 
@@ -23,7 +25,7 @@ const TICK_SHIFT: u32 = 9;
 const GENERATION_SHIFT: u32 = usize::BITS - Word::GENERATION_BITS;
 const TICK_MASK: usize = (1 << (GENERATION_SHIFT - TICK_SHIFT)) - 1;
 
-/// A value of the word. See the file.
+/// A value of the readiness word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word(usize);
 

@@ -1,4 +1,4 @@
-//! [`Holders`]: which registration is in the poller under which number. See the file above.
+//! [`Holders`]: which registration is in the poller under which number. `registry.rs` says what for.
 //!
 //! (The maps are sorted ones because a hash map asks the system for random numbers, which a sandbox may refuse.)
 
@@ -23,7 +23,7 @@ impl<T: AsRawFd> Numbered for T {
     }
 }
 
-/// See the file above.
+/// Who the holder of each number is. Under the lock of a number are its note and the system call that goes with it.
 #[derive(Debug)]
 pub(super) struct Holders(Box<[Stripe]>);
 

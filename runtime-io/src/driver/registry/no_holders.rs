@@ -17,6 +17,7 @@ impl<T> Numbered for T {
     fn number(&self) -> Number {}
 }
 
+/// Notes nothing, and makes the calls that go with a note.
 #[derive(Debug)]
 pub(super) struct Holders;
 
