@@ -1,7 +1,8 @@
 //! `block_on`: from many threads, inside blocking jobs, with futures that are not `Send`.
 //!
 //! Mutations that these tests are for: a caller without a guest slot that is never woken; a current-thread core that is
-//! put down and not picked up by the next caller; a guest that leaves its tasks on lanes that nobody looks at.
+//! put down and not picked up by the next caller; a guest that leaves its tasks on lanes that nobody looks at; tasks that were
+//! spawned before the first `block_on` and lose their place in the line.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +12,8 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use std::time::Duration;
 
-use rt::runtime::Handle;
+use parking_lot::Mutex;
+use rt::runtime::{Builder, Handle};
 
 use crate::common::*;
 
@@ -241,5 +243,30 @@ fn a_task_may_block_until_the_main_future_has_gone_on() {
             send.send(7).unwrap();
             assert_eq!(task.await.unwrap(), 7);
         });
+    }
+}
+
+#[test]
+fn until_a_task_has_been_polled_a_current_thread_runtime_has_all_in_the_order_of_their_spawns() {
+    let _watchdog = watchdog();
+    for interval in [1, 2, 61, u32::MAX] {
+        let runtime = Builder::new_current_thread().enable_all().global_queue_interval(interval).build().unwrap();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let spawn = |numbers: std::ops::Range<usize>| {
+            for number in numbers {
+                let order = order.clone();
+                drop(runtime.spawn(async move { order.lock().push(number) }));
+            }
+        };
+        spawn(0..100);
+        // Ends before any of them has its turn.
+        runtime.block_on(async { spawn(100..200) });
+        spawn(200..300);
+        assert_eq!(*order.lock(), []);
+        runtime.block_on(async {
+            spawn(300..400);
+            rt::spawn(async {}).await.unwrap();
+        });
+        assert!(order.lock().iter().copied().eq(0..400), "interval {interval}: {:?}", order.lock());
     }
 }

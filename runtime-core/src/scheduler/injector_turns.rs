@@ -60,13 +60,6 @@ impl InjectorTurns {
         }
     }
 
-    /// The same, with a turn at the first tick: for a thread whose first tasks may be younger than what is in the injector.
-    pub(super) fn beginning_with_turn(longest: u32) -> Self {
-        let turns = Self::new(longest);
-        turns.set_left(0, 1);
-        turns
-    }
-
     /// Counts a tick. Whether it is the injector's turn.
     #[inline]
     pub(super) fn tick(&self) -> bool {

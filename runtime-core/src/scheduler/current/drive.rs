@@ -91,6 +91,9 @@ impl Driving {
     fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker.as_ref().expect("taken only by drop");
         let _place = context::take_place(Place::Current(NonNull::from(worker)));
+        if worker.counters().polls.get() == 0 {
+            worker.queue_injected();
+        }
         while !worker.shared().is_closing() {
             if main.take() {
                 let polled = poll();
@@ -213,6 +216,16 @@ impl Worker {
             return Some(task);
         }
         self.pop().or_else(|| self.take_injected())
+    }
+
+    /// Before any task is polled: queues what was spawned from outside, so that it goes before what the main future is about to spawn.
+    /// (Later on this would have tasks from outside wait for all that are queued: they have their turns instead.)
+    fn queue_injected(&self) {
+        let injector = &self.shared().injector;
+        let mut queue = self.core.queue.borrow_mut();
+        // No more than there are now: other threads may go on spawning.
+        queue.extend(iter::from_fn(|| take_one(injector)).take(injector.len()));
+        self.shared().depth.store(queue.len(), Relaxed);
     }
 
     /// Takes the oldest tasks from the injector, and returns the first of them. The others go before what is in the queue: what

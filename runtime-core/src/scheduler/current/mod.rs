@@ -100,8 +100,7 @@ impl Shared {
             user_random: rng.split(),
             ids: IdBlock::default(),
             pacing: Pacing::new(config.event_interval),
-            // Tasks that were spawned before `block_on` was called go before those that its future spawns.
-            injector_turns: InjectorTurns::beginning_with_turn(config.global_queue_interval),
+            injector_turns: InjectorTurns::new(config.global_queue_interval),
         };
         Self {
             slot: Mutex::new(CoreSlot { core: Some(Box::new(core)), waiting: Vec::new(), finished: false }),
