@@ -71,7 +71,8 @@ impl Names {
     pub(crate) fn new(names: &ThreadNames, threads: usize) -> Self {
         match names {
             ThreadNames::Numbered => Self::Numbered,
-            ThreadNames::Same(name) => Self::Same(name.clone()),
+            ThreadNames::Same(name) if is_possible(name) => Self::Same(name.clone()),
+            ThreadNames::Same(_) => Self::Numbered,
             ThreadNames::Each(namer) => {
                 let stock = Stock { namer: Arc::clone(namer), made: Mutex::default() };
                 let names = (0..threads + STOCK).map(|_| stock.make()).collect();
@@ -92,12 +93,17 @@ impl Names {
     }
 }
 
+/// Whether a thread can have this name.
+fn is_possible(name: &str) -> bool {
+    !name.contains('\0')
+}
+
 impl Stock {
     /// Calls the namer, which may panic, or find a name that no thread can have: neither must stop a runtime half-way.
     fn make(&self) -> Option<String> {
         let mut name = None;
         discard(contain(|| name = Some((self.namer)())));
-        name.filter(|name| !name.contains('\0'))
+        name.filter(|name| is_possible(name))
     }
 
     fn take(self: &Arc<Self>) -> Option<String> {
@@ -196,5 +202,10 @@ mod tests {
     fn without_a_namer_there_is_nothing_to_make() {
         assert_eq!(Names::new(&ThreadNames::Numbered, 5).next("worker", 4), "rt-worker-4");
         assert_eq!(Names::new(&ThreadNames::Same("all".into()), 5).next("worker", 4), "all");
+    }
+
+    #[test]
+    fn an_impossible_name_for_all_is_used_for_none() {
+        assert_eq!(Names::new(&ThreadNames::Same("a\0b".into()), 5).next("worker", 4), "rt-worker-4");
     }
 }
