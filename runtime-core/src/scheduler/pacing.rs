@@ -111,8 +111,8 @@ impl Pacing {
     /// The interval is over with the poll at hand, whatever it has come to, and the drivers have their turn.
     pub(crate) fn end_now(&self) {
         self.is_called.set(true);
-        // At least one, so that it can be measured by them.
-        self.length.set((self.length.get() + 1).saturating_sub(self.left.get()).max(1));
+        // Those it has had and the one at hand, of which it can be measured in any case. (At least one tick is left, always.)
+        self.length.set(self.length.get().saturating_sub(self.left.get()) + 1);
         self.left.set(1);
     }
 
@@ -273,6 +273,18 @@ mod tests {
         assert_eq!(pacing.end_interval(now + Duration::from_micros(30)), Turn::Called);
         assert_eq!(pacing.poll_time(), 10_000);
         assert_eq!(pacing.interval.get(), 20, "cut short is not short");
+    }
+
+    #[test]
+    fn the_longest_interval_of_all_can_be_cut_short() {
+        let pacing = Pacing::new(u32::MAX);
+        for (left, had) in [(u32::MAX, 1), (u32::MAX - 2, 3), (1, u32::MAX)] {
+            pacing.length.set(u32::MAX);
+            pacing.left.set(left);
+            pacing.end_now();
+            assert_eq!(pacing.length.get(), had);
+            assert!(pacing.tick());
+        }
     }
 
     #[test]
