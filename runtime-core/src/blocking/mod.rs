@@ -57,7 +57,7 @@ impl Pool {
             soon: Patience::length,
             watch: WATCH,
         });
-        Self { crew, handles: Mutex::default(), single_cpu: config.processors == 1 }
+        Self { crew, handles: Mutex::default(), single_cpu: config.num_processors() == 1 }
     }
 
     /// Runs a closure on the pool.

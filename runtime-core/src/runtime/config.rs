@@ -46,7 +46,8 @@ pub struct Config {
     pub(crate) local: bool,
     /// Worker threads of a multi-thread runtime.
     pub worker_threads: usize,
-    /// How many [processors](crate::processors) the runtime may use. All that depends on their number goes by this one.
+    /// How many [processors](crate::processors) the runtime may use. All that depends on their number goes by this one. Zero counts
+    /// as one.
     pub processors: usize,
     /// The most threads of the blocking pool.
     pub max_blocking_threads: usize,
@@ -126,14 +127,19 @@ impl Config {
                     "{WORKER_THREADS_VAR} must be a number from 1 to {MAX_WORKER_THREADS}, and is {text:?}"
                 )),
             },
-            Err(std::env::VarError::NotPresent) => Ok(self.processors),
+            Err(std::env::VarError::NotPresent) => Ok(self.num_processors().min(MAX_WORKER_THREADS)),
             Err(error) => Err(format!("{WORKER_THREADS_VAR}: {error}")),
         }
     }
 
+    /// How many processors the runtime may use: one at least.
+    pub(crate) fn num_processors(&self) -> usize {
+        self.processors.max(1)
+    }
+
     /// How many workers have a processor each: all or none.
     pub fn workers_with_processors(&self) -> usize {
-        let has_enough = self.flavor == Flavor::MultiThread && self.worker_threads <= self.processors;
+        let has_enough = self.flavor == Flavor::MultiThread && self.worker_threads <= self.num_processors();
         if has_enough { self.worker_threads } else { 0 }
     }
 
@@ -229,6 +235,32 @@ pub(crate) fn join_threads(threads: Vec<thread::JoinHandle<()>>, limit: Option<D
         if thread.thread().id() != this && (limit.is_none() || thread.is_finished()) {
             // Should it have panicked it has said so on stderr, and there is nothing to add here.
             let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::driver::DriverStack;
+    use crate::runtime::control;
+
+    #[test]
+    fn a_runtime_may_have_any_number_of_processors() {
+        for flavor in [Flavor::CurrentThread, Flavor::MultiThread] {
+            for processors in [0, 1, 2, 33, usize::MAX] {
+                let mut config = Config::new(flavor);
+                (config.worker_threads, config.processors) = (2, processors);
+                assert!((1..=MAX_WORKER_THREADS).contains(&config.default_worker_threads().unwrap()));
+                let handle = control::start(&config, Arc::new(Clock::new()), DriverStack::bare()).unwrap();
+                // By way of the injector, and by way of the blocking pool.
+                for task in [handle.spawn(async {}), handle.spawn_blocking(|| ())] {
+                    handle.block_on(task).unwrap();
+                }
+                control::close(&handle);
+                control::wait_closed(&handle, None);
+            }
         }
     }
 }

@@ -80,7 +80,7 @@ pub(crate) const GUESTS: usize = 4;
 /// How many lists there are for tasks from foreign threads, so that those do not all queue for one lock. More than
 /// processors, because threads come to a list by chance.
 fn foreign_lists(processors: usize) -> usize {
-    processors.saturating_mul(2).next_power_of_two().min(64)
+    (2 * processors.min(32)).next_power_of_two()
 }
 
 /// What all threads see of the scheduler.
@@ -137,7 +137,7 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
 
 impl Shared {
     pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: Generator) -> Self {
-        let processors = config.worker_threads.min(config.processors);
+        let processors = config.worker_threads.min(config.num_processors());
         let reserve = monitor::reserve(config, processors);
         let idle = Idle::new(config.worker_threads);
         idle.change_reserve(reserve);
@@ -158,13 +158,15 @@ impl Shared {
             signal: Signal::default(),
             idle: CachePadded::new(idle),
             driver: SharedDriver::new(driver),
-            foreign: (0..foreign_lists(config.processors)).map(|index| CachePadded::new(Foreign::new(index))).collect(),
+            foreign: (0..foreign_lists(config.num_processors()))
+                .map(|index| CachePadded::new(Foreign::new(index)))
+                .collect(),
             lifecycle: Lifecycle::new(cores, config.worker_threads),
             monitor: Monitor::new(config, reserve),
             started: Clock::real(),
             processors,
             missing_after: if config.worker_threads <= processors { MISSING } else { MISSING_IN_A_CROWD },
-            single_cpu: config.processors == 1,
+            single_cpu: config.num_processors() == 1,
         }
     }
 
