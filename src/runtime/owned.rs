@@ -212,11 +212,15 @@ impl LocalRuntime {
     }
 
     /// A handle to the runtime. On other threads it can spawn tasks that are `Send`.
+    ///
+    /// [`Handle::block_on`] on another thread only polls its future. Sockets, timers and tasks of this runtime make no progress
+    /// unless its own thread is in [`block_on`](Self::block_on), so a future that needs them waits until then: for ever, if that
+    /// never comes.
     pub fn handle(&self) -> &Handle {
         self.runtime.handle()
     }
 
-    /// Runs a future on this thread until it is done, and the runtime's tasks with it.
+    /// Runs a future on this thread until it is done, and the runtime's tasks with it. Nothing else drives the runtime.
     ///
     /// # Panics
     ///

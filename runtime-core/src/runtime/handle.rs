@@ -125,6 +125,10 @@ impl Handle {
     /// On a current-thread runtime whose `Runtime::block_on` runs on another thread, this only polls the future: the
     /// other thread drives sockets, timers and tasks.
     ///
+    /// A `LocalRuntime` is driven by its own thread only. On any other thread this only polls the future, too: sockets, timers and
+    /// tasks of that runtime make no progress unless its own thread is in `LocalRuntime::block_on`. A future that needs them waits
+    /// until then: for ever, if that never comes.
+    ///
     /// # Panics
     ///
     /// If the calling thread is already inside a runtime. Panics of the future are passed on.
