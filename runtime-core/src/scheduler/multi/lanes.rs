@@ -216,7 +216,8 @@ impl Lanes {
             first = Some(until_settled(|| injector.steal_batch_with_limit_and_pop(lane, share))?);
             taken = 1 + lane.len();
         }
-        // A call moves what lies in one of the injector's blocks, at most.
+        // A call moves what lies in one of the injector's blocks, at most; of the last block it moves half of what is there. So a
+        // share takes a few calls, which is little beside the polls of its tasks.
         while taken < share && !injector.is_empty() {
             let before = lane.len();
             until_settled(|| injector.steal_batch_with_limit(lane, share - taken));
