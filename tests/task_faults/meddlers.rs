@@ -2,7 +2,7 @@
 //! nothing that they could need.
 //!
 //! Mutations that these tests are for: a future, an output or a closure that is dropped under a lock, or while its task is not
-//! settled; an observer that is called by who has the drivers, or the core of a current-thread runtime.
+//! settled; an observer that is called by who has the drivers, or the core of a current-thread runtime, or while the monitor sleeps.
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -10,10 +10,12 @@ use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::io::unix::AsyncFd;
-use rt::runtime::{Builder, Handle, TaskEventKind};
+use rt::runtime::{Builder, Handle, TaskEvent, TaskEventKind};
 
 use crate::blast::survives;
 use crate::common::*;
@@ -166,30 +168,47 @@ const KINDS: [TaskEventKind; 5] = [
     TaskEventKind::Completed,
 ];
 
+/// Has an observer do something, once, when it is told of an event.
+#[derive(Clone, Default)]
+struct Trap(Arc<(Mutex<Option<Act>>, AtomicUsize)>);
+
+impl Trap {
+    /// What to do at the next event.
+    fn set(&self, act: Act) {
+        *self.0.0.lock() = Some(act);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.0.lock().is_some()
+    }
+
+    /// How often something was done, and was over.
+    fn ended(&self) -> usize {
+        self.0.1.load(SeqCst)
+    }
+
+    /// An observer of such events.
+    fn at(&self, kind: TaskEventKind) -> impl Fn(&TaskEvent) + Send + Sync + 'static {
+        let trap = self.clone();
+        move |event| {
+            let act = if event.kind == kind { trap.0.0.lock().take() } else { None };
+            if let Some(act) = act {
+                act();
+                trap.0.1.fetch_add(1, SeqCst);
+            }
+        }
+    }
+}
+
 /// It is told not to; but if it does, only the thread that it is called on is held up. Above all not the drivers: a task that a timer or a
 /// socket has woken is told of when they have been given back.
 #[test]
 fn an_observer_that_waits_for_a_task_holds_up_its_own_thread_only() {
     let _watchdog = watchdog();
     for kind in KINDS {
-        // Set when there is a runtime to wait for, and taken by the event that waits.
-        let armed = Arc::new(AtomicBool::new(false));
-        let handle = Arc::new(parking_lot::Mutex::new(None::<Handle>));
-        let ended = Arc::new(AtomicUsize::new(0));
-        let (take, of, count) = (armed.clone(), handle.clone(), ended.clone());
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .on_task_event(move |event| {
-                if event.kind == kind && take.swap(false, SeqCst) {
-                    let handle = of.lock().clone().expect("armed later");
-                    wait_for_a_task(&handle)();
-                    count.fetch_add(1, SeqCst);
-                }
-            })
-            .build()
-            .unwrap();
-        *handle.lock() = Some(runtime.handle().clone());
+        let trap = Trap::default();
+        let runtime =
+            Builder::new_multi_thread().worker_threads(2).enable_all().on_task_event(trap.at(kind)).build().unwrap();
         for by_socket in [false, true] {
             // What comes first after this is the driver's wake, if wakes are what is waited for.
             let (ours, theirs) = UnixStream::pair().unwrap();
@@ -211,17 +230,41 @@ fn an_observer_that_waits_for_a_task_holds_up_its_own_thread_only() {
                 rt::task::yield_now().await;
             });
             runtime.block_on(waits.wait());
-            armed.store(true, SeqCst);
+            trap.set(wait_for_a_task(runtime.handle()));
             if by_socket {
                 std::io::Write::write_all(&mut &theirs, b"x").unwrap();
             }
             runtime.block_on(task).unwrap();
             runtime.block_on(async { rt::spawn(rt::time::sleep(Duration::from_millis(1))).await.unwrap() });
-            assert!(!armed.load(SeqCst), "{kind}: nobody was told");
-            eventually(|| ended.load(SeqCst) == 1 + usize::from(by_socket));
+            assert!(!trap.is_set(), "{kind}: nobody was told");
+            eventually(|| trap.ended() == 1 + usize::from(by_socket));
         }
-        handle.lock().take();
     }
+}
+
+/// When nothing has happened for a while the monitor sleeps, too. It must be up before a worker that gets up calls the observer: nobody
+/// else comes to the help of a worker that blocks.
+#[test]
+fn an_observer_may_wait_for_a_task_when_all_threads_have_slept() {
+    let _watchdog = watchdog();
+    let trap = Trap::default();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .on_task_event(trap.at(TaskEventKind::Woken))
+        .build()
+        .unwrap();
+    let task = runtime.spawn(async { rt::time::sleep(Duration::from_millis(400)).await });
+    // For the monitor to fall asleep. Should it not, or the timer fire before this is over, the test sees less.
+    thread::sleep(Duration::from_millis(200));
+    let handle = runtime.handle().clone();
+    trap.set(Arc::new(move || {
+        let task = handle.spawn(async {});
+        eventually(|| task.is_finished());
+    }));
+    runtime.block_on(task).unwrap();
+    runtime.block_on(async { rt::spawn(rt::time::sleep(Duration::from_millis(1))).await.unwrap() });
+    eventually(|| trap.ended() == 1);
 }
 
 #[test]

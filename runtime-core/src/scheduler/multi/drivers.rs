@@ -134,6 +134,8 @@ impl Worker {
     #[cold]
     fn tell_and_queue(&self, observer: &Observer, batch: Vec<Notified>, first: Vec<Notified>) {
         debug_assert!(!self.collecting.get(), "the drivers have been given back");
+        // The observer may block, and this worker may have got up just now.
+        self.shared().monitor.wake_if_asleep();
         self.stop_searching();
         self.slot().current.calls_foreign();
         let tell = |task: &Notified| emit(Some(observer), task.task(), TaskEventKind::Woken);
