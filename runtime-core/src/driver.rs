@@ -38,15 +38,19 @@ pub trait Driver: Send + 'static {
 /// The waker of a task just queues that task. Any other is somebody else's code, which may block, panic, or call back
 /// into the runtime: on a worker it is kept until the driver has been given back, so that nobody else has to do without
 /// the driver meanwhile. Elsewhere it is called at once. A panic of it is contained either way.
+///
+/// The waker of a task of another runtime counts as somebody else's code if that runtime has an observer.
 pub fn wake(waker: Waker) {
-    if task::is_waker_of_task(&waker) {
+    let place = crate::context::place();
+    if place.only_queues(&waker) {
         waker.wake();
-    } else if let Some(waker) = crate::context::place().defer_wake(waker) {
+    } else if let Some(waker) = place.defer_wake(waker) {
         contain(|| waker.wake());
     }
 }
 
-/// Whether a waker is a task's, which only queues that task: so that any thread may call it, at any time.
+/// Whether a waker is a task's, which only queues that task: so that any thread may call it, at any time. (If the task's runtime has
+/// an observer, that is told of the wake.)
 pub fn only_queues(waker: &Waker) -> bool {
     task::is_waker_of_task(waker)
 }

@@ -267,6 +267,53 @@ fn an_observer_may_wait_for_a_task_when_all_threads_have_slept() {
     eventually(|| trap.ended() == 1);
 }
 
+/// The drivers of the one runtime wake tasks of the other, whose observer waits for what only those drivers bring.
+#[test]
+fn an_observer_does_not_hold_up_the_drivers_of_another_runtime() {
+    let _watchdog = watchdog();
+    let trap = Trap::default();
+    let observed =
+        Builder::new_multi_thread().worker_threads(1).on_task_event(trap.at(TaskEventKind::Woken)).build().unwrap();
+    let drivers = runtime();
+    for by_socket in [false, true] {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let guard = drivers.enter();
+        let fd = AsyncFd::new(ours).unwrap();
+        drop(guard);
+        let handle = drivers.handle().clone();
+        let sleep = move || {
+            let _guard = handle.enter();
+            rt::time::sleep(Duration::from_millis(1))
+        };
+        let waits = Arc::new(AtomicBool::new(false));
+        let (is_over, tell) = (trap.clone(), waits.clone());
+        let task = observed.spawn(async move {
+            if by_socket {
+                let mut readable = std::pin::pin!(fd.readable());
+                std::future::poll_fn(|cx| {
+                    let polled = readable.as_mut().poll(cx).map(drop);
+                    tell.store(true, SeqCst);
+                    polled
+                })
+                .await;
+                return;
+            }
+            tell.store(true, SeqCst);
+            while is_over.ended() == 0 {
+                sleep().await;
+            }
+        });
+        eventually(|| waits.load(SeqCst));
+        trap.set(wait_for_a_task(drivers.handle()));
+        if by_socket {
+            std::io::Write::write_all(&mut &theirs, b"x").unwrap();
+        }
+        eventually(|| trap.ended() == 1 + usize::from(by_socket));
+        drivers.block_on(task).unwrap();
+    }
+}
+
 #[test]
 fn an_observer_on_one_thread_may_spawn_whatever_it_is_told() {
     let _watchdog = watchdog();

@@ -93,6 +93,14 @@ impl Place {
         }
     }
 
+    /// Whether the waker does no more than queue a task, also while this thread has the drivers. The observer of this runtime is
+    /// told of the wake when they have been given back; that of another would be told at once.
+    #[inline]
+    pub(crate) fn only_queues(self, waker: &Waker) -> bool {
+        let queues_quietly = |runtime: &Inner| runtime.observer.is_none() || self.is_of(runtime);
+        task::task_of_waker(waker).is_some_and(|task| runtime_of(task).is_none_or(queues_quietly))
+    }
+
     /// See [`driver::wake`](crate::driver::wake). Gives the waker back if it is to be called at once: on one thread
     /// nobody else could attend the driver anyway.
     pub(crate) fn defer_wake(self, waker: Waker) -> Option<Waker> {

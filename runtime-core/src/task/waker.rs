@@ -17,6 +17,13 @@ pub(crate) fn is_waker_of_task(waker: &Waker) -> bool {
     ptr::eq(waker.vtable(), &VTABLE)
 }
 
+/// The task that a waker wakes, if it is the waker of a task.
+#[inline]
+pub(crate) fn task_of_waker(waker: &Waker) -> Option<&Header> {
+    // SAFETY: the waker has, or stands on, a reference, which keeps the task at least as long as the waker is borrowed.
+    is_waker_of_task(waker).then(|| unsafe { header(waker.data()).as_ref() })
+}
+
 /// Runs the closure with a waker that has no reference of its own: it lives only while the caller's reference does.
 #[inline]
 pub(crate) fn with_borrowed<R>(header: NonNull<Header>, f: impl FnOnce(&Waker) -> R) -> R {

@@ -12,7 +12,8 @@
 //! # What runs while a thread has the drivers
 //!
 //! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Wakers that are not of tasks, and the
-//! observer's word of each task that was woken, wait until the drivers have been given back.
+//! observer's word of each task that was woken, wait until the drivers have been given back. So do wakers of other runtimes' tasks,
+//! if those runtimes have observers: such a wake tells the observer at once.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
