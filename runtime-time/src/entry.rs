@@ -10,13 +10,14 @@
 //! |-----------|--------------|------------|---------------------------------------------------------------|
 //! | `NEW`     | no           | empty      | idle; nobody has compared the deadline with the clock         |
 //! | `AHEAD`   | no           | empty      | idle; the deadline lay ahead when it was chosen               |
-//! | `PAST`    | no           | empty      | idle; the deadline is known to have passed, and nobody has waited for it |
+//! | `PAST`    | no           | empty      | idle; the deadline is known to have passed, and nobody has waited since it was last told |
 //! | `NOTED`   | no           | empty      | on the pad of its shard, to be filed when the poll at hand ends (`pad.rs`) |
 //! | `WAITING` | yes          | full       | the wheel has the node and will take the waker                |
 //! | `FIRED`   | no           | empty      | the deadline has passed                                       |
 //! | `CLOSED`  | no           | empty      | the runtime's timers were shut down before the deadline       |
 //!
-//! `NEW` and `AHEAD` are one state to this protocol; only `Sleep` tells them apart. So are `PAST` and `FIRED`.
+//! `NEW` and `AHEAD` are one state to this protocol; only `Sleep` tells them apart. So are `PAST` and `FIRED`: an
+//! entry goes to `PAST` when `Sleep` tells its caller that the deadline has passed.
 //!
 //! A `WAITING` entry may have been *put off*: its deadline is later than the tick that it is filed under, and beside the state, in
 //! the same word, stands the tick at which it is to fire. That is how an idle timeout lives, which each message puts off: it costs
@@ -446,7 +447,14 @@ impl Entry {
         this.note(state);
     }
 
-    /// The same, with another deadline.
+    /// Owner, when the deadline has passed: the caller is told so now, and whoever polls again has not waited for it.
+    #[inline]
+    pub(crate) fn note_told(self: Pin<&mut Self>) {
+        debug_assert!(matches!(self.state(), State::Fired | State::Past));
+        self.note(State::Past);
+    }
+
+    /// As [`rest`](Self::rest), with another deadline.
     pub(crate) fn rest_until(self: Pin<&mut Self>, deadline: Instant, state: State) {
         let this = self.as_ref().get_ref();
         this.cancel(this.shard.is_at_home());

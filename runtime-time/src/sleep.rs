@@ -14,6 +14,9 @@
 //! a branch that spends the whole budget in each poll, whatever combinator holds the two. One that is found past at its
 //! first poll does need budget, so that a loop over `sleep(Duration::ZERO)`, or over the missed ticks of an interval,
 //! lets others run. If it is refused, that counts as a wait: at the next poll it is ready.
+//!
+//! A wait counts once. A sleep that has told its caller of its end, and is polled again without a reset, is like one
+//! that is found past: else a loop over it would never let others run.
 
 use std::fmt;
 use std::future::Future;
@@ -260,6 +263,7 @@ impl Future for Sleep {
                 }
             },
         }
+        self.project().entry.note_told();
         Poll::Ready(())
     }
 }

@@ -1,7 +1,7 @@
 //! Deadlines beside branches that spend the whole budget in each poll of the task.
 //!
-//! Mutations that these tests are for: a timer that wants budget although it has waited; one that never wants any; a
-//! `select!` that asks for budget before each poll of its branches.
+//! Mutations that these tests are for: a timer that wants budget although it has waited; one that never wants any, or none
+//! any more once it has waited; a `select!` that asks for budget before each poll of its branches.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -284,4 +284,105 @@ fn the_missed_ticks_of_an_interval_spend_the_budget() {
         .unwrap();
         ticking.await.unwrap();
     });
+}
+
+/// What has ended, and is polled again and again without a reset: by a task that only this has got to.
+fn ended_for_good(name: &str, greedy: impl FnOnce(Signal, Arc<AtomicUsize>) -> Child) {
+    let count = Arc::new(AtomicUsize::new(0));
+    paused().block_on(async {
+        let passed = Signal::new();
+        let greedy = rt::spawn(greedy(passed.clone(), count.clone()));
+        // For the first poll.
+        rt::spawn(async {}).await.unwrap();
+        advance(SECOND).await;
+        passed.set();
+        rt::spawn({
+            let (name, count) = (name.to_owned(), count.clone());
+            async move {
+                while count.load(SeqCst) == 0 {
+                    yield_by_hand().await;
+                }
+                let start = count.load(SeqCst);
+                for turn in 0..50 {
+                    assert_eq!(count.load(SeqCst), start + turn * BUDGET as usize, "{name}");
+                    yield_by_hand().await;
+                }
+            }
+        })
+        .await
+        .unwrap();
+        greedy.abort();
+    });
+}
+
+#[test]
+fn timers_that_have_ended_spend_the_budget_when_they_are_polled_again() {
+    let _watchdog = watchdog();
+    ended_for_good("by reference", |_, count| {
+        Box::pin(async move {
+            let mut ended = pin!(sleep(SECOND));
+            loop {
+                ended.as_mut().await;
+                count.fetch_add(1, SeqCst);
+            }
+        })
+    });
+    ended_for_good("not reset in a select!", |_, count| {
+        Box::pin(async move {
+            let mut ended = pin!(sleep(SECOND));
+            loop {
+                rt::select! {
+                    biased;
+                    () = std::future::pending() => unreachable!(),
+                    () = &mut ended => { count.fetch_add(1, SeqCst); }
+                }
+            }
+        })
+    });
+    ended_for_good("timeout", |_, count| {
+        Box::pin(async move {
+            let mut ended = pin!(timeout(SECOND, std::future::pending::<()>()));
+            loop {
+                assert!(ended.as_mut().await.is_err());
+                count.fetch_add(1, SeqCst);
+            }
+        })
+    });
+    ended_for_good("ended before its first poll", |passed, count| {
+        Box::pin(async move {
+            let mut ended = pin!(sleep(SECOND));
+            passed.wait().await;
+            loop {
+                ended.as_mut().await;
+                count.fetch_add(1, SeqCst);
+            }
+        })
+    });
+}
+
+#[test]
+fn a_timer_that_has_ended_and_is_reset_waits_again_and_needs_no_budget() {
+    let _watchdog = watchdog();
+    let rounds = paused().block_on(async {
+        let task = rt::spawn(async {
+            let mut greedy = Leaf::Budget.greedy(Arc::default());
+            let mut deadline = pin!(sleep(SECOND));
+            let mut rounds = 0;
+            while rounds < 5 {
+                rt::select! {
+                    biased;
+                    () = &mut greedy => unreachable!(),
+                    () = &mut deadline => rounds += 1,
+                }
+                let next = deadline.deadline() + SECOND;
+                deadline.as_mut().reset(next);
+            }
+            rounds
+        });
+        while !task.is_finished() {
+            advance(SECOND).await;
+        }
+        task.await.unwrap()
+    });
+    assert_eq!(rounds, 5);
 }
