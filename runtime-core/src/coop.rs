@@ -1,10 +1,10 @@
 //! Cooperative budgets: why one busy task cannot keep its neighbours waiting.
 //!
-//! Each poll of a task starts with a budget (128 units unless the builder says otherwise). Every leaf future of the
-//! runtime (sockets, timers, join handles) spends one unit before it makes progress, through
-//! [`poll_proceed`]. When none is left the leaf wakes its task and reports `Pending`, although it could go on: the task
-//! goes to the end of the line and finds a full budget at its next turn. Outside a task there is no budget, and
-//! nothing is withheld.
+//! Each poll of a task starts with a budget (128 units unless the builder says otherwise). A leaf future of the runtime
+//! (a socket, a join handle, a timer that is past already when it is first polled) spends one unit before it makes
+//! progress, through [`poll_proceed`]. When none is left the leaf wakes its task and reports `Pending`, although it could
+//! go on: the task goes to the end of the line and finds a full budget at its next turn. A timer that has waited for its
+//! time is the exception (see below). Outside a task there is no budget, and nothing is withheld.
 //!
 //! A future that does much work without touching a leaf can take part by calling [`consume_budget`] now and then, or be
 //! wrapped in [`cooperative`]. A future that must not be interrupted can be wrapped in [`unconstrained`].
@@ -28,7 +28,8 @@
 //!
 //! A timer that has waited for its time: see `Sleep` in the crate of the timers. A deadline would otherwise not be seen
 //! by a task whose other branches spend the whole budget in each poll. Such a leaf calls [`charge`], which refuses
-//! nothing.
+//! nothing. It must not be ready so more than once for each time that it was `Pending`: a loop over it would never let
+//! others run.
 
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
@@ -95,7 +96,8 @@ impl Drop for RestoreOnPending {
             // If another leaf was refused meanwhile, that stays known. (Else a `block_on` inside of this one would
             // never be refused often enough.)
             if budget.is_constrained() && budget.left >= 0 {
-                budget.left += 1;
+                // The budget may have been renewed meanwhile, and is full then.
+                budget.left = budget.left.saturating_add(1).min(budget.units);
                 context::set_budget(budget);
             }
         }

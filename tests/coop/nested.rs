@@ -181,3 +181,29 @@ fn a_leaf_inside_of_a_leaf() {
         runtime.block_on(task).unwrap();
     }
 }
+
+/// A unit that was taken before the budget was renewed, and is given back after that, makes it no fuller than full.
+#[test]
+fn a_unit_given_back_to_a_renewed_budget() {
+    use rt::task::coop::poll_proceed;
+    use std::future::poll_fn;
+    use std::task::{Context, ready};
+    let _watchdog = watchdog();
+    fn spend(cx: &mut Context<'_>) -> bool {
+        poll_proceed(cx).map(|mut coop| coop.made_progress()).is_ready()
+    }
+    for budget in [1, 2, 128] {
+        let runtime = Builder::new_current_thread().coop_budget(budget).build().unwrap();
+        let task = runtime.spawn(poll_fn(move |cx| {
+            let held = ready!(poll_proceed(cx));
+            let spent = (0..).take_while(|_| spend(cx)).count();
+            assert_eq!(spent, budget as usize - 1);
+            // One has been refused.
+            assert!((1..budget).all(|_| poll_proceed(cx).is_pending()));
+            drop(ready!(poll_proceed(cx)));
+            drop(held);
+            Poll::Ready((0..).take_while(|_| spend(cx)).count())
+        }));
+        assert_eq!(runtime.block_on(task).unwrap(), budget as usize);
+    }
+}
