@@ -14,8 +14,8 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::future::pending;
 use std::hint;
-use std::sync::atomic::AtomicIsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicIsize, AtomicUsize};
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -25,6 +25,8 @@ use rt::runtime::Runtime;
 use common::*;
 
 static LIVE: AtomicIsize = AtomicIsize::new(0);
+/// How many allocations were made.
+static MADE: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
@@ -32,6 +34,7 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size() as isize, Relaxed);
+        MADE.fetch_add(1, Relaxed);
         // SAFETY: the caller's promises are the system allocator's.
         unsafe { System.alloc(layout) }
     }
@@ -173,9 +176,21 @@ fn short_life(runtime: Runtime) {
     drop((left, handle, sleep, abort));
 }
 
+/// A guard takes no memory where it is the only one. (Neither does what a `block_on` enters.)
+fn entering_takes_no_memory(runtime: &Runtime) {
+    // The least, as above: other threads of the process may allocate.
+    let made = (0..3).map(|_| {
+        let before = MADE.load(Relaxed);
+        (0..100).for_each(|_| drop(runtime.enter()));
+        MADE.load(Relaxed) - before
+    });
+    assert_eq!(made.min(), Some(0));
+}
+
 #[test]
 fn i5_memory_returns() {
     let _watchdog = watchdog();
+    entering_takes_no_memory(&current());
     for (name, runtime) in [("one thread", current()), ("two workers", multi(2))] {
         // 250,000 tasks each time, a million for both: one that is not freed in sixty is too many. The workers'
         // unsteady share in each round (crossbeam-epoch keeps bags of up to 64 buffers for each thread) needs more room

@@ -2,15 +2,17 @@
 //! should.
 //!
 //! Mutations that these tests are for: a hook outside of `catch_unwind`; a payload that is dropped outside of it; a
-//! thread that is not counted off because its last hook panicked.
+//! thread that is not counted off because its last hook panicked; a frame that drops what it removes outside of it, or all
+//! at once.
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
-use rt::runtime::{Builder, TaskEventKind};
+use rt::runtime::{Builder, Handle, TaskEventKind};
 
-use crate::blast::{Blast, assert_unhurt};
+use crate::blast::{Blast, Bomb, assert_unhurt, survives};
 use crate::common::*;
 
 /// Both kinds of runtime, with a hook of the caller's, which counts its calls and panics in each.
@@ -127,5 +129,52 @@ fn a_thread_namer_that_panics_leaves_the_thread_with_a_name_of_the_runtimes() {
         });
         assert!(worker.unwrap().starts_with("rt-worker-"));
         assert!(blocking.unwrap().starts_with("rt-blocking-"));
+    }
+}
+
+/// Runtimes that have been shut down, and of which nothing is left but these handles, and hooks that go off when they are
+/// dropped.
+fn ended_with_bombs(drops: &Drops, blast: Blast) -> [Handle; 2] {
+    [(); 2].map(|()| {
+        let bomb = Bomb::new(drops, blast);
+        let hook = move || _ = &bomb;
+        Builder::new_current_thread().on_thread_stop(hook).build().unwrap().handle().clone()
+    })
+}
+
+/// Leaves the last counts of these runtimes to whoever ends the frame.
+fn forget_guards(of: [Handle; 2]) {
+    of.into_iter().for_each(|handle| mem::forget(handle.enter()));
+}
+
+#[test]
+fn hooks_that_go_off_as_the_last_guard_is_removed_hurt_nobody() {
+    let _watchdog = watchdog();
+    for blast in Blast::ALL {
+        for runtime in [current(), multi(1)] {
+            let drops = Drops::new();
+            let ended = ended_with_bombs(&drops, blast);
+            let task = runtime.spawn(async move { forget_guards(ended) });
+            runtime.block_on(task).unwrap();
+            drops.assert_all();
+
+            let ended = ended_with_bombs(&drops, blast);
+            let job = runtime.spawn_blocking(move || forget_guards(ended));
+            runtime.block_on(job).unwrap();
+            drops.assert_all();
+
+            let ended = ended_with_bombs(&drops, blast);
+            runtime.block_on(async move { forget_guards(ended) });
+            drops.assert_all();
+
+            // While another panic is under way.
+            let ended = ended_with_bombs(&drops, blast);
+            assert!(survives(|| runtime.block_on(async move {
+                forget_guards(ended);
+                blast.go_off();
+            })));
+            drops.assert_all();
+            assert_unhurt(&runtime);
+        }
     }
 }

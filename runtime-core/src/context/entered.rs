@@ -20,12 +20,15 @@
 //! The guards that the runtime itself makes ([`RuntimeGuard`]) are frames, too: one that ends takes with it what lies
 //! above.
 //!
+//! An entry may hold the last count of a runtime, with whose hooks go the user's captures. So what a frame removes is
+//! dropped with its panics contained: nobody further out expects any.
+//!
 //! The main future of `block_on` may hold a guard over several polls, because it is the only one that runs as this
 //! caller. On a current-thread runtime tasks are polled in between, on the same thread. So its entries are *suspended*
 //! when its poll ends, and in force again in the next ([`MainFuture`]).
 
 use std::marker::PhantomData;
-use std::mem::{self, ManuallyDrop};
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
 
@@ -33,13 +36,14 @@ use std::cell::Cell;
 
 use super::{CONTEXT, Context};
 use crate::runtime::Inner;
+use crate::task::{contain, discard};
 
 /// The stack of a thread. See the module.
 pub(super) struct Entered {
     next_ticket: Cell<u64>,
     /// Not dropped with the thread: that would make every access to the context ask whether it was. It is empty when a
     /// thread ends, unless somebody has forgotten a guard outside of any frame; then the entry leaks, as the guard did.
-    entries: ManuallyDrop<Cell<Vec<Entry>>>,
+    entries: ManuallyDrop<Cell<Entries>>,
 }
 
 struct Entry {
@@ -48,9 +52,57 @@ struct Entry {
     in_force: bool,
 }
 
+/// Entries, from the oldest to the youngest. One alone takes no memory besides, as it mostly is: that of a worker's own
+/// runtime, of a `block_on`, or of a guard elsewhere.
+#[derive(Default)]
+struct Entries {
+    /// Older than the rest, if there is one. Filled only when there are no others.
+    first: Option<Entry>,
+    rest: Vec<Entry>,
+}
+
+impl Entries {
+    const NONE: Self = Self { first: None, rest: Vec::new() };
+
+    fn push(&mut self, entry: Entry) {
+        if self.is_empty() {
+            self.first = Some(entry);
+        } else {
+            self.rest.push(entry);
+        }
+    }
+
+    fn remove(&mut self, leaves: impl Fn(&Entry) -> bool) -> Self {
+        let mut removed = Self::NONE;
+        self.first.take_if(|entry| leaves(entry)).into_iter().for_each(|entry| removed.push(entry));
+        self.rest.extract_if(.., |entry| leaves(entry)).for_each(|entry| removed.push(entry));
+        if self.is_empty() {
+            // Without memory that could leak.
+            *self = Self::NONE;
+        }
+        removed
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.is_none() && self.rest.is_empty()
+    }
+
+    fn iter(&self) -> impl DoubleEndedIterator<Item = &Entry> {
+        self.first.iter().chain(&self.rest)
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.first.iter_mut().chain(&mut self.rest)
+    }
+
+    fn into_iter(self) -> impl Iterator<Item = Entry> {
+        self.first.into_iter().chain(self.rest)
+    }
+}
+
 impl Entered {
     pub(super) const fn new() -> Self {
-        Self { next_ticket: Cell::new(0), entries: ManuallyDrop::new(Cell::new(Vec::new())) }
+        Self { next_ticket: Cell::new(0), entries: ManuallyDrop::new(Cell::new(Entries::NONE)) }
     }
 }
 
@@ -67,18 +119,11 @@ impl Context {
         ticket
     }
 
-    /// Removes the entries that the predicate says.
-    fn leave(&self, leaves: impl Fn(u64) -> bool) {
-        let removed = self.change(|entries| {
-            if !entries.iter().any(|entry| leaves(entry.ticket)) {
-                return Vec::new();
-            }
-            let (removed, kept) = mem::take(entries).into_iter().partition(|entry| leaves(entry.ticket));
-            *entries = kept;
-            removed
-        });
-        // Only now, with everything in place: it may be the last count of a runtime, and run code of the user's.
-        drop::<Vec<Entry>>(removed);
+    /// Removes the entries with these tickets, for the caller to drop. Then everything is in place: a last count of a
+    /// runtime may be among them, whose drop runs code of the user's.
+    #[must_use]
+    fn leave(&self, leaves: impl Fn(u64) -> bool) -> Entries {
+        self.change(|entries| entries.remove(|entry| leaves(entry.ticket)))
     }
 
     fn set_in_force(&self, since: u64, in_force: bool) {
@@ -88,13 +133,12 @@ impl Context {
     }
 
     /// Changes the stack, and what follows from it. The closure must not run code of the user's.
-    fn change<R>(&self, f: impl FnOnce(&mut Vec<Entry>) -> R) -> R {
+    fn change<R>(&self, f: impl FnOnce(&mut Entries) -> R) -> R {
         let mut entries = self.entered.entries.take();
         let result = f(&mut entries);
         let current = entries.iter().rev().find(|entry| entry.in_force);
         self.set_runtime(current.map_or(ptr::null(), |entry| Arc::as_ptr(&entry.runtime)));
-        // An empty one has no memory that could leak.
-        self.entered.entries.set(if entries.is_empty() { Vec::new() } else { entries });
+        self.entered.entries.set(entries);
         result
     }
 }
@@ -118,7 +162,7 @@ impl UserGuard {
 
 impl Drop for UserGuard {
     fn drop(&mut self) {
-        CONTEXT.with(|context| context.leave(|ticket| ticket == self.ticket));
+        drop(CONTEXT.with(|context| context.leave(|ticket| ticket == self.ticket)));
     }
 }
 
@@ -137,7 +181,7 @@ impl RuntimeGuard {
 
 impl Drop for RuntimeGuard {
     fn drop(&mut self) {
-        CONTEXT.with(|context| context.leave(|ticket| ticket >= self.ticket));
+        end_frame(self.ticket);
     }
 }
 
@@ -157,17 +201,17 @@ impl Frame {
 impl Drop for Frame {
     #[inline]
     fn drop(&mut self) {
-        CONTEXT.with(|context| {
-            if context.next_ticket() != self.since {
-                end_frame(context, self.since);
-            }
-        });
+        if CONTEXT.with(Context::next_ticket) != self.since {
+            end_frame(self.since);
+        }
     }
 }
 
 #[cold]
-fn end_frame(context: &Context, since: u64) {
-    context.leave(|ticket| ticket >= since);
+fn end_frame(since: u64) {
+    let removed = CONTEXT.with(|context| context.leave(|ticket| ticket >= since));
+    // One by one: each may panic.
+    removed.into_iter().for_each(|entry| discard(contain(|| drop(entry))));
 }
 
 /// The main future of a `block_on`: what it has entered in one poll is in force in the next one, and not in between. Made
