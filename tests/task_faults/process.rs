@@ -1,10 +1,14 @@
 //! Where going on is not possible, and the process ends with a message: each in a process of its own.
 //!
 //! Mutations that these tests are for: a worker that spins, or sleeps for ever, over a poller that does not work any
-//! more; a silent end, and one that waits for stderr.
+//! more; a silent end, and one that waits for stderr, also if there is no thread that could.
 
+use std::fs;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Command, Output, Stdio};
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::unistd::{SysconfVar, sysconf};
 
 use crate::common::*;
 
@@ -26,8 +30,8 @@ fn child_with(test: &str, stderr: impl Into<Stdio>) -> Option<Output> {
 
 /// Closes every poller of this process.
 fn close_pollers() {
-    for entry in std::fs::read_dir("/proc/self/fd").unwrap().flatten() {
-        let is_poller = std::fs::read_link(entry.path()).is_ok_and(|to| to.to_string_lossy().contains("[eventpoll]"));
+    for entry in fs::read_dir("/proc/self/fd").unwrap().flatten() {
+        let is_poller = fs::read_link(entry.path()).is_ok_and(|to| to.to_string_lossy().contains("[eventpoll]"));
         if is_poller {
             let number = entry.file_name().to_str().unwrap().parse().unwrap();
             // SAFETY: it is open. That it is somebody else's is the point; they are about to find out, and nothing in
@@ -37,9 +41,19 @@ fn close_pollers() {
     }
 }
 
-fn lose_the_poller() -> ! {
+/// Leaves no address space for the stack of another thread.
+fn have_no_more_threads() {
+    let pages = fs::read_to_string("/proc/self/statm").unwrap().split(' ').next().unwrap().parse::<u64>().unwrap();
+    let page = sysconf(SysconfVar::PAGE_SIZE).unwrap().unwrap() as u64;
+    let (_, hard) = getrlimit(Resource::RLIMIT_AS).unwrap();
+    setrlimit(Resource::RLIMIT_AS, pages * page + (1 << 20), hard).unwrap();
+    std::thread::Builder::new().spawn(|| ()).unwrap_err();
+}
+
+fn lose_the_poller(before: impl FnOnce()) -> ! {
     let runtime = multi(2);
     runtime.block_on(async { rt::spawn(rt::time::sleep(std::time::Duration::from_millis(1))).await.unwrap() });
+    before();
     close_pollers();
     // The next look at the poller is the last.
     runtime.block_on(async {
@@ -58,16 +72,15 @@ fn assert_aborted(output: &Output) {
 fn a_runtime_whose_poller_was_closed_behind_its_back_ends_the_process_and_says_so() {
     let _watchdog = watchdog();
     let name = "process::a_runtime_whose_poller_was_closed_behind_its_back_ends_the_process_and_says_so";
-    let Some(output) = child(name) else { lose_the_poller() };
+    let Some(output) = child(name) else { lose_the_poller(|| ()) };
     assert_aborted(&output);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("the driver panicked, and the runtime cannot go on without it"), "{said}");
     assert!(said.contains("the I/O driver cannot wait for events any more"), "{said}");
 }
 
-#[test]
-fn a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message() {
-    let name = "process::a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message";
+/// In a process whose stderr is full.
+fn ends_without_a_word(name: &str, before: impl FnOnce()) {
     let (full, _never_read) = full_stream();
     let Some(output) = child_with(name, full) else {
         // Not the watchdog, which would abort as well.
@@ -77,7 +90,20 @@ fn a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message() {
         });
         // std's hook would wait for stderr.
         std::panic::set_hook(Box::new(|_| ()));
-        lose_the_poller()
+        lose_the_poller(before)
     };
     assert_aborted(&output);
+}
+
+#[test]
+fn a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message() {
+    ends_without_a_word("process::a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message", || ());
+}
+
+#[test]
+fn a_process_that_cannot_go_on_ends_also_if_there_is_no_thread_for_its_message() {
+    ends_without_a_word(
+        "process::a_process_that_cannot_go_on_ends_also_if_there_is_no_thread_for_its_message",
+        have_no_more_threads,
+    );
 }
