@@ -61,21 +61,20 @@ impl Worker {
         let slept = self.core.lanes.is_empty() && self.lie_down();
         // Before anything that may block.
         self.shared().monitor.wake_if_asleep();
-        self.call_foreign_wakers();
-        let mut now = Clock::real();
-        self.note_seen(now);
+        self.note_seen(Clock::real());
         // Relaxed, as all that the monitor reads: should it see the one without the other, it takes the poll for older than it
         // is, but by no more than has passed since its last look.
         self.slot().polls_before.store(self.counters().polls.get(), Relaxed);
+        self.call_foreign_wakers();
         if self.runtime.hooks.has_unpark() {
             self.stop_searching();
             self.slot().current.calls_foreign();
             self.runtime.hooks.on_unpark();
             self.slot().current.polls_nothing();
-            now = Clock::real();
         }
         if slept {
-            self.pacing.restart(now);
+            // Not the time from above: foreign code was no poll.
+            self.pacing.restart(Clock::real());
         }
     }
 
