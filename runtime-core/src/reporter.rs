@@ -10,7 +10,8 @@
 //! runtime, and a report that was queued before the end still comes out, unless the process is gone by then.
 //!
 //! There is a bound. While a report blocks, further ones are queued up to [`ROOM`]; those that come then are dropped, and counted.
-//! If the thread cannot be started the reports wait for the next one, or for the runtime to close, when that is tried again.
+//! If the thread cannot be started the reports wait until that is tried again: with the next report, when the blocking pool has been
+//! able to start a thread, and when the runtime closes.
 //!
 //! # Protocol
 //!
@@ -60,7 +61,7 @@ impl Reporter {
     }
 
     /// Starts the thread if reports wait and there is none. False if the operating system refuses it.
-    fn see_to_thread(&self) -> bool {
+    pub(crate) fn see_to_thread(&self) -> bool {
         let mut queue = self.0.lock();
         if queue.has_thread || queue.reports.is_empty() {
             return true;

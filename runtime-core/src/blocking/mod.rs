@@ -91,6 +91,8 @@ impl Pool {
                 handles.push(thread);
                 drop(handles);
                 self.crew.thread_started();
+                // It may have been refused one, and have to tell that the pool was, too.
+                runtime.reporter.see_to_thread();
             }
             Err(error) => self.thread_failed(runtime, error),
         }

@@ -2,9 +2,11 @@
 //! blocking jobs wait for the threads that there are, or are cancelled if there is none. Nothing hangs.
 //!
 //! Mutations that these tests are for: workers that wait for ever for one that never came; a failed start that leaves
-//! its thread counted (nobody would be summoned for the next job) or its job queued with nobody to come.
+//! its thread counted (nobody would be summoned for the next job) or its job queued with nobody to come; a report that is
+//! lost, or left for the end of the runtime, because there was no thread for it either.
 
 use std::fs;
+use std::io::{self, BufRead};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -221,4 +223,23 @@ fn a_thread_that_cannot_be_started_does_no_more_harm_where_nobody_can_be_told() 
             });
         },
     );
+}
+
+#[test]
+fn that_jobs_were_cancelled_is_told_as_soon_as_there_is_a_thread_again() {
+    in_own_process(|| {
+        let (said, stderr) = io::pipe().unwrap();
+        nix::unistd::dup2_stderr(&stderr).unwrap();
+        let runtime = Builder::new_current_thread().thread_stack_size(STACK).build().unwrap();
+        runtime.block_on(async {
+            // Not for the thread that reports, either.
+            let narrow = Narrow::with_room_for(MIB);
+            assert!(rt::spawn_blocking(|| ()).await.unwrap_err().is_cancelled());
+            drop(narrow);
+            rt::spawn_blocking(|| ()).await.unwrap();
+        });
+        let mut line = String::new();
+        io::BufReader::new(said).read_line(&mut line).unwrap();
+        assert!(line.contains("1 blocking task(s) cancelled: no thread could be started"), "{line}");
+    });
 }
