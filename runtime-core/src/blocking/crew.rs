@@ -18,7 +18,9 @@
 //! that was coming fail to start, one that has begun to wait meanwhile is summoned in its place.
 //!
 //! A thread begins with the user's hook, which may block. So it takes its first job before it calls the hook, as if that were a
-//! part of the job: it counts as busy, not as coming, and others come for the jobs behind.
+//! part of the job: it counts as busy, not as coming, and others come for the jobs behind. The same goes for a thread that starts
+//! another after it has taken a job. Should the crew be closed meanwhile, that job has not begun, and is cancelled like those
+//! that are queued.
 //!
 //! # Short jobs
 //!
@@ -193,12 +195,14 @@ impl<J> Crew<J> {
     }
 
     /// What a thread does until it ends. `begin` is called once, before anything else of the user's; `start` starts the thread of a
-    /// number; `look_out` looks for a job as long as that seems to pay, given how long it takes to be woken.
+    /// number; `run` does a job, and `cancel` is for one that was taken, but not begun before the crew was closed; `look_out` looks
+    /// for a job as long as that seems to pay, given how long it takes to be woken.
     pub(super) fn work(
         &self,
         begin: impl FnOnce(),
         start: impl Fn(u64),
         run: impl Fn(J),
+        cancel: impl Fn(J),
         look_out: impl Fn(Duration, &dyn Fn() -> bool),
     ) {
         let mut begin = Some(begin);
@@ -211,16 +215,24 @@ impl<J> Crew<J> {
             while let Some(job) = self.take(&mut state) {
                 let number = state.backlog.note_begun(now);
                 let to_start = self.summon(&mut state);
+                let has_other_things_first = to_start.is_some() || begin.is_some();
                 let (began, ended) = MutexGuard::unlocked(&mut state, || {
                     if let Some(number) = to_start {
                         start(number);
-                        now = Clock::real();
                     }
                     if let Some(begin) = begin.take() {
                         begin();
-                        now = Clock::real();
                     }
-                    run(job);
+                    let mut is_too_late = false;
+                    if has_other_things_first {
+                        now = Clock::real();
+                        is_too_late = self.state.lock().closed;
+                    }
+                    if is_too_late {
+                        cancel(job)
+                    } else {
+                        run(job)
+                    }
                     (now, Clock::real())
                 });
                 state.backlog.note_ended(number, ended.saturating_duration_since(began));
@@ -349,7 +361,7 @@ impl<J> Crew<J> {
         Clock::real().checked_add(if watch.is_some() { self.limits.watch } else { self.limits.keep_alive })
     }
 
-    /// Takes no more jobs, and returns those that wait. Jobs that run go on.
+    /// Takes no more jobs, and returns those that are queued. Jobs that run go on.
     #[must_use]
     pub(super) fn close(&self) -> VecDeque<J> {
         let mut state = self.state.lock();

@@ -109,6 +109,7 @@ impl Pool {
                 || for_thread.hooks.on_thread_start(),
                 |number| pool.add_thread(&for_thread, number),
                 |job| run(&for_thread, job),
+                |job| cancel(&for_thread, job),
                 |wake, is_there| pool.look_out(&patience, wake, is_there),
             );
             for_thread.hooks.on_thread_stop();
@@ -139,7 +140,8 @@ impl Pool {
         }
     }
 
-    /// Takes no more jobs, and cancels those that wait. Jobs that run go on.
+    /// Takes no more jobs, and cancels those that wait, if only for the hook of the thread that is to do them. Jobs that run
+    /// go on.
     pub(crate) fn close(&self, runtime: &Inner) {
         self.crew.close().into_iter().for_each(|job| cancel(runtime, job));
     }

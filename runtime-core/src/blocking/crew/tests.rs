@@ -11,6 +11,10 @@ const LIMITS: Limits = Limits {
     watch: Duration::from_millis(1),
 };
 
+fn not_closed(_: usize) {
+    unreachable!("the crew is closed when all is done");
+}
+
 #[test]
 fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
     // Should this test fail, the thread ends by itself.
@@ -22,7 +26,8 @@ fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
         assert_eq!(crew.submit(0), Ok(Some(1)));
         let (crew, gate) = (&crew, &gate);
         scope.spawn(move || {
-            crew.work(|| (), |_| _ = crew.thread_failed(), |job| done.send(job).unwrap(), |_, _| drop(gate.lock()));
+            let start = |_| _ = crew.thread_failed();
+            crew.work(|| (), start, |job| done.send(job).unwrap(), not_closed, |_, _| drop(gate.lock()));
         });
         crew.thread_started();
         assert_eq!(jobs.recv(), Ok(0));
@@ -56,7 +61,8 @@ fn the_watch_comes_for_what_waits_for_a_thread_that_looks_out() {
             assert_eq!(crew.submit(job), Ok(Some(job as u64 + 1)));
             let (crew, run, gates) = (&crew, &run, &gates);
             scope.spawn(move || {
-                crew.work(|| (), |_| unreachable!("there may be two"), run, |_, _| drop(gates[2].lock()))
+                let start = |_| unreachable!("there may be two");
+                crew.work(|| (), start, run, not_closed, |_, _| drop(gates[2].lock()))
             });
             crew.thread_started();
             while crew.counts().2 > 0 {
@@ -108,7 +114,7 @@ fn behind_a_long_job(first_to_end: usize, watch: Duration, check: impl FnOnce(&C
         for job in [0, 1] {
             assert_eq!(crew.submit(job), Ok(Some(job as u64 + 1)));
             let (crew, run) = (&crew, run);
-            scope.spawn(move || crew.work(|| (), |_| unreachable!("there may be two"), run, |_, _| ()));
+            scope.spawn(move || crew.work(|| (), |_| unreachable!("there may be two"), run, not_closed, |_, _| ()));
             crew.thread_started();
             while crew.counts().2 > 0 {
                 thread::yield_now();
@@ -179,4 +185,48 @@ fn the_watch_comes_for_what_was_not_begun_after_all() {
         let seems_short = state.backlog.is_soon_begun(1, Duration::from_millis(1), || now);
         assert!(!is_left_to_the_watch || !seems_short, "nothing was learnt");
     });
+}
+
+/// Closes the crew while a thread that has taken a job calls foreign code first: its hook, or what starts another thread.
+fn closed_before_a_job_begins(calls_begin: bool) {
+    let crew = Crew::new(LIMITS);
+    let gate = parking_lot::Mutex::new(());
+    let (come, has_come) = mpsc::channel();
+    let (given_back, jobs) = mpsc::channel();
+    let blocks = || {
+        come.send(()).unwrap();
+        drop(gate.lock());
+    };
+    let begin = || _ = calls_begin.then(blocks);
+    let start = |_| {
+        blocks();
+        assert!(crew.thread_failed().is_empty(), "this one is there");
+    };
+    let run = |_| panic!("a job was begun after the end");
+    let cancel = |job| given_back.send(job).unwrap();
+    thread::scope(|scope| {
+        let shut = gate.lock();
+        assert_eq!(crew.submit(0), Ok(Some(1)));
+        if !calls_begin {
+            assert_eq!(crew.submit(1), Ok(None), "one is coming");
+        }
+        let thread = scope.spawn(|| crew.work(begin, start, run, cancel, |_, _| ()));
+        crew.thread_started();
+        has_come.recv().unwrap();
+        assert!(crew.close().into_iter().eq((!calls_begin).then_some(1)), "what is queued");
+        drop(shut);
+        thread.join().unwrap();
+        assert_eq!(jobs.recv(), Ok(0), "what was taken");
+    });
+    assert_eq!(crew.counts(), (0, 0, 0));
+}
+
+#[test]
+fn a_job_whose_thread_is_in_its_hook_at_the_end_is_given_back() {
+    closed_before_a_job_begins(true);
+}
+
+#[test]
+fn a_job_whose_thread_starts_another_at_the_end_is_given_back() {
+    closed_before_a_job_begins(false);
 }
