@@ -8,7 +8,7 @@ use crate::row::{Figure, LEVEL, Row, Standing, name_of};
 use crate::servers::{ServerAims, Servers};
 
 /// What the summary stands between, here and in the README, which has the same.
-const BEGIN: &str = "<!-- summary: written by `cargo bench --bench report` -->";
+const BEGIN: &str = "<!-- summary -->";
 const END: &str = "<!-- /summary -->";
 
 /// The summary, above all of the main pass.
