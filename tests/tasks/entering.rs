@@ -13,6 +13,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeFlavor};
 
 use crate::common::*;
@@ -28,15 +29,18 @@ struct Pair {
     other: &'static Handle,
 }
 
+/// What lives for ever, where a search for leaks finds it.
+static IMMORTAL: Mutex<Vec<&Runtime>> = Mutex::new(Vec::new());
+
 impl Pair {
     fn new(own: Runtime) -> Self {
         let other = match own.handle().runtime_flavor() {
             RuntimeFlavor::CurrentThread => multi(1),
             _ => current(),
         };
-        let handle = Box::leak(Box::new(other.handle().clone()));
-        mem::forget(other);
-        Self { own, other: handle }
+        let other: &'static Runtime = Box::leak(Box::new(other));
+        IMMORTAL.lock().push(other);
+        Self { own, other: other.handle() }
     }
 
     /// On one thread each, so that whatever follows runs on the thread that was left in the wrong runtime.
