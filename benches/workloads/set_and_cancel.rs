@@ -12,8 +12,7 @@ use crate::{Handle, Runtime, Workload, on_worker};
 /// Nothing else is in the wheel, and one task does it all: contention on the timers is not in it. The box is, on every
 /// runtime: Tokio's timer must not move once polled, and a program that keeps timers keeps them in boxes. The task has
 /// no budget: with one, Tokio's timers refuse to be set from the 129th in the same poll on, and the row would measure
-/// that. On rt a timer that does not outlive the poll which set it is only noted, and never reaches the wheel: what it costs to
-/// set one and cancel it in a later poll is in [`Timeout::WAITS`](super::Timeout::WAITS).
+/// that.
 #[derive(Clone, Debug)]
 pub struct SetAndCancel;
 

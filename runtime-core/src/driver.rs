@@ -82,16 +82,6 @@ pub trait Service: Any + Send + Sync {
     /// What the driver has counted since the runtime started.
     fn counters(&self) -> DriverCounters;
 
-    /// A poll of a task ends, or is going to last, in which that was asked for by
-    /// [`context::at_end_of_poll`](crate::context::at_end_of_poll). Called with the task's waker; also in vain.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread is this [worker](crate::context::worker_index) of the runtime.
-    unsafe fn poll_ended(&self, worker: usize, waker: &Waker) {
-        let _ = (worker, waker);
-    }
-
     /// The [worker](crate::context::worker_index) of this number, which is the calling thread, comes by the drivers. What is queued
     /// with it takes about that long. It calls wakers as from within [`Driver::poll`].
     ///
@@ -122,11 +112,6 @@ pub enum Visit {
 impl<T: Service> Service for Arc<T> {
     fn counters(&self) -> DriverCounters {
         (**self).counters()
-    }
-
-    unsafe fn poll_ended(&self, worker: usize, waker: &Waker) {
-        // SAFETY: passed on.
-        unsafe { (**self).poll_ended(worker, waker) };
     }
 
     fn visited(&self, worker: usize, visit: Visit, line: Duration) {

@@ -5,7 +5,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::task::Waker;
 use std::time::Instant;
 
 use runtime_core::clock::Clock;
@@ -13,6 +12,7 @@ use runtime_core::context::Station;
 use runtime_core::driver::{DriverCounters, Service, Unpark};
 
 use crate::batch::WakeBatch;
+use crate::firing;
 use crate::shard::Shard;
 use crate::shard_ref::ShardRef;
 use crate::shared::{NEVER, NotedUnpark, Shared};
@@ -86,7 +86,7 @@ impl Handle {
         let mut due = false;
         for shard in &self.shards {
             if shard.next() <= now {
-                shard.fire(now, batch);
+                firing::fire(shard, now, batch);
                 due = true;
             }
         }
@@ -96,7 +96,7 @@ impl Handle {
     /// Ends all waits for good.
     pub(crate) fn close(&self, batch: &mut WakeBatch) {
         for shard in &self.shards {
-            shard.close(batch);
+            firing::close(shard, batch);
             shard.give_back_kept();
         }
     }
@@ -109,13 +109,6 @@ impl Service for Handle {
             shard.add_counters(&mut counters);
         }
         counters
-    }
-
-    unsafe fn poll_ended(&self, worker: usize, waker: &Waker) {
-        if let Some(shard) = self.shards.get(worker) {
-            // SAFETY: the caller's promise.
-            unsafe { shard.file_notes(waker) };
-        }
     }
 }
 

@@ -9,20 +9,19 @@
 //! |------------|-----------------------------------------------------------------------------------------------|
 //! | `wheel/`   | the hierarchical timing wheel: pure data, ticks in, due timers out                            |
 //! | `tick`     | points in time to ticks and back, and the rounding that keeps timers from firing early        |
-//! | `entry`    | the part of a `Sleep` that lies in the wheel, and who may touch it when                       |
-//! | `pad`      | what a worker notes of the timers that are set in the poll at hand                            |
+//! | `shared`   | the clock, and how an early deadline reaches a driver that sleeps                             |
 //! | `shard`    | a wheel under a lock: one for each worker, so that the lock is free and the memory near       |
 //! | `shard_ref` | how an entry keeps its shard alive                                                           |
+//! | `entry`    | the part of a `Sleep` that lies in the wheel, and who may touch it when                       |
 //! | `batch`    | wakers between the wheel and their tasks                                                      |
-//! | `shared`   | the clock, and how an early deadline reaches a driver that sleeps                             |
+//! | `firing`   | taking what is due out of a shard                                                             |
 //! | `handle`   | the shards of a runtime, found through its context                                            |
 //! | `driver`   | what a worker waits in; fires what is due                                                     |
 //! | `turn`     | how `advance` lets the others go first                                                         |
 //! | the others | the public types                                                                              |
 //!
 //! Setting a timer takes the lock of the current worker's shard, links an entry that is part of the `Sleep`, and
-//! unlocks; cancelling likewise. One that the polled task sets for itself only gets there when the poll ends, if it is still
-//! needed. Neither allocates, writes memory that other workers write, nor makes a system call,
+//! unlocks; cancelling likewise. Neither allocates, writes memory that other workers write, nor makes a system call,
 //! unless the deadline is earlier than all others and the driver sleeps. Firing visits all shards from whichever thread
 //! drives, so no worker, busy or stuck, keeps its timers from firing.
 
@@ -31,6 +30,7 @@ mod clock;
 pub mod driver;
 mod entry;
 pub mod error;
+mod firing;
 #[cfg(all(any(test, fuzzing), not(loom)))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -39,7 +39,6 @@ mod instant;
 mod interval;
 #[cfg(all(test, loom))]
 mod loom_tests;
-mod pad;
 mod shard;
 mod shard_ref;
 mod shared;

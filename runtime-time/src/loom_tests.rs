@@ -14,6 +14,7 @@ use runtime_core::driver::{Driver as _, DriverCounters, Service, Unpark};
 use crate::batch::WakeBatch;
 use crate::driver::{self, Driver, Handle};
 use crate::entry::{Entry, State};
+use crate::firing;
 use crate::shard::Shard;
 use crate::shard_ref::ShardRef;
 use crate::shared::Shared;
@@ -48,15 +49,15 @@ fn shard() -> ShardRef {
 
 /// Runs `race` against a thread that fires everything up to tick 10.
 fn against_fire(shard: &ShardRef, race: impl FnOnce()) {
-    let firing = shard.clone();
-    let driver = thread::spawn(move || firing.fire(10, &mut WakeBatch::new()));
+    let theirs = shard.clone();
+    let driver = thread::spawn(move || firing::fire(&theirs, 10, &mut WakeBatch::new()));
     race();
     driver.join().unwrap();
 }
 
 fn set_entry(shard: &ShardRef, when: u64, waker: &Waker) -> Pin<Box<Entry>> {
     let mut entry = Box::pin(Entry::new(shard.clone(), Clock::real(), State::New));
-    assert_eq!(entry.as_mut().set_at_once(when, waker), State::Waiting);
+    assert_eq!(entry.as_mut().set_at(when, waker), State::Waiting);
     entry
 }
 
@@ -72,12 +73,12 @@ fn loom_set_against_fire() {
         let (shard, (flag, waker)) = (shard(), woken());
         let mut entry = Box::pin(Entry::new(shard.clone(), Clock::real(), State::New));
         let mut state = State::New;
-        against_fire(&shard, || state = entry.as_mut().set_at_once(10, &waker));
+        against_fire(&shard, || state = entry.as_mut().set_at(10, &waker));
         // Set before or after the firing turn; in the second case the wheel is past the tick, or the next turn fires
         // it.
         if state == State::Waiting && entry.state() == State::Waiting {
             assert_eq!(shard.next(), 10, "the next turn must find it");
-            shard.fire(10, &mut WakeBatch::new());
+            firing::fire(&shard, 10, &mut WakeBatch::new());
         }
         assert_eq!(entry.state(), State::Fired);
         assert_eq!(count(&flag), usize::from(state == State::Waiting));
@@ -107,9 +108,9 @@ fn loom_a_fired_entry_can_be_set_again() {
         let mut entry = set_entry(&shard, 10, &waker);
         against_fire(&shard, || {
             entry.as_mut().rest(State::New);
-            assert_eq!(entry.as_mut().set_at_once(20, &waker), State::Waiting);
+            assert_eq!(entry.as_mut().set_at(20, &waker), State::Waiting);
         });
-        shard.fire(20, &mut WakeBatch::new());
+        firing::fire(&shard, 20, &mut WakeBatch::new());
         assert_eq!(entry.state(), State::Fired);
         let (set, fired, cancelled) = counters(&shard);
         assert_eq!((set, fired + cancelled, fired), (2, 2, count(&flag) as u64));
@@ -156,7 +157,7 @@ fn loom_move_against_fire() {
         against_fire(&shard, || moved = entry.as_mut().move_in_wheel(20));
         assert_eq!(count(&flag), usize::from(!moved));
         assert_eq!(entry.state(), if moved { State::Waiting } else { State::Fired });
-        shard.fire(20, &mut WakeBatch::new());
+        firing::fire(&shard, 20, &mut WakeBatch::new());
         assert_eq!(count(&flag), 1);
     });
 }
@@ -170,7 +171,7 @@ fn loom_put_off_against_fire() {
         against_fire(&shard, || put_off = entry.put_off(20));
         assert_eq!(count(&flag), usize::from(!put_off), "early, or never");
         assert_eq!(entry.state(), if put_off { State::Waiting } else { State::Fired });
-        shard.fire(19, &mut WakeBatch::new());
+        firing::fire(&shard, 19, &mut WakeBatch::new());
         assert_eq!(count(&flag), usize::from(!put_off), "early");
         if put_off {
             assert_eq!(shard.next(), 20);
@@ -204,9 +205,9 @@ fn loom_set_against_close() {
     loom::model(|| {
         let (shard, (flag, waker)) = (shard(), woken());
         let mut entry = Box::pin(Entry::new(shard.clone(), Clock::real(), State::New));
-        let closing = shard.clone();
-        let driver = thread::spawn(move || closing.close(&mut WakeBatch::new()));
-        let state = entry.as_mut().set_at_once(10, &waker);
+        let theirs = shard.clone();
+        let driver = thread::spawn(move || firing::close(&theirs, &mut WakeBatch::new()));
+        let state = entry.as_mut().set_at(10, &waker);
         driver.join().unwrap();
         assert_eq!(entry.state(), State::Closed);
         assert_eq!(count(&flag), usize::from(state == State::Waiting), "whoever waits is told");
@@ -338,95 +339,5 @@ fn loom_a_later_deadline_wakes_nobody() {
         parked.join().unwrap();
         assert_eq!(token.unparks.load(StdOrdering::Relaxed), 0);
         drop((earlier, later));
-    });
-}
-
-/// An entry on the pad of its shard, which stays with the caller while another thread, the shard's worker, ends the poll.
-fn against_filing(shard: &ShardRef, waker: &Waker, race: impl FnOnce(Pin<Box<Entry>>)) {
-    let mut entry = Box::pin(Entry::new(shard.clone(), Clock::real() + HOUR_LONG, State::New));
-    entry.as_mut().set_on_pad();
-    let (worker, waker) = (shard.clone(), waker.clone());
-    let worker = thread::spawn(move || {
-        // SAFETY: in these models that thread is the worker.
-        unsafe { worker.file_notes(&waker) };
-    });
-    race(entry);
-    worker.join().unwrap();
-}
-
-/// In model time an hour is far away, and at the end of the wheel's time everything is due.
-const HOUR_LONG: Duration = Duration::from_secs(3600);
-const END: u64 = u64::MAX;
-
-#[test]
-fn loom_drop_elsewhere_against_filing() {
-    loom::model(|| {
-        let (shard, (flag, waker)) = (shard(), woken());
-        against_filing(&shard, &waker, drop);
-        let (set, fired, cancelled) = counters(&shard);
-        assert_eq!((set, fired), (cancelled, 0), "filed and taken out again, or neither");
-        shard.fire(END, &mut WakeBatch::new());
-        drop(waker);
-        assert_eq!((count(&flag), StdArc::strong_count(&flag)), (0, 1));
-    });
-}
-
-#[test]
-fn loom_poll_elsewhere_against_filing() {
-    loom::model(|| {
-        let (shard, (old_flag, old), (new_flag, new)) = (shard(), woken(), woken());
-        let mut kept = None;
-        against_filing(&shard, &old, |mut entry| {
-            assert_eq!(entry.as_mut().refresh(&new), State::Waiting);
-            kept = Some(entry);
-        });
-        shard.fire(END, &mut WakeBatch::new());
-        assert_eq!((count(&new_flag), count(&old_flag)), (1, 0), "who polled last");
-        drop((kept, old, new));
-        assert_eq!((StdArc::strong_count(&old_flag), StdArc::strong_count(&new_flag)), (1, 1));
-    });
-}
-
-#[test]
-fn loom_reset_elsewhere_against_filing() {
-    loom::model(|| {
-        let (shard, (flag, waker)) = (shard(), woken());
-        let mut kept = None;
-        against_filing(&shard, &waker, |mut entry| {
-            let later = entry.deadline() + HOUR_LONG;
-            entry.as_mut().move_to(later);
-            kept = Some(entry);
-        });
-        let entry = kept.unwrap();
-        assert_eq!(entry.state(), State::Waiting);
-        shard.fire(shard.shared.ticks.not_before(entry.deadline()) - 1, &mut WakeBatch::new());
-        assert_eq!(count(&flag), 0, "early");
-        shard.fire(END, &mut WakeBatch::new());
-        assert_eq!((count(&flag), entry.state()), (1, State::Fired));
-    });
-}
-
-#[test]
-fn loom_drop_elsewhere_of_what_need_not_be_filed() {
-    loom::model(|| {
-        let (shard, (flag, waker)) = (shard(), woken());
-        shard.close(&mut WakeBatch::new());
-        against_filing(&shard, &waker, drop);
-        assert!(count(&flag) <= 1, "unless it was dropped before");
-        drop(waker);
-        assert_eq!(StdArc::strong_count(&flag), 1);
-    });
-}
-
-#[test]
-fn loom_close_against_filing() {
-    loom::model(|| {
-        let (shard, (flag, waker)) = (shard(), woken());
-        let mut kept = None;
-        against_filing(&shard, &waker, |entry| {
-            shard.close(&mut WakeBatch::new());
-            kept = Some(entry);
-        });
-        assert_eq!((count(&flag), kept.unwrap().state()), (1, State::Closed), "whoever waits is told");
     });
 }

@@ -4,30 +4,21 @@
 //! cache. The driver visits a shard only when its cached `next` says that something is due, and then from whichever
 //! thread drives, so that a busy or stuck worker's timers fire all the same.
 //!
-//! A shard never runs foreign code (wakers) under its lock, and never makes a thread wait for anything but the few
-//! instructions of another set, cancel, or batch of firing.
+//! No foreign code (a waker) runs under the lock, and nobody holds it for longer than it takes to set or cancel a timer, or
+//! to fire a batch (`firing.rs`).
 
 use std::fmt;
-use std::sync::{Arc as StdArc, OnceLock};
-use std::task::Waker;
+use std::sync::Arc as StdArc;
 
 use crossbeam_utils::CachePadded;
-use runtime_core::context::Station;
 use runtime_core::driver::DriverCounters;
 use runtime_core::primitive::atomic::{AtomicU64, Ordering};
 use runtime_core::primitive::{Mutex, MutexGuard};
 
-use crate::batch::WakeBatch;
-use crate::entry::{Entry, State};
-use crate::pad::Pad;
-use crate::shard_ref::Kept;
 use crate::shared::{NEVER, Shared};
 use crate::wheel::Wheel;
 
-/// So many entries that were put off are filed again under one hold of the lock, at most.
-const FILED_AGAIN: usize = 64;
-
-/// See the module.
+/// One wheel of timers, and what is known of it without its lock.
 pub(crate) struct Shard {
     /// A tick that no timer of this shard is earlier than, or [`NEVER`]. Written under the lock, read without.
     ///
@@ -38,10 +29,7 @@ pub(crate) struct Shard {
     /// time.
     next: CachePadded<AtomicU64>,
     wheel: CachePadded<Guarded>,
-    own: CachePadded<Own>,
     pub(crate) shared: StdArc<Shared>,
-    /// Whose shard it is, once that is known.
-    station: OnceLock<Station>,
 }
 
 /// What is written under the lock.
@@ -50,12 +38,6 @@ struct Guarded {
     set: Counter,
     fired: Counter,
     cancelled: Counter,
-}
-
-/// What its worker writes with each timer, and others seldom touch.
-pub(crate) struct Own {
-    pub(crate) pad: Pad,
-    pub(crate) kept: Kept,
 }
 
 /// What the lock protects.
@@ -68,6 +50,11 @@ impl Locked {
     /// Whether the driver is gone, so that nothing set now would ever fire.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
+    }
+
+    /// Nothing is set from now on.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
     }
 }
 
@@ -100,51 +87,8 @@ impl Shard {
                 fired: Counter::new(),
                 cancelled: Counter::new(),
             }),
-            own: CachePadded::new(Own { pad: Pad::new(), kept: Kept::new() }),
             shared,
-            station: OnceLock::new(),
         }
-    }
-
-    /// Whether this is the shard of that station, whose it becomes if it is nobody's yet. (It is another's if somebody gives one
-    /// driver's handle to two runtimes.)
-    #[inline]
-    pub(crate) fn is_of(&self, station: Station) -> bool {
-        *self.station.get_or_init(|| station) == station
-    }
-
-    /// Whether the calling thread is the worker whose shard this is.
-    #[inline]
-    pub(crate) fn is_at_home(&self) -> bool {
-        self.station.get().is_some_and(|station| station.is_here())
-    }
-
-    #[inline]
-    pub(crate) fn own(&self) -> &Own {
-        &self.own
-    }
-
-    /// A poll ends, with timers on the pad that are to wake its task.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread is the worker whose shard this is.
-    pub(crate) unsafe fn file_notes(&self, waker: &Waker) {
-        for number in 0..self.own.pad.len() {
-            if self.own.pad.is_struck_out(number) {
-                continue;
-            }
-            let waker = waker.clone();
-            let mut locked = self.lock();
-            let Some(entry) = self.own.pad.take(number, &mut locked) else {
-                // A stranger was quicker.
-                drop(locked);
-                continue;
-            };
-            // SAFETY: it was noted until now, and the lock is held. Its owner cannot have freed it.
-            unsafe { Entry::file(entry, self, locked, waker) };
-        }
-        self.own.pad.clear();
     }
 
     #[inline]
@@ -172,60 +116,17 @@ impl Shard {
     }
 
     #[inline]
-    pub(crate) fn note_cancelled(&self, held: &mut Locked) {
-        self.wheel.cancelled.add(1, held);
+    pub(crate) fn note_cancelled(&self, held: &mut Locked, count: u64) {
+        self.wheel.cancelled.add(count, held);
     }
 
     pub(crate) fn note_fired(&self, held: &mut Locked, count: u64) {
         self.wheel.fired.add(count, held);
     }
 
-    /// Fires everything that is due, in order (what was put off to a tick that has passed as well comes in its old place),
-    /// and wakes it a batch at a time without the lock.
-    pub(crate) fn fire(&self, now: u64, batch: &mut WakeBatch) {
-        while self.expire_some(now, State::Fired, batch) {}
-    }
-
-    /// Ends all waits and refuses new ones.
-    pub(crate) fn close(&self, batch: &mut WakeBatch) {
-        self.lock().closed = true;
-        while self.expire_some(u64::MAX, State::Closed, batch) {}
-    }
-
-    /// Expires one batch of entries and wakes their tasks. True if there may be more.
-    fn expire_some(&self, now: u64, to: State, batch: &mut WakeBatch) -> bool {
-        let mut locked = self.lock();
-        let mut count = 0;
-        let mut more = true;
-        // Those that go back into the wheel take as long as those that fire.
-        let mut filed_again = 0;
-        while !batch.is_full() && filed_again < FILED_AGAIN {
-            let Some(node) = locked.wheel.pop_due(now) else {
-                more = false;
-                break;
-            };
-            // SAFETY: the node was in the wheel, so its entry was `Waiting`; the lock is held.
-            match unsafe { Entry::expire(Entry::of_node(node), to, now) } {
-                Ok(waker) => {
-                    batch.push(waker);
-                    count += 1;
-                }
-                Err(later) => {
-                    filed_again += 1;
-                    // SAFETY: its entry still waits: it is pinned, and stays until it has been taken out.
-                    let filed = unsafe { locked.wheel.insert(node, later) };
-                    filed.expect("the wheel's time is not past the present");
-                }
-            }
-        }
-        match to {
-            State::Fired => self.note_fired(&mut locked, count),
-            _ => self.wheel.cancelled.add(count, &mut locked),
-        }
-        self.next.store(locked.wheel.next().unwrap_or(NEVER), Ordering::Relaxed);
-        drop(locked);
-        batch.wake_all();
-        more
+    /// Timers have been taken out of the wheel: what is the earliest now.
+    pub(crate) fn note_next(&self, held: &mut Locked) {
+        self.next.store(held.wheel.next().unwrap_or(NEVER), Ordering::Relaxed);
     }
 
     /// The deadline of the shard's earliest timer, not counting cancelled ones, or [`NEVER`]. Locks.

@@ -1,18 +1,18 @@
 //! [`ShardRef`]: how an entry keeps its shard alive.
 //!
-//! It is an `Arc`, but to count one up and down costs two atomic operations a timer, a quarter of those that setting
-//! and cancelling one took. Most timers are made and dropped on the same worker. So a count that is given up on the shard's own worker
+//! It is an `Arc`, but to count one up and down costs two atomic operations a timer, a quarter of those that it takes to set
+//! and cancel one. Most timers are made and dropped on the same worker. So a count that is given up on the shard's own worker
 //! is not given back but *kept*, in a number that only that worker touches, and the next timer made there takes it over.
 //!
-//! A worker that drops foreign code's waker on the way looks again whether it is one still (`Entry::drop`).
-//!
-//! The kept counts refer to the shard from within, so they would keep it for ever: [`ShardRef::give_back_kept`], called when the driver shuts
-//! down and no worker is left, gives them back, and from then on none is kept.
+//! The kept counts refer to the shard from within, so they would keep it for ever: [`ShardRef::give_back_kept`], called when
+//! the driver shuts down and no worker is left, gives them back, and from then on none is kept.
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use crossbeam_utils::CachePadded;
+use runtime_core::context::Station;
 use runtime_core::primitive::Arc;
 use runtime_core::primitive::atomic::AtomicUsize;
 use runtime_core::primitive::atomic::Ordering::Relaxed;
@@ -25,7 +25,7 @@ use crate::shard::Shard;
 /// all of them, order one thread after the other.
 pub(crate) struct Kept(AtomicUsize);
 
-/// So many counts are kept at most, so that giving them back does not take long.
+/// How many counts are kept at most, so that giving them back does not take long.
 const MOST: usize = 1 << 12;
 const CLOSED: usize = usize::MAX;
 
@@ -56,12 +56,6 @@ impl Kept {
         has_any
     }
 
-    /// Whether there is no worker any more, and never will be.
-    #[inline]
-    pub(crate) fn is_closed(&self) -> bool {
-        self.0.load(Relaxed) == CLOSED
-    }
-
     /// When there is no worker any more: how many counts to give back. None is kept from then on.
     fn close(&self) -> usize {
         let kept = self.0.swap(CLOSED, Relaxed);
@@ -69,13 +63,29 @@ impl Kept {
     }
 }
 
-/// See the module.
+/// A shard, and what only its worker touches.
+struct Owned {
+    shard: Shard,
+    kept: CachePadded<Kept>,
+    /// Whose shard it is, once that is known.
+    station: OnceLock<Station>,
+}
+
+/// A counted reference to a shard.
 #[derive(Clone)]
-pub(crate) struct ShardRef(Arc<CachePadded<Shard>>);
+pub(crate) struct ShardRef(Arc<CachePadded<Owned>>);
 
 impl ShardRef {
     pub(crate) fn new(shard: Shard) -> Self {
-        Self(Arc::new(CachePadded::new(shard)))
+        let kept = CachePadded::new(Kept::new());
+        Self(Arc::new(CachePadded::new(Owned { shard, kept, station: OnceLock::new() })))
+    }
+
+    /// Whether this is the shard of that station, whose it becomes if it is nobody's yet. (It is another's if somebody gives
+    /// one driver's handle to two runtimes.)
+    #[inline]
+    pub(crate) fn is_of(&self, station: Station) -> bool {
+        *self.0.station.get_or_init(|| station) == station
     }
 
     /// Another reference.
@@ -85,7 +95,7 @@ impl ShardRef {
     /// The calling thread is the shard's worker.
     #[inline]
     pub(crate) unsafe fn clone_at_home(&self) -> Self {
-        if self.own().kept.take() {
+        if self.0.kept.take() {
             // SAFETY: a copy of the pointer, for a count that `give_up` has kept.
             unsafe { std::ptr::read(self) }
         } else {
@@ -93,21 +103,17 @@ impl ShardRef {
         }
     }
 
-    /// Gives the reference up.
-    ///
-    /// # Safety
-    ///
-    /// `is_at_home` only if the calling thread is the shard's worker.
+    /// Drops the reference, or keeps its count if the calling thread is the shard's worker.
     #[inline]
-    pub(crate) unsafe fn give_up(self, is_at_home: bool) {
-        if is_at_home && self.own().kept.put() {
+    pub(crate) fn give_up(self) {
+        if self.0.station.get().is_some_and(|station| station.is_here()) && self.0.kept.put() {
             std::mem::forget(self);
         }
     }
 
     /// The driver shuts down: gives the counts back that were kept.
     pub(crate) fn give_back_kept(&self) {
-        for _ in 0..self.own().kept.close() {
+        for _ in 0..self.0.kept.close() {
             // SAFETY: as in `clone_at_home`.
             drop(unsafe { std::ptr::read(self) });
         }
@@ -119,7 +125,7 @@ impl Deref for ShardRef {
 
     #[inline]
     fn deref(&self) -> &Shard {
-        &self.0
+        &self.0.shard
     }
 }
 

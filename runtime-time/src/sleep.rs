@@ -221,7 +221,7 @@ impl Sleep {
                 State::Past
             }
             State::New | State::Ahead => entry.as_mut().set(waker),
-            State::Waiting | State::Noted => entry.as_mut().refresh(waker),
+            State::Waiting => entry.as_mut().refresh(waker),
             state => state,
         };
         match state {

@@ -20,10 +20,7 @@ use std::time::Instant;
 use self::entered::Entered;
 pub(crate) use self::entered::{Frame, MainFuture, RuntimeGuard, UserGuard};
 pub use self::station::Station;
-pub use self::task::at_end_of_poll;
-pub(crate) use self::task::{
-    CurrentTask, end_poll_for_others, in_task, lend, note_wake, outside_of_poll, take_back, task_id, wake_in_poll,
-};
+pub(crate) use self::task::{CurrentTask, in_task, lend, note_wake, outside_of_poll, take_back, task_id, wake_in_poll};
 use crate::clock::Clock;
 use crate::coop::Budget;
 use crate::driver::{KnownService, Service};

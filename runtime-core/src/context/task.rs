@@ -1,12 +1,12 @@
-//! The task that a thread polls, and what is put off until that poll ends.
+//! The task that a thread polls.
 
 use std::cell::Cell;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::task::Waker;
 
-use super::{CONTEXT, place};
+use super::CONTEXT;
 use crate::coop::Budget;
-use crate::task::{Header, Id, is_waker_of_task, with_borrowed_waker};
+use crate::task::{Id, is_waker_of_task};
 
 /// A task that is being polled.
 #[derive(Debug)]
@@ -18,20 +18,12 @@ pub(crate) struct CurrentTask {
     /// Whether a waker of the task has the reference that came with it from its queue, and is not counted. Such a waker
     /// was cloned on this thread, in this poll; and any other of the task's that is dropped here will do to give it back.
     has_lent: Cell<bool>,
-    /// Whether a service wants to be told when the poll ends.
-    has_timers: Cell<bool>,
 }
 
 impl CurrentTask {
     #[inline]
     pub(crate) fn new(id: Id, waker: *const ()) -> Self {
-        Self {
-            id,
-            waker: Cell::new(waker),
-            yields: Cell::new(false),
-            has_lent: Cell::new(false),
-            has_timers: Cell::new(false),
-        }
+        Self { id, waker: Cell::new(waker), yields: Cell::new(false), has_lent: Cell::new(false) }
     }
 
     /// Whether it has woken itself, on the thread that polls it.
@@ -40,18 +32,9 @@ impl CurrentTask {
         self.yields.get()
     }
 
-    /// Its poll is over, or has been for as long as others are concerned.
-    #[inline]
-    pub(crate) fn end_poll(&self) {
-        if self.has_timers.get() {
-            self.file_timers();
-        }
-    }
-
-    /// The same for its last poll: what runs of it afterwards is outside of its polls.
+    /// Its last poll is over: what runs of it afterwards is outside of its polls.
     #[inline]
     pub(crate) fn end_last_poll(&self) {
-        self.end_poll();
         self.waker.set(ptr::null());
     }
 
@@ -60,17 +43,6 @@ impl CurrentTask {
     pub(crate) fn settle(&self) -> bool {
         self.waker.set(ptr::null());
         self.has_lent.replace(false)
-    }
-
-    #[cold]
-    fn file_timers(&self) {
-        // A timer that is due by now has not been waited for in vain: its wake is none by the task itself.
-        let data = self.waker.replace(ptr::null());
-        if let Some(header) = NonNull::new(data.cast_mut().cast::<Header>()) {
-            // The task is being polled, which keeps it; its waker's data is the task pointer.
-            with_borrowed_waker(header, |waker| place().poll_ended(waker));
-        }
-        self.waker.set(data);
     }
 }
 
@@ -146,27 +118,7 @@ pub(crate) fn take_back(waker: *const ()) -> bool {
     with_task(|task| ptr::eq(task.waker.get(), waker) && task.has_lent.replace(false)) == Some(true)
 }
 
-/// Whether the waker is that of the task which this thread polls. If so, the timer service of the thread's runtime is told
-/// when that poll ends ([`Service::poll_ended`](crate::driver::Service::poll_ended)): before anybody else can poll the task.
-///
-/// A wake of that task can have no effect before then. So what leads to such a wake can wait for the end of the poll, and need
-/// not be done at all if it has become pointless.
-#[inline]
-pub fn at_end_of_poll(waker: &Waker) -> bool {
-    is_waker_of_task(waker)
-        && with_task(|task| {
-            let is_its_own = ptr::eq(task.waker.get(), waker.data());
-            task.has_timers.set(task.has_timers.get() | is_its_own);
-            is_its_own
-        }) == Some(true)
-}
-
-/// The poll at hand is going to last: what has been put off until its end is done now.
-pub(crate) fn end_poll_for_others() {
-    with_task(CurrentTask::end_poll);
-}
-
-/// Runs code of a task that blocks, as if outside of its poll: nothing is put off until that ends.
+/// Runs code of a task that blocks, as if outside of its poll: a wake of the task is an ordinary one, and there is no budget.
 pub(crate) fn outside_of_poll<R>(f: impl FnOnce() -> R) -> R {
     let Some(id) = task_id() else { return f() };
     in_task(&CurrentTask::new(id, ptr::null()), Budget::UNCONSTRAINED, f)

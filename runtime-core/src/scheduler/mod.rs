@@ -47,21 +47,6 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// See [`Service::poll_ended`](crate::driver::Service::poll_ended).
-    pub(crate) fn poll_ended(self, waker: &Waker) {
-        let runtime = match self {
-            Place::Outside | Place::Blocking(_) | Place::Aside(_) | Place::Lost(_) => return,
-            // SAFETY: as in `index`.
-            Place::Multi(worker) => unsafe { worker.as_ref() }.runtime(),
-            // SAFETY: as in `index`.
-            Place::Current(worker) => unsafe { worker.as_ref() }.runtime(),
-        };
-        if let (Some(service), Some(index)) = (&runtime.drivers.time, self.index()) {
-            // SAFETY: that is what the thread's place says.
-            unsafe { service.poll_ended(index, waker) };
-        }
-    }
-
     #[inline]
     pub(crate) fn index(self) -> Option<usize> {
         match self {

@@ -50,7 +50,6 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
     match polled {
         Ok(Poll::Pending) => {
             runner.tell(&task, TaskEventKind::Pending);
-            runner.end_poll();
             let lent = runner.settle();
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
             match cell.header.state.finish_poll(runner.has_yielded(), lent) {

@@ -63,7 +63,7 @@ pub(crate) use self::birthplace::Site;
 pub(crate) use self::cell::Header;
 pub(crate) use self::raw::{Again, Birth, Notified, TaskRef, free};
 pub(crate) use self::runner::Runner;
-pub(crate) use self::waker::{is_waker_of_task, task_of_waker, with_borrowed as with_borrowed_waker};
+pub(crate) use self::waker::{is_waker_of_task, task_of_waker};
 
 use crate::context::Frame;
 

@@ -35,14 +35,6 @@ impl Runner<'_> {
         self.current.is_some_and(CurrentTask::yields)
     }
 
-    /// A poll is over.
-    #[inline]
-    pub(super) fn end_poll(&self) {
-        if let Some(current) = self.current {
-            current.end_poll();
-        }
-    }
-
     /// Whether a waker has the reference that the task brought from its queue: see `state.rs`. None is lent any more.
     #[inline]
     pub(super) fn settle(&self) -> bool {

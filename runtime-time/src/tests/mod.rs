@@ -3,7 +3,7 @@
 mod driver;
 mod entry;
 mod futures;
-mod noted;
+mod in_task;
 mod runtime;
 mod stress;
 

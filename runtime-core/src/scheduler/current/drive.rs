@@ -147,10 +147,6 @@ impl Worker {
         Current::shared(&self.runtime)
     }
 
-    pub(crate) fn runtime(&self) -> &Inner {
-        &self.runtime
-    }
-
     #[inline]
     pub(crate) fn is_of(&self, runtime: &Inner) -> bool {
         std::ptr::eq(&*self.runtime, runtime)

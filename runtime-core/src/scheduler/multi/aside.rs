@@ -52,8 +52,6 @@ impl Worker {
         if !self.is_guest() && context::task_id().is_none() {
             return outside(f);
         }
-        // While this is the place where it began.
-        context::end_poll_for_others();
         let place = context::take_place(Place::Aside(NonNull::from(&**self.runtime())));
         let _back = Back { worker: self, place: ManuallyDrop::new(place) };
         self.step_aside();

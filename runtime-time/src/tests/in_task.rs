@@ -1,4 +1,4 @@
-//! Timers that are set by the task that is being polled: noted, and filed when the poll ends (`pad.rs`).
+//! Timers that a task on a real scheduler sets, and what becomes of them in the same poll, on other threads, and at the end.
 
 use std::future::{pending, poll_fn};
 use std::thread;
@@ -15,10 +15,6 @@ fn in_task<T: Send + 'static>(runtime: &Runtime, task: impl Future<Output = T> +
     runtime.block_on(async { spawn(task).await.unwrap() })
 }
 
-fn timers_set(runtime: &Runtime) -> u64 {
-    runtime.0.metrics().drivers().timers_set
-}
-
 /// Polls once, with the waker of the task.
 async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
     poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
@@ -27,26 +23,7 @@ async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
 const BOTH: [Flavor; 2] = [Flavor::CurrentThread, Flavor::MultiThread];
 
 #[test]
-fn what_is_dropped_in_the_poll_that_set_it_never_reaches_the_wheel() {
-    for flavor in BOTH {
-        let runtime = runtime(flavor);
-        in_task(&runtime, async {
-            for _ in 0..100 {
-                // In whatever order they go, there is room for the next.
-                let mut sleeps = [HOUR; 4].map(|time| Box::pin(sleep(time)));
-                for sleep in &mut sleeps {
-                    assert!(poll_once(sleep.as_mut()).await.is_pending());
-                }
-                let [first, second, third, fourth] = sleeps;
-                drop((second, first, fourth, third));
-            }
-        });
-        assert_eq!(timers_set(&runtime), 0);
-    }
-}
-
-#[test]
-fn more_than_there_is_room_for_fire_all_the_same() {
+fn all_timers_that_one_poll_sets_fire() {
     for flavor in BOTH {
         let runtime = runtime(flavor);
         in_task(&runtime, async {
@@ -87,7 +64,7 @@ fn a_deadline_that_passes_during_the_poll_wakes_the_task() {
             let mut polls = 0;
             poll_fn(|cx| {
                 polls += 1;
-                // Not a second time in the same poll, which would set it for good.
+                // Not a second time in the same poll.
                 if polls == 1 { Poll::Pending } else { timer.as_mut().poll(cx) }
             })
             .await;
@@ -162,7 +139,6 @@ fn another_thread_may_put_it_forward_and_its_task_is_woken() {
             while !timer.is_elapsed() {
                 thread::yield_now();
             }
-            // Not dropped here: the deadline may have passed before the poll ended, and then nobody is woken yet.
             timer
         });
         let mut polls = 0;
@@ -185,13 +161,12 @@ fn another_task_has_it_when_its_own_is_done() {
             assert!(poll_once(timer.as_mut()).await.is_pending());
             Some(timer)
         });
-        assert_eq!(timers_set(&runtime), 1, "filed when its task was done");
         in_task(&runtime, timer.unwrap());
     }
 }
 
 #[test]
-fn it_is_filed_before_the_task_blocks_in_place() {
+fn it_fires_while_its_task_blocks_in_place() {
     let runtime = runtime(Flavor::MultiThread);
     let handle = runtime.0.clone();
     in_task(&runtime, async move {
@@ -207,7 +182,7 @@ fn it_is_filed_before_the_task_blocks_in_place() {
 }
 
 #[test]
-fn the_end_of_the_runtime_ends_what_was_noted() {
+fn the_end_of_the_runtime_ends_what_a_task_has_set() {
     for flavor in BOTH {
         let runtime = runtime(flavor);
         let kept: Arc<Mutex<Option<Pin<Box<Sleep>>>>> = Arc::default();
@@ -244,29 +219,6 @@ fn one_that_is_known_to_be_due_is_ready_at_its_first_poll() {
 }
 
 #[test]
-fn whoever_looks_in_the_same_poll_sees_when_its_time_is_over() {
-    for flavor in BOTH {
-        in_task(&runtime(flavor), async {
-            let mut timer = Box::pin(sleep(2 * MS));
-            assert!(poll_once(timer.as_mut()).await.is_pending());
-            while !timer.is_elapsed() {
-                thread::yield_now();
-            }
-            assert!(Instant::now() >= timer.deadline());
-            assert!(poll_once(timer.as_mut()).await.is_ready());
-            // And it stays so when the poll ends.
-            let mut timer = Box::pin(sleep(2 * MS));
-            assert!(poll_once(timer.as_mut()).await.is_pending());
-            while !timer.is_elapsed() {
-                thread::yield_now();
-            }
-            runtime_core::task::yield_now().await;
-            assert!(timer.is_elapsed());
-        });
-    }
-}
-
-#[test]
 fn one_that_is_set_in_a_nested_block_on_wakes_the_task_outside() {
     let (outer, other) = (runtime(Flavor::MultiThread), runtime(Flavor::MultiThread));
     for inner in [outer.0.clone(), other.0.clone()] {
@@ -282,7 +234,7 @@ fn one_that_is_set_in_a_nested_block_on_wakes_the_task_outside() {
 }
 
 #[test]
-fn what_is_set_after_the_last_poll_is_not_left_on_the_pad() {
+fn a_timer_may_be_set_after_the_last_poll_of_its_task() {
     type Kept = Arc<Mutex<Option<Pin<Box<Sleep>>>>>;
     /// An output that sets a timer when it is dropped.
     struct Late(Waker, Kept);
@@ -302,7 +254,7 @@ fn what_is_set_after_the_last_poll_is_not_left_on_the_pad() {
                 runtime_core::task::yield_now().await;
             }
         });
-        assert_eq!(timers_set(&runtime), 1);
+        assert_eq!(runtime.0.metrics().drivers().timers_set, 1);
     }
 }
 

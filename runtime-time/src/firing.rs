@@ -1,0 +1,57 @@
+//! Taking timers out of a shard's wheel: those that are due, or all of them when the driver shuts down.
+//!
+//! That goes a batch at a time: out of the wheel under the lock, then the wakers without it.
+
+use crate::batch::WakeBatch;
+use crate::entry::{Entry, State};
+use crate::shard::Shard;
+
+/// How many entries that were put off are filed again under one hold of the lock. It takes as long as to fire them.
+const FILED_AGAIN: usize = 64;
+
+/// Fires everything that is due, in order, and wakes the tasks. (An entry that was put off comes in the place of its old
+/// deadline, if the new one has passed as well.)
+pub(crate) fn fire(shard: &Shard, now: u64, batch: &mut WakeBatch) {
+    while expire_some(shard, now, State::Fired, batch) {}
+}
+
+/// Ends all waits and refuses new ones.
+pub(crate) fn close(shard: &Shard, batch: &mut WakeBatch) {
+    shard.lock().close();
+    while expire_some(shard, u64::MAX, State::Closed, batch) {}
+}
+
+/// Expires one batch of entries and wakes their tasks. True if there may be more.
+fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> bool {
+    let mut locked = shard.lock();
+    let mut count = 0;
+    let mut more = true;
+    let mut filed_again = 0;
+    while !batch.is_full() && filed_again < FILED_AGAIN {
+        let Some(node) = locked.wheel.pop_due(now) else {
+            more = false;
+            break;
+        };
+        // SAFETY: the node was in the wheel, so its entry was `Waiting`; the lock is held.
+        match unsafe { Entry::expire(Entry::of_node(node), to, now) } {
+            Ok(waker) => {
+                batch.push(waker);
+                count += 1;
+            }
+            Err(later) => {
+                filed_again += 1;
+                // SAFETY: its entry still waits: it is pinned, and stays until it has been taken out.
+                let filed = unsafe { locked.wheel.insert(node, later) };
+                filed.expect("the wheel's time is not past the present");
+            }
+        }
+    }
+    match to {
+        State::Fired => shard.note_fired(&mut locked, count),
+        _ => shard.note_cancelled(&mut locked, count),
+    }
+    shard.note_next(&mut locked);
+    drop(locked);
+    batch.wake_all();
+    more
+}
