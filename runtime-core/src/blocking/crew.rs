@@ -12,45 +12,37 @@
 //! # One at a time
 //!
 //! Waking a thread for every job is a waste when jobs are short: the first few threads would do them all. So while a
-//! thread is `coming` (summoned, or starting, and not there yet), nobody summons another (but see below); the one that comes takes a
+//! thread is `coming` (summoned, or starting, and not there yet), nobody summons another; the one that comes takes a
 //! job and, if more are queued, summons the next before it begins. A queue that is not empty therefore always has a
 //! thread coming, unless all are busy and no more are allowed; then the next to finish takes from it. Should the one
 //! that was coming fail to start, one that has begun to wait meanwhile is summoned in its place.
 //!
-//! A thread begins with the user's hook, which may block. So it takes its first job before it calls the hook, as if that were a
-//! part of the job: it counts as busy, not as coming, and others come for the jobs behind. The same goes for a thread that starts
-//! another after it has taken a job. Should the crew be closed meanwhile, that job has not begun, and is cancelled like those
-//! that are queued.
+//! So a batch of short jobs is mostly done by the first thread that is up, which wakes one other. Jobs that take long, or
+//! wait for each other, get a thread each, one after the other.
 //!
-//! # Short jobs
-//!
-//! Nor is anybody summoned while a thread at work will soon have begun all that is queued, going by how long jobs take
-//! (`backlog.rs`). That may be wrong, so it is done only while some other thread is *on the watch*: it waits like those that
-//! are idle, and can be summoned, but looks after the queue each `watch`. If jobs wait, and what had waited when it last looked
-//! has not all been begun, or nothing has, it comes, and notes that jobs take long. It goes off the watch, under the lock, only when the queue is empty and nobody
-//! has relied on it for a `watch`, and when it comes itself. So a queue that is not empty has a thread coming, or one on the
-//! watch, unless all are busy and no more are allowed. A thread that runs out of work goes on the watch if nobody is, and
-//! another thread is up. While it is relied on it wakes up for every look, and does not end.
+//! A thread begins with the user's hook, which may block. So it takes its first job before it calls the hook, as if that
+//! were a part of the job: it counts as busy, not as coming, and others come for the jobs behind. The same goes for a thread
+//! that starts another after it has taken a job. Should the crew be closed meanwhile, that job has not begun, and is
+//! cancelled like those that are queued.
 //!
 //! # Looking out
 //!
-//! A thread that finds the queue empty looks out for the next job a little (`patience.rs`) before it waits, if none is coming: for that
-//! time it is the one. So whoever submits a job then wakes nobody. It gives up under the lock, and only if the queue is still
-//! empty. Should it lose its processor meanwhile it is late after a while, and not relied on by whoever submits a job then: another is
-//! summoned, or started, beside it. A job that came before that waits until it is back, or until the next job, a busy thread or the
-//! watch comes.
+//! A thread that finds the queue empty looks out for the next job a little (`patience.rs`) before it waits, if none is coming:
+//! for that time it is the one. So a thread that submits a job then wakes nobody. It gives up under the lock, and only if the
+//! queue is still empty. Should it lose its processor meanwhile, it is late after a while, and the next submitter does not rely
+//! on it: another is summoned, or started, beside it. A job that came before that waits until it is back, or until the next
+//! job, or a busy thread, comes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use super::backlog::Backlog;
 use crate::clock::Clock;
 use crate::primitive::{Condvar, Mutex, MutexGuard};
 use crate::wake_latency::WakeLatency;
 
-/// See the module. `J` is a job.
+/// The threads of a blocking pool and their queue. `J` is a job.
 pub(super) struct Crew<J> {
     state: Mutex<State<J>>,
     /// There is a job for a waiting thread, or the crew is dismissed.
@@ -65,19 +57,15 @@ pub(super) struct Crew<J> {
     started: Instant,
 }
 
-/// See the module.
+/// How many threads there may be, and how long they stay.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// So many threads at most.
+    /// The most threads at a time.
     pub(super) threads: usize,
-    /// A thread that had no work for so long ends.
+    /// How long a thread waits for work before it ends.
     pub(super) keep_alive: Duration,
-    /// A thread that has looked out for so long is not relied on.
+    /// A thread that looks out for longer than this is not relied on.
     pub(super) late_after: Duration,
-    /// Nobody is summoned, which takes so long, for jobs that will be begun within the time that this returns, ...
-    pub(super) soon: fn(Duration) -> Duration,
-    /// ... but somebody looks whether they are, this often.
-    pub(super) watch: Duration,
 }
 
 struct State<J> {
@@ -89,11 +77,6 @@ struct State<J> {
     coming: usize,
     /// Since when one of these has looked out, if one does.
     looking_since: Option<Instant>,
-    /// A thread that waits is on the watch. It counts as idle.
-    is_watched: bool,
-    /// Since it last found that no job waits, somebody was not summoned because of that.
-    is_relied_on: bool,
-    backlog: Backlog,
     /// Threads that somebody is about to start, or has started and not said so yet.
     starting: usize,
     started: u64,
@@ -109,9 +92,6 @@ impl<J> Crew<J> {
             summoned: 0,
             coming: 0,
             looking_since: None,
-            is_watched: false,
-            is_relied_on: false,
-            backlog: Backlog::default(),
             starting: 0,
             started: 0,
             closed: false,
@@ -143,11 +123,6 @@ impl<J> Crew<J> {
     /// started, and counted already.
     fn summon(&self, state: &mut State<J>) -> Option<u64> {
         if state.queue.is_empty() || state.coming > usize::from(self.is_looker_late(state)) {
-            return None;
-        }
-        let soon = (self.limits.soon)(self.wake_latency.average());
-        if state.is_watched && state.backlog.is_soon_begun(state.queue.len(), soon, Clock::real) {
-            state.is_relied_on = true;
             return None;
         }
         if state.idle > 0 {
@@ -194,9 +169,9 @@ impl<J> Crew<J> {
         VecDeque::new()
     }
 
-    /// What a thread does until it ends. `begin` is called once, before anything else of the user's; `start` starts the thread of a
-    /// number; `run` does a job, and `cancel` is for one that was taken, but not begun before the crew was closed; `look_out` looks
-    /// for a job as long as that seems to pay, given how long it takes to be woken.
+    /// What a thread does until it ends. `begin` is called once, before anything else of the user's; `start` starts the
+    /// thread of a number; `run` does a job, and `cancel` is for one that was taken, but not begun before the crew was
+    /// closed; `look_out` looks for a job as long as that seems to pay, given how long it takes to be woken.
     pub(super) fn work(
         &self,
         begin: impl FnOnce(),
@@ -210,33 +185,22 @@ impl<J> Crew<J> {
         loop {
             // Here as one that was started or summoned, or has looked out.
             state.coming -= 1;
-            // What it takes to get the next job counts as that one's time, too.
-            let mut now = Clock::real();
             while let Some(job) = self.take(&mut state) {
-                let number = state.backlog.note_begun(now);
                 let to_start = self.summon(&mut state);
                 let has_other_things_first = to_start.is_some() || begin.is_some();
-                let (began, ended) = MutexGuard::unlocked(&mut state, || {
+                MutexGuard::unlocked(&mut state, || {
                     if let Some(number) = to_start {
                         start(number);
                     }
                     if let Some(begin) = begin.take() {
                         begin();
                     }
-                    let mut is_too_late = false;
-                    if has_other_things_first {
-                        now = Clock::real();
-                        is_too_late = self.state.lock().closed;
-                    }
-                    if is_too_late {
-                        cancel(job)
+                    if has_other_things_first && self.state.lock().closed {
+                        cancel(job);
                     } else {
-                        run(job)
+                        run(job);
                     }
-                    (now, Clock::real())
                 });
-                state.backlog.note_ended(number, ended.saturating_duration_since(began));
-                now = ended;
             }
             if let Some(begin) = begin.take() {
                 // Another thread has taken the job that this one was started for.
@@ -299,16 +263,8 @@ impl<J> Crew<J> {
     /// Waits. False if the thread shall end.
     fn wait_for_work(&self, state: &mut MutexGuard<'_, State<J>>) -> bool {
         state.idle += 1;
-        let is_another_up = state.threads > state.idle;
-        // `Some` while on the watch: how many jobs are to have been begun by the next look.
-        let mut watch = (is_another_up && !state.is_watched).then(|| Self::expected_by_next_look(state));
-        if watch.is_some() {
-            state.is_watched = true;
-            // Others relied on another watch, if at all.
-            state.is_relied_on = false;
-        }
-        let mut deadline = self.deadline(watch);
-        let is_to_come = loop {
+        let deadline = Clock::real().checked_add(self.limits.keep_alive);
+        loop {
             let timed_out = match deadline {
                 Some(deadline) => self.work.wait_until(state, deadline).timed_out(),
                 None => {
@@ -319,46 +275,13 @@ impl<J> Crew<J> {
             if state.summoned > 0 {
                 state.summoned -= 1;
                 self.wake_latency.note_up(self.nanos_since_start());
-                break true;
+                return true;
             }
-            if state.closed {
+            if state.closed || timed_out {
                 state.idle -= 1;
-                break false;
+                return false;
             }
-            if !timed_out {
-                continue;
-            }
-            let Some(expected) = watch else {
-                state.idle -= 1;
-                break false;
-            };
-            let jobs_wait = !state.queue.is_empty();
-            if jobs_wait && state.backlog.begun() < expected {
-                state.idle -= 1;
-                state.coming += 1;
-                // Else they have waited for a thread that was coming and has lost its processor, not for long jobs.
-                if state.is_relied_on {
-                    state.backlog.note_stuck(self.limits.watch);
-                }
-                break true;
-            }
-            state.is_watched = state.is_relied_on || jobs_wait;
-            state.is_relied_on &= jobs_wait;
-            watch = state.is_watched.then(|| Self::expected_by_next_look(state));
-            deadline = self.deadline(watch);
-        };
-        state.is_watched &= watch.is_none();
-        is_to_come
-    }
-
-    /// How many jobs will have been begun by the watch's next look, unless they take long: those that wait, and at least one.
-    fn expected_by_next_look(state: &State<J>) -> u64 {
-        state.backlog.begun() + state.queue.len().max(1) as u64
-    }
-
-    /// Until when a thread waits.
-    fn deadline(&self, watch: Option<u64>) -> Option<Instant> {
-        Clock::real().checked_add(if watch.is_some() { self.limits.watch } else { self.limits.keep_alive })
+        }
     }
 
     /// Takes no more jobs, and returns those that are queued. Jobs that run go on.

@@ -15,26 +15,22 @@ use super::crew::{Crew, Limits};
 const AT_ONCE: Duration = Duration::ZERO;
 const NEVER: Duration = Duration::MAX;
 
-/// What a model is made with. A watch is over at once, and jobs never seem to be begun soon, or always.
+/// What a model is made with.
 #[derive(Clone, Copy)]
 struct Times {
     keep_alive: Duration,
     late_after: Duration,
-    soon: fn(Duration) -> Duration,
 }
 
-/// Threads that wait for ever, and rely on the watch whenever there is one.
-const PATIENT: Times = Times { keep_alive: NEVER, late_after: NEVER, soon: |_| Duration::MAX };
+/// Threads wait for ever, and are relied on while they look out.
+const PATIENT: Times = Times { keep_alive: NEVER, late_after: NEVER };
 
 /// All of these.
 fn all_times() -> impl Iterator<Item = Times> {
     let times = [AT_ONCE, NEVER];
-    let soons: [fn(Duration) -> Duration; 2] = [|_| Duration::ZERO, |_| Duration::MAX];
-    times.into_iter().flat_map(move |keep_alive| {
-        times
-            .into_iter()
-            .flat_map(move |late_after| soons.into_iter().map(move |soon| Times { keep_alive, late_after, soon }))
-    })
+    times
+        .into_iter()
+        .flat_map(move |keep_alive| times.into_iter().map(move |late_after| Times { keep_alive, late_after }))
 }
 
 /// What becomes of the jobs.
@@ -56,8 +52,8 @@ struct Model {
 
 impl Model {
     fn new(threads: usize, times: Times) -> Self {
-        let Times { keep_alive, late_after, soon } = times;
-        let limits = Limits { threads, keep_alive, late_after, soon, watch: AT_ONCE };
+        let Times { keep_alive, late_after } = times;
+        let limits = Limits { threads, keep_alive, late_after };
         Self {
             crew: Crew::new(limits),
             done: Mutex::new(Vec::new()),
@@ -177,6 +173,18 @@ fn loom_a_thread_that_takes_a_job_summons_the_next() {
             model.assert_over(2);
         });
     }
+}
+
+/// Three jobs that end only together: each thread that comes passes the call on.
+#[test]
+fn loom_jobs_that_wait_for_each_other_all_get_a_thread() {
+    check(1, || {
+        let model = Arc::new(Model { together: 3, ..Model::new(3, PATIENT) });
+        (0..3).for_each(|job| model.submit(job));
+        model.wait_for(3);
+        model.close();
+        model.assert_over(3);
+    });
 }
 
 /// The same for threads that have run out of work, of which one looks out and the other waits, or both wait.

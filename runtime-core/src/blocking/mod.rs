@@ -10,7 +10,6 @@
 //! While a job exists real time passes for somebody, so a paused clock must not advance by itself: from before the job
 //! is queued until after whoever waits for it was told.
 
-mod backlog;
 mod crew;
 mod task;
 
@@ -33,13 +32,10 @@ use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::Place;
 use crate::task::{Birth, JoinHandle, Notified, Runner, request_cancel};
 
-/// A look-out takes half of that at most, unless the thread has lost its processor.
+/// Twice the longest look-out: a thread that has looked out for longer has lost its processor.
 const LATE_AFTER: Duration = Duration::from_micros(200);
-/// For so long, or twice as long, a job may have to wait that is submitted just after the first long one, after many short ones, was
-/// begun.
-const WATCH: Duration = Duration::from_millis(1);
 
-/// See the module.
+/// A runtime's blocking pool.
 pub(crate) struct Pool {
     crew: Crew<Notified>,
     /// Handles of threads that have ended or are about to, and of those that run.
@@ -54,8 +50,6 @@ impl Pool {
             threads: config.max_blocking_threads.max(1),
             keep_alive: config.thread_keep_alive,
             late_after: LATE_AFTER,
-            soon: Patience::length,
-            watch: WATCH,
         });
         Self { crew, handles: Mutex::default(), single_cpu: config.num_processors() == 1 }
     }
@@ -118,7 +112,7 @@ impl Pool {
 
     fn look_out(&self, patience: &Patience, wake: Duration, is_there: &dyn Fn() -> bool) {
         if !self.single_cpu {
-            patience.look_out(wake, Clock::real, Some(&thread::yield_now), is_there, is_there);
+            patience.look_out(wake, Clock::real, None, is_there, is_there);
         }
     }
 
