@@ -111,28 +111,6 @@ fn an_imbalance_between_two_workers_shows_as_steals() {
 }
 
 #[test]
-fn a_burst_that_is_soon_over_is_left_to_its_worker() {
-    if processors() == 1 {
-        return; // Whoever looks on there takes the processor from the one who works.
-    }
-    let _watchdog = watchdog();
-    let runtime = multi(2);
-    let metrics = runtime.handle().metrics();
-    // Whether the other comes by just then is chance, so as often as it takes.
-    for tasks in (1..100).cycle() {
-        let burst = runtime.spawn(async move {
-            for task in (0..tasks).map(|_| rt::spawn(async {})).collect::<Vec<_>>() {
-                task.await.unwrap();
-            }
-        });
-        runtime.block_on(burst).unwrap();
-        if metrics.totals().steals_spared > 0 {
-            break;
-        }
-    }
-}
-
-#[test]
 fn queue_depths_count_what_waits() {
     let _watchdog = watchdog();
     let runtime = multi(1);

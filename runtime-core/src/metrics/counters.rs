@@ -10,15 +10,7 @@ impl Counter {
     /// Adds. Only for the thread that the counter belongs to.
     #[inline]
     pub(crate) fn add(&self, n: u64) {
-        self.add_and_get(n);
-    }
-
-    /// The same, and returns the new count.
-    #[inline]
-    pub(crate) fn add_and_get(&self, n: u64) -> u64 {
-        let count = self.0.load(Ordering::Relaxed).wrapping_add(n);
-        self.0.store(count, Ordering::Relaxed);
-        count
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
     }
 
     /// Adds, from any thread.
@@ -90,8 +82,6 @@ worker_counters! {
     foreign_wakes,
     /// Times the worker polled the drivers without waiting, or waited in them.
     driver_polls,
-    /// Times it watched tasks that another worker had, rather than take them, until they were gone.
-    steals_spared,
 }
 
 #[cfg(test)]

@@ -156,12 +156,6 @@ impl Pacing {
         self.length.set(self.length.get().min(self.left.get()));
     }
 
-    /// The thread did something else for long: the interval is over before the next poll, and tells nothing.
-    pub(crate) fn forget(&self) {
-        self.since.set(None);
-        self.left.set(1);
-    }
-
     /// After so many polls that took so long.
     fn next_interval(&self, polls: u32, took: Duration) -> u32 {
         let interval = self.interval.get();
@@ -241,20 +235,6 @@ mod tests {
     fn polls_for_which_the_interval_is_right_leave_it() {
         let pacing = Pacing::new(61);
         (0..1000).for_each(|_| assert_eq!(interval_of(&pacing, 15 * MICROSECOND), 13));
-    }
-
-    #[test]
-    fn what_is_no_poll_is_not_taken_for_short_ones() {
-        let (pacing, mut now) = (Pacing::new(61), Clock::real());
-        pacing.restart(now);
-        interval_of(&pacing, 100 * MICROSECOND);
-        for _ in 0..10 * RUN {
-            now += 200 * MICROSECOND;
-            pacing.forget();
-            assert!(pacing.tick(), "the interval is over");
-            assert_eq!(pacing.end_interval(now), Turn::Due);
-            assert_eq!(pacing.interval.get(), 2);
-        }
     }
 
     /// Ticks until the interval ends. How many it had.

@@ -88,17 +88,14 @@ impl Lanes {
         (lanes, stealers)
     }
 
-    /// Queues a task that was woken or spawned. Whether it lies on the LIFO lane alone. (If a thief was refused its fence, the
-    /// answer is no.)
+    /// Queues a task that was woken or spawned.
     #[inline]
-    pub(crate) fn push(&self, task: Notified) -> bool {
-        let lies_alone = self.bottom.is_open() && self.lifo.is_empty();
-        if lies_alone {
+    pub(crate) fn push(&self, task: Notified) {
+        if self.bottom.is_open() && self.lifo.is_empty() {
             self.bottom.fill(task);
         } else {
             self.lifo.push(task);
         }
-        lies_alone
     }
 
     /// How many tasks are on the LIFO lane.
@@ -288,16 +285,6 @@ fn pop(lane: &Deque<Notified>) -> Option<Notified> {
 }
 
 impl LaneStealers {
-    /// Whether there is a task that drivers woke, or that yielded.
-    pub(crate) fn has_events(&self) -> bool {
-        !self.due.is_empty() || !self.fair.is_empty()
-    }
-
-    /// Whether a thief could take a task from the LIFO lane without going to any trouble.
-    pub(crate) fn has_newer(&self) -> bool {
-        !self.lifo.is_empty()
-    }
-
     pub(crate) fn has_lone(&self) -> bool {
         !self.bottom.is_empty()
     }
@@ -348,12 +335,12 @@ mod tests {
     fn a_lone_task_is_for_anybody_after_a_thief_was_refused_its_fence() {
         let (lanes, stealers) = Lanes::new(61, AsymmetricFence::Refused);
         let (thief, _) = Lanes::new(61, AsymmetricFence::Symmetric);
-        assert!(lanes.push(task(0)));
+        lanes.push(task(0));
         assert!(stealers.has_lone());
         assert_eq!(thief.steal_newer_from(&stealers).map(number), None, "its worker comes for it");
         assert_eq!(stealers.steal_lone().map(number), None);
         assert_eq!(lanes.next().map(number), Some(0));
-        assert!(!lanes.push(task(1)));
+        lanes.push(task(1));
         assert!(!stealers.has_lone());
         assert_eq!(thief.steal_newer_from(&stealers).map(number), Some(1));
     }

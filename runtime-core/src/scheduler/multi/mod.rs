@@ -5,7 +5,7 @@
 //! from foreign threads goes through the *injector*.
 //!
 //! - A worker's life: `worker.rs` has its loop, `lanes.rs` the order in which the lanes are served, `steal.rs` how it comes
-//!   by others' tasks, `sharing.rs` when it had better not, `drivers.rs` what it does with the drivers, `rest.rs` how it
+//!   by others' tasks, `drivers.rs` what it does with the drivers, `rest.rs` how it
 //!   falls asleep, `idle/` the protocol of that, `signal.rs` what all workers are told, `guest.rs` what `block_on` does on
 //!   its caller's thread.
 //! - Workers that are blocked: `monitor/` looks after them, `spares.rs` stand in for them, `balance.rs` says how many,
@@ -26,7 +26,6 @@ mod lanes;
 mod lifecycle;
 mod monitor;
 mod rest;
-mod sharing;
 mod shutdown;
 mod signal;
 mod slot;
@@ -34,7 +33,6 @@ mod spares;
 mod steal;
 mod worker;
 
-use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::Waker;
@@ -51,7 +49,6 @@ use self::lanes::Lanes;
 pub(crate) use self::lanes::take_one;
 use self::lifecycle::Lifecycle;
 use self::monitor::Monitor;
-use self::sharing::{Experience, Sharing};
 use self::signal::Signal;
 use self::slot::Slot;
 use self::spares::Spares;
@@ -90,7 +87,6 @@ pub(crate) struct Shared {
     workers: usize,
     spares: Spares,
     attendance: Attendance,
-    experience: CachePadded<Experience>,
     /// For the spare workers' streams.
     rng: Generator,
     injector: Injector<Notified>,
@@ -122,7 +118,6 @@ struct Core {
     user_random: Stream,
     ids: IdBlock,
     patience: Patience,
-    sharing: RefCell<Sharing>,
 }
 
 /// Both sides of a worker.
@@ -130,8 +125,8 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
     let (lanes, stealers) = Lanes::new(injector_interval, AsymmetricFence::new());
     let (wakeup, parker) = Wakeup::new();
     let (victims, user_random) = (rng.split(), rng.split());
-    let (ids, patience, sharing) = (IdBlock::default(), Patience::default(), RefCell::default());
-    let core = Core { index, lanes, parker, victims, user_random, ids, patience, sharing };
+    let (ids, patience) = (IdBlock::default(), Patience::default());
+    let core = Core { index, lanes, parker, victims, user_random, ids, patience };
     (Slot::new(index, stealers, wakeup), core)
 }
 
@@ -150,7 +145,6 @@ impl Shared {
             workers: config.worker_threads,
             spares: Spares::new(config.spare_workers(), config.thread_keep_alive),
             attendance: Attendance::new(),
-            experience: CachePadded::new(Experience::new()),
             rng,
             injector: Injector::new(),
             foreign_wakers: Injector::new(),
@@ -276,11 +270,6 @@ impl Shared {
     /// Whether there is work that a worker on its way to sleep should stay up for.
     fn has_surplus(&self) -> bool {
         !self.injector.is_empty() || !self.foreign_wakers.is_empty() || self.victims().any(Slot::has_surplus)
-    }
-
-    /// The same, of work that nobody leaves to another (`sharing.rs`).
-    fn has_surplus_for_all(&self) -> bool {
-        !self.injector.is_empty() || !self.foreign_wakers.is_empty() || self.victims().any(Slot::has_work_for_all)
     }
 
     /// Changes how many workers are left asleep, if any are at all.

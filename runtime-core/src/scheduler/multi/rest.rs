@@ -15,8 +15,7 @@ impl Worker {
     #[cold]
     pub(super) fn idle(&self) {
         self.call_foreign_wakers();
-        // Those that watch come back to it after maintenance.
-        if self.may_retire() || self.watches.take() {
+        if self.may_retire() {
             return;
         }
         // Only a searcher does, because the others rely on somebody who searches; and one is enough, for each takes a processor.
@@ -78,14 +77,12 @@ impl Worker {
         }
     }
 
-    /// Sleeps, unless there is work that is not left to somebody else. Whether it has.
+    /// Sleeps, unless there is work. Whether it has.
     fn lie_down(&self) -> bool {
         let shared = self.shared();
         let index = self.core.index;
         shared.idle.start_sleep(index, self.searching.replace(false));
-        let left = self.leaves.take() && !shared.has_surplus_for_all();
-        // The queues first: `idle/`.
-        if shared.has_surplus() && !(left && shared.idle.does_anybody_search()) || self.has_held() {
+        if shared.has_surplus() || self.has_held() {
             if !shared.idle.end_sleep(index) {
                 shared.idle.resume_search();
             }

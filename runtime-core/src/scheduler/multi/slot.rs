@@ -28,8 +28,6 @@ pub(super) struct Slot {
     pub(super) polls_before: AtomicU64,
     /// How long what was queued when it was last seen had to wait, about, in microseconds.
     pub(super) line: AtomicU64,
-    /// Changes when a task comes onto its LIFO lane that is alone there: the count of tasks at that time.
-    pub(super) refilled: AtomicU64,
     pub(super) current: Current,
     pub(super) owner: Owner,
 }
@@ -44,7 +42,6 @@ impl Slot {
             last_seen: AtomicU64::new(0),
             polls_before: AtomicU64::new(0),
             line: AtomicU64::new(0),
-            refilled: AtomicU64::new(0),
             current: Current::default(),
             owner: Owner::new(ListOf::Slot(index)),
         }
@@ -55,12 +52,6 @@ impl Slot {
     pub(super) fn has_surplus(&self) -> bool {
         let own = usize::from(!self.current.is_aside.load(Relaxed));
         self.may_have_work() && self.lanes.len() > own
-    }
-
-    /// Whether there is work that whoever comes along takes: what drivers woke or what yielded; any, if it is not going to
-    /// run one.
-    pub(super) fn has_work_for_all(&self) -> bool {
-        self.may_have_work() && (self.lanes.has_events() || self.current.is_aside() && self.lanes.len() > 0)
     }
 
     /// Whether there is any work on its lanes, be it the one task that it is going to run next.

@@ -1,13 +1,11 @@
 //! How a worker comes by tasks that are not on its own lanes: from the injector, from the attendant, and from other workers,
 //! when it has none left or when one of them is missing.
 
-use std::hint::spin_loop;
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use super::lanes::{LaneStealers, Lanes};
-use super::sharing::{Look, Verdict, WINDOW};
 use super::{Slot, Worker};
 use crate::clock::Clock;
 use crate::task::Notified;
@@ -17,29 +15,6 @@ use crate::task::Notified;
 pub(super) const MISSING: u64 = 400;
 /// And after so many if there are more workers than processors: then to wait for one is nothing unusual.
 pub(super) const MISSING_IN_A_CROWD: u64 = 5_000;
-
-/// A worker that watches goes round so often, which takes a fifth of a millisecond, before it looks after everything else.
-const ROUNDS: u32 = 20;
-/// And pauses so often between its looks at the clock.
-const PAUSES: u32 = 3;
-
-/// What a worker that searches makes of tasks on others' LIFO lanes.
-#[derive(Clone, Copy)]
-enum Stance {
-    Takes,
-    Watches,
-    /// Somebody else watches them.
-    Leaves,
-}
-
-/// What it has come by at the others.
-enum Round {
-    Taken(Notified),
-    /// There are tasks, which it watches, or leaves to somebody who does.
-    Watched,
-    Left,
-    Nothing,
-}
 
 /// Whether a worker that was not seen for so long is missing. If the own interval took as long this worker does not know
 /// better: two with long polls would take the same tasks from each other all the time, and some would never get to the
@@ -68,188 +43,32 @@ impl Worker {
         Some(task)
     }
 
-    /// Looks for work at the other workers.
+    /// Looks for work: at the other workers, going round once from a random start, and in the injector.
     pub(super) fn search(&self) -> Option<Notified> {
-        let shared = self.shared();
-        self.settle_trial();
         if !self.searching.get() {
-            if !shared.idle.start_search() {
+            if !self.shared().idle.start_search() {
                 return None;
             }
             self.searching.set(true);
         }
         self.counters().steal_attempts.add(1);
-        self.watches.set(false);
-        let round = self.go_round(|| self.stance());
-        self.leaves.set(matches!(round, Round::Left));
-        let stolen = match round {
-            Round::Watched => self.watch(),
-            Round::Taken(task) => Some(task),
-            Round::Left | Round::Nothing => None,
-        };
-        stolen.or_else(|| self.take_injected()).or_else(|| self.steal_lone())
+        self.steal_from_any().or_else(|| self.take_injected()).or_else(|| self.steal_lone())
     }
 
-    /// Goes round again and again, as long as there is something that it had better leave where it is. Not for long, because it has other
-    /// duties than to search; it comes back then.
-    #[cold]
-    fn watch(&self) -> Option<Notified> {
-        let mut rounds = 0;
-        let round = loop {
-            if self.is_called_away() {
-                break Round::Nothing;
-            }
-            let round = self.go_round(|| match self.stance() {
-                // Should somebody else come to search now, it is he who leaves.
-                Stance::Leaves => Stance::Watches,
-                stance => stance,
-            });
-            rounds += 1;
-            if !matches!(round, Round::Watched) {
-                self.counters().steals_spared.add(u64::from(matches!(round, Round::Nothing)));
-                break round;
-            }
-            if rounds == ROUNDS {
-                break round;
-            }
-        };
-        // That was no poll.
-        self.pacing.resume(Clock::real());
-        match round {
-            Round::Taken(task) => return Some(task),
-            Round::Watched => {
-                // Nothing was done meanwhile of what a worker does in passing.
-                self.pacing.forget();
-                self.watches.set(true);
-            }
-            Round::Left | Round::Nothing => {}
-        }
-        None
-    }
-
-    /// Looks at all other workers, and takes from the first that has something worth taking (`sharing.rs`).
-    fn go_round(&self, stance: impl Fn() -> Stance) -> Round {
+    /// Steals half of a queue of the first worker that has something to steal: what timers woke before all else.
+    fn steal_from_any(&self) -> Option<Notified> {
         let shared = self.shared();
         let victims = shared.num_victims();
         let start = self.core.victims.below(victims as u32) as usize;
-        let mut round = Round::Nothing;
-        for number in (start..victims).chain(0..start) {
-            let Some(victim) = shared.victim(number) else { continue };
+        let mut others = (start..victims).chain(0..start).filter_map(|number| shared.victim(number));
+        others.find_map(|victim| {
             if ptr::eq(victim, self.slot()) || !victim.may_have_work() {
-                continue;
-            }
-            let stolen = self
-                .steal(victim, Lanes::steal_due_from)
-                .or_else(|| self.steal_newer(number, victim, &stance, &mut round))
-                .or_else(|| self.steal(victim, Lanes::steal_fair_from));
-            if let Some(task) = stolen {
-                return Round::Taken(task);
-            }
-        }
-        round
-    }
-
-    fn stance(&self) -> Stance {
-        let shared = self.shared();
-        let (experience, now) = (&shared.experience, shared.nanos_since_start());
-        // A spare worker was called for what there is; and the only processor there is is better left to whoever has the work.
-        if experience.is_trusting(now) || self.index().is_none() || shared.single_cpu {
-            return Stance::Takes;
-        }
-        if experience.is_reluctant(now) {
-            return if shared.idle.is_only_searcher() { Stance::Watches } else { Stance::Leaves };
-        }
-        // To watch takes a processor, perhaps from those who have the work.
-        let balance = &shared.spares.balance;
-        let up = (shared.workers + balance.running()).saturating_sub(shared.idle.sleepers() + balance.aside());
-        if shared.idle.is_only_searcher() && up <= shared.processors { Stance::Watches } else { Stance::Takes }
-    }
-
-    fn steal_newer(
-        &self,
-        number: usize,
-        victim: &Slot,
-        stance: impl Fn() -> Stance,
-        round: &mut Round,
-    ) -> Option<Notified> {
-        let shared = self.shared();
-        if !victim.lanes.has_newer() {
-            return None;
-        }
-        // Asked no sooner: mostly there is nothing, and it takes a look at the clock.
-        let verdict = match stance() {
-            Stance::Takes => Verdict::Take,
-            Stance::Watches => self.core.sharing.borrow_mut().judge(number, self.look_at(victim), &shared.experience),
-            // Whoever watches may have been called, and not have come yet.
-            Stance::Leaves if victim.current.is_aside() || victim.unseen(self.now()) >= MISSING => Verdict::Take,
-            Stance::Leaves => {
-                *round = Round::Left;
                 return None;
             }
-        };
-        if verdict == Verdict::Leave {
-            *round = Round::Watched;
-            return None;
-        }
-        let task = self.steal(victim, Lanes::steal_newer_from)?;
-        if let Verdict::TakeForTrial(alone) = verdict {
-            let both = self.look_at_both(victim);
-            shared.experience.begin_trial(both.now);
-            self.core.sharing.borrow_mut().has_taken(number, alone, both);
-        }
-        Some(task)
-    }
-
-    /// In microseconds since the start.
-    fn now(&self) -> u64 {
-        self.shared().since_start(Clock::real())
-    }
-
-    fn look_at(&self, victim: &Slot) -> Look {
-        let counters = &victim.counters;
-        Look {
-            now: self.shared().nanos_since_start(),
-            polls: counters.polls.get(),
-            pushes: counters.local_schedules.get(),
-            refilled: victim.refilled.load(Relaxed),
-            parks: counters.parks.get(),
-        }
-    }
-
-    /// The victim, and the polls of this worker in addition.
-    fn look_at_both(&self, victim: &Slot) -> Look {
-        let mut look = self.look_at(victim);
-        look.polls = look.polls.wrapping_add(self.counters().polls.get());
-        look
-    }
-
-    /// It has done what it took from another for trial, if it did.
-    fn settle_trial(&self) {
-        let mut sharing = self.core.sharing.borrow_mut();
-        if let Some(victim) = sharing.on_trial().and_then(|number| self.shared().victim(number)) {
-            let both = self.look_at_both(victim);
-            self.shared().experience.end_trial();
-            if let Some(outcome) = sharing.settle(both) {
-                self.shared().experience.learn(outcome, both.now);
-            }
-        }
-    }
-
-    /// Until it is time for the next look at those that it watches. True, at once, if it should stop that.
-    fn is_called_away(&self) -> bool {
-        let shared = self.shared();
-        let until = shared.nanos_since_start() + WINDOW;
-        loop {
-            let told = shared.signal.get();
-            let has_other_work = !shared.injector.is_empty() || !shared.foreign_wakers.is_empty() || self.has_held();
-            if told.is_closing() || told.drivers_wait() || has_other_work {
-                return true;
-            }
-            if shared.nanos_since_start() >= until {
-                return false;
-            }
-            (0..PAUSES).for_each(|_| spin_loop());
-        }
+            self.steal(victim, Lanes::steal_due_from)
+                .or_else(|| self.steal(victim, Lanes::steal_newer_from))
+                .or_else(|| self.steal(victim, Lanes::steal_fair_from))
+        })
     }
 
     /// Takes a task that lies alone on the lanes of a worker which does not come for it.

@@ -6,7 +6,7 @@
 //!    drivers (`pacing.rs`).
 //! 2. Take a task from the own lanes (`lanes.rs` says in which order; the injector has its turn there).
 //! 3. Else a batch from the injector; else search: steal half of some other worker's tasks, going round once from a
-//!    random start, and look at the injector again. (What is soon done where it is, is left there: `sharing.rs`.)
+//!    random start, and look at the injector again.
 //! 4. Else lie down, look at everything once more, and sleep (`rest.rs`): in the drivers, if nobody else does.
 //!
 //! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it
@@ -45,10 +45,6 @@ pub(crate) struct Worker {
     home: Home,
     pub(super) core: Core,
     pub(super) searching: Cell<bool>,
-    /// It has watched others for as long as it may at a time (`steal.rs`).
-    pub(super) watches: Cell<bool>,
-    /// It has left work to somebody else who searches.
-    pub(super) leaves: Cell<bool>,
     pub(super) pacing: Pacing,
     /// A caller of `block_on`, which runs no tasks (`guest.rs`).
     is_guest: bool,
@@ -88,8 +84,6 @@ impl Worker {
             home,
             core,
             searching: Cell::new(false),
-            watches: Cell::new(false),
-            leaves: Cell::new(false),
             pacing,
             is_guest,
             is_spare,
@@ -213,15 +207,12 @@ impl Worker {
     #[inline]
     pub(super) fn push(&self, task: Notified) {
         debug_assert!(!self.collecting.get(), "the drivers only wake");
-        let count = self.counters().local_schedules.add_and_get(1);
+        self.counters().local_schedules.add(1);
         if self.passes_on.get() {
             self.shared().inject(&self.runtime, task);
             return;
         }
-        if self.core.lanes.push(task) {
-            // Relaxed: who sees it late watches for longer, or takes what it had better left.
-            self.slot().refilled.store(count, Relaxed);
-        }
+        self.core.lanes.push(task);
         self.offer_surplus();
     }
 

@@ -18,8 +18,6 @@ struct Model {
     begun: LoomMutex<usize>,
     enough: usize,
     enough_begun: Condvar,
-    /// Workers leave work to somebody else who searches.
-    leaves: bool,
 }
 
 impl Model {
@@ -30,16 +28,7 @@ impl Model {
 
     /// Tasks that need so many workers at once.
     fn with_needs(workers: usize, tasks: usize, enough: usize) -> Arc<Self> {
-        Arc::new(Self::plain(workers, tasks, enough))
-    }
-
-    /// Tasks that need so many workers at once, and are left by all but one who search.
-    fn leaving(workers: usize, tasks: usize, enough: usize) -> Arc<Self> {
-        Arc::new(Self { leaves: true, ..Self::plain(workers, tasks, enough) })
-    }
-
-    fn plain(workers: usize, tasks: usize, enough: usize) -> Self {
-        Self {
+        Arc::new(Self {
             idle: Idle::new(workers),
             queue: AtomicUsize::new(0),
             left: AtomicUsize::new(tasks),
@@ -47,8 +36,7 @@ impl Model {
             begun: LoomMutex::new(0),
             enough,
             enough_begun: Condvar::new(),
-            leaves: false,
-        }
+        })
     }
 
     fn push(&self) {
@@ -91,7 +79,7 @@ impl Model {
             if !searching {
                 searching = self.idle.start_search();
             }
-            if searching && (!self.leaves || self.idle.is_only_searcher()) && self.take() {
+            if searching && self.take() {
                 searching = false;
                 if self.idle.stop_search() && self.queue.load(Acquire) > 0 {
                     self.notify();
@@ -103,7 +91,7 @@ impl Model {
                 continue;
             }
             self.idle.start_sleep(me, std::mem::replace(&mut searching, false));
-            if self.queue.load(Acquire) > 0 && !(self.leaves && self.idle.does_anybody_search()) {
+            if self.queue.load(Acquire) > 0 {
                 if !self.idle.end_sleep(me) {
                     self.idle.resume_search();
                 }
@@ -208,27 +196,6 @@ fn loom_a_push_beside_a_smaller_reserve_is_not_overlooked() {
         monitor.join().unwrap();
         other.join().unwrap();
     });
-}
-
-/// Two tasks that need so many workers at once, and are left by one of two.
-fn tasks_are_left(enough: usize) {
-    bounded(2, move || {
-        let model = Model::leaving(2, 2, enough);
-        work_beside(&model, |model| {
-            model.push();
-            model.push();
-        });
-    });
-}
-
-#[test]
-fn loom_work_that_is_left_to_somebody_who_searches_is_not_overlooked() {
-    tasks_are_left(1);
-}
-
-#[test]
-fn loom_tasks_that_are_left_get_two_workers_all_the_same() {
-    tasks_are_left(2);
 }
 
 /// A worker that sleeps in the drivers queues a part of what they bring while it has them. Others do not look at the lanes of

@@ -51,17 +51,6 @@
 //! if its worker has not been seen for a while (`MISSING`). For a searcher that is about to begin a poll it counts as
 //! surplus. Should the poll not return, the monitor sends somebody for it (`monitor/`). Work in the injector is always
 //! surplus.
-//!
-//! # Work that is left where it is
-//!
-//! A searcher may leave surplus where it is for a while, to see whether its owner will have done it anyway (`sharing.rs`). It
-//! goes on searching, or looks at everything when it stops, as the last one, or before it sleeps; so pushers can rely on it.
-//!
-//! Another that comes upon tasks on LIFO lanes may leave them to the searcher, and sleep over them: if it sees, when it has lain down and
-//! *then* looked at the queues, that somebody searches. Whoever is the last to stop searching, or lies down as the last, will then look at
-//! all queues after a fence. If the pusher's fence comes before that one, the work is seen. If it comes after, the pusher sees
-//! the sleeper, who lay down before, and nobody who searches. (Who lies down then may leave the tasks in turn, but only to somebody
-//! who has begun to search since.)
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -208,13 +197,6 @@ impl Idle {
         }
         self.counts.fetch_add(SEARCHING, SeqCst);
         true
-    }
-
-    /// Whether somebody searches: for a caller who has lain down, and then looked at the queues.
-    pub(crate) fn does_anybody_search(&self) -> bool {
-        // After the caller's own change of the word in `start_sleep`, so whoever is seen to search changes it after that: the
-        // module.
-        Counts(self.counts.load(SeqCst)).searching() > 0
     }
 
     /// Whether nobody searches but the caller. (Only for economy: the answer may be out of date.)

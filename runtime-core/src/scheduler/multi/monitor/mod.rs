@@ -468,8 +468,6 @@ fn steps(slot: &Slot) -> u64 {
     let steps = [
         &counters.polls,
         &counters.parks,
-        // While it watches others it does nothing else.
-        &counters.steal_attempts,
         &counters.driver_polls,
         &counters.foreign_wakes,
     ];
