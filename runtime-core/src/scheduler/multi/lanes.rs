@@ -20,10 +20,6 @@
 //! batch of others that came with it. A task that is taken from the injector begins at the end of the due lane, with so few
 //! others that they are polled before the next turn; on a worker without tasks, on the fair lane.
 //!
-//! What a timer wakes is late already, and mostly short; what yields has had a turn. So while the due lane is the longer
-//! one the fair lane's turns are fewer. `fair_turns.rs` says how many, and why the bound holds all the same, if tasks that go from
-//! the fair lane to the due lane meanwhile (each sets a timer, and that fires) are counted twice.
-//!
 //! The due lane is in FIFO order, because on top of the deque each turn of the timers buried those of the turns before:
 //! of 200 timers of 2 ms beside tasks that burn the processor, one in a hundred was 25 ms late.
 
@@ -32,7 +28,6 @@ use std::cell::Cell;
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
 use super::bottom::{self, Bottom, BottomStealer};
-use super::fair_turns::FairTurns;
 use crate::asymmetric::AsymmetricFence;
 use crate::primitive::Injector;
 use crate::scheduler::injector_turns::InjectorTurns;
@@ -40,7 +35,7 @@ use crate::scheduler::pacing::Pacing;
 use crate::task::Notified;
 
 /// How often the deque's oldest task has its turn, and the fair lane's.
-pub(super) const EVERY: u32 = 4;
+const EVERY: u32 = 4;
 
 /// The private side of a worker's lanes.
 pub(crate) struct Lanes {
@@ -52,7 +47,8 @@ pub(crate) struct Lanes {
     /// The cold end of the own deque.
     oldest: Stealer<Notified>,
     tick: Cell<u32>,
-    fair_turns: FairTurns,
+    /// The fair lane's turn has come, and was not taken yet.
+    owes_fair_turn: Cell<bool>,
     /// The last poll ended with a yield.
     just_yielded: Cell<bool>,
     injector_turns: InjectorTurns,
@@ -81,7 +77,7 @@ impl Lanes {
             due,
             oldest,
             tick: Cell::new(0),
-            fair_turns: FairTurns::new(injector_interval),
+            owes_fair_turn: Cell::new(false),
             just_yielded: Cell::new(false),
             injector_turns: InjectorTurns::new(injector_interval),
         };
@@ -173,21 +169,22 @@ impl Lanes {
         // The injector's turns do not count: else, with an unlucky interval, they would always fall on the same lane's.
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
-        // Before the other lane's turn, which may end the call: every tick counts.
-        self.fair_turns.tick(|| self.due.len(), || self.fair.len());
-        if tick.is_multiple_of(EVERY)
+        if tick.is_multiple_of(EVERY) {
+            // At the next tick: this one is the oldest task's.
+            self.owes_fair_turn.set(true);
             // A lone task is the newest too; but the due lane goes before that.
-            && self.lifo_len() > usize::from(self.due.is_empty())
-            && let Some(task) = self.pop_oldest()
-        {
-            return Some(task);
+            if self.lifo_len() > usize::from(self.due.is_empty())
+                && let Some(task) = self.pop_oldest()
+            {
+                return Some(task);
+            }
         }
         let just_yielded = self.just_yielded.replace(false);
         // The task that has just yielded is not to run again at once: alone on its lane, it lets one of the others go
         // first.
-        if self.fair_turns.has_come() && !(just_yielded && self.fair.len() == 1 && self.lifo_len() + self.due.len() > 0)
-        {
-            self.fair_turns.take();
+        let lets_others_go = just_yielded && self.fair.len() == 1 && self.lifo_len() + self.due.len() > 0;
+        if self.owes_fair_turn.get() && !lets_others_go {
+            self.owes_fair_turn.set(false);
             if let Some(task) = pop(&self.fair) {
                 return Some(task);
             }

@@ -19,7 +19,6 @@ mod attendant;
 mod balance;
 mod bottom;
 mod drivers;
-mod fair_turns;
 mod guest;
 mod idle;
 mod lanes;
