@@ -7,7 +7,7 @@
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use super::cell::{Header, TaskCell};
 use super::error::{Cause, JoinError};
@@ -156,7 +156,7 @@ unsafe fn store_and_complete<F: Future + 'static>(
                 // SAFETY: with JOIN_WAKER set, COMPLETE hands the slot to this thread: the join handle does not touch
                 // it any more.
                 if let Some(waker) = unsafe { task.take_join_waker() } {
-                    discard(contain(|| waker.wake()));
+                    wake_joiner(waker);
                 }
                 if state.ref_dec(refs) {
                     // SAFETY: the last reference is gone.
@@ -165,6 +165,16 @@ unsafe fn store_and_complete<F: Future + 'static>(
                 return;
             }
         }
+    }
+}
+
+#[inline]
+fn wake_joiner(waker: Waker) {
+    if waker::is_waker_of_task(&waker) {
+        waker.wake();
+    } else {
+        // A waker that the runtime did not make may panic; that must not stop the worker.
+        discard(contain(|| waker.wake()));
     }
 }
 

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker, ready};
 use super::error::JoinError;
 use super::raw::TaskRef;
 use super::state::{AlreadyComplete, DropJoin};
-use super::{Id, contain, discard};
+use super::{Id, catch, discard};
 use crate::coop;
 
 /// The right to wait for a task's output, to abort it, and to ask after it.
@@ -117,7 +117,7 @@ impl<T> JoinHandle<T> {
         // SAFETY: complete, and JOIN_WAKER is clear: the slot stays this handle's, and must not be left full for
         // whoever frees the task.
         let waker = unsafe { self.task.take_join_waker() };
-        discard(contain(|| drop(waker)));
+        discard(catch(|| drop(waker)));
         true
     }
 }
@@ -156,13 +156,13 @@ impl<T> Drop for JoinHandle<T> {
                 if !state.has_join_waker() {
                     // SAFETY: complete with JOIN_WAKER clear: the slot is this handle's.
                     let waker = unsafe { self.task.take_join_waker() };
-                    discard(contain(|| drop(waker)));
+                    discard(catch(|| drop(waker)));
                 }
             }
             DropJoin::Detached => {
                 // SAFETY: JOIN_WAKER is clear, and with JOIN_INTEREST gone the completing thread leaves the slot alone.
                 let waker = unsafe { self.task.take_join_waker() };
-                discard(contain(|| drop(waker)));
+                discard(catch(|| drop(waker)));
             }
         }
         // SAFETY: the field is not used again.

@@ -124,11 +124,17 @@ pub(crate) fn request_cancel(task: &Notified) {
     task.task().abort();
 }
 
-/// Runs user code that must not take the caller down, nor leave it in another runtime. The payload of a panic is returned,
-/// for the join error or nobody.
+/// Runs user code that must not take the caller down, nor leave it in another runtime: in a frame of its own
+/// (`context/entered.rs`). The payload of a panic is returned, for the join error or nobody.
 #[inline]
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     let _frame = Frame::begin();
+    catch(f)
+}
+
+/// The same in the middle of other code of the user's, such as the poll of a join handle, whose frame it shares.
+#[inline]
+pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     panic::catch_unwind(AssertUnwindSafe(f))
 }
 

@@ -12,7 +12,7 @@ use super::harness;
 use super::owner::Owner;
 use super::runner::Runner;
 use super::state::Wake;
-use super::{Id, Schedule, contain, discard};
+use super::{Id, Schedule, catch, discard};
 use crate::context::{self, CurrentTask};
 use crate::coop::Budget;
 
@@ -216,7 +216,7 @@ impl TaskRef {
     pub(crate) unsafe fn put_join_waker(&self, waker: Waker) {
         // SAFETY: the slot is the caller's.
         let old = unsafe { self.header().join_waker.put(waker) };
-        discard(contain(|| drop(old)));
+        discard(catch(|| drop(old)));
     }
 }
 
