@@ -4,9 +4,8 @@
 //! one of the two wrong: sixty polls may take a microsecond or a second. So the interval is a number of polls, at most
 //! `event_interval`, which shrinks when polls are long so that the drivers are looked after every [`TARGET`] or so;
 //! and when polls are so short that the interval passes in less than [`TOO_SOON`], the system call is left out.
-//! Reading the clock is paid once an interval, or once for each poll that is long enough not to notice. (A worker of several may
-//! leave its turn to another: `multi/drivers.rs`.) What is measured also says how often the injector has its turn
-//! (`injector_turns.rs`).
+//! Reading the clock is paid once an interval, or once for each poll that is long enough not to notice. What is
+//! measured also says how often the injector has its turn (`injector_turns.rs`).
 //!
 //! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in runs: those of
 //! two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a long interval sixty polls
@@ -26,15 +25,6 @@ const TOO_SOON: Duration = Duration::from_micros(20);
 const RUN: u32 = 16;
 /// The first interval after sleep. Many wakes are for a poll or two, to which it adds nothing.
 const FIRST: u32 = 3;
-
-/// Whether to look after the drivers at the end of an interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    TooSoon,
-    Due,
-    /// Somebody has asked this very thread to.
-    Called,
-}
 
 /// See the module.
 #[derive(Debug)]
@@ -118,7 +108,7 @@ impl Pacing {
 
     /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
     /// now.
-    pub(crate) fn end_interval(&self, now: Instant) -> Turn {
+    pub(crate) fn end_interval(&self, now: Instant) -> bool {
         if let Some(since) = self.since.replace(Some(now)) {
             let polls = self.length.get();
             let took = now.saturating_duration_since(since);
@@ -130,13 +120,11 @@ impl Pacing {
         self.length.set(next);
         self.left.set(next);
         let is_due = || self.polled.get().is_none_or(|polled| now.saturating_duration_since(polled) >= TOO_SOON);
-        let turn = match self.is_called.take() {
-            true => Turn::Called,
-            false if is_due() => Turn::Due,
-            false => return Turn::TooSoon,
-        };
-        self.polled.set(Some(now));
-        turn
+        let polls_drivers = self.is_called.take() || is_due();
+        if polls_drivers {
+            self.polled.set(Some(now));
+        }
+        polls_drivers
     }
 
     /// The thread slept until now: what was measured before says nothing about what comes.
@@ -250,7 +238,7 @@ mod tests {
         pacing.end_now();
         assert!(pacing.tick());
         pacing.end_now();
-        assert_eq!(pacing.end_interval(now + Duration::from_micros(30)), Turn::Called);
+        assert!(pacing.end_interval(now + Duration::from_micros(30)));
         assert_eq!(pacing.poll_time(), 10_000);
         assert_eq!(pacing.interval.get(), 20, "cut short is not short");
     }
@@ -282,7 +270,7 @@ mod tests {
         }
         pacing.restart(now);
         assert_eq!(polls(&pacing), FIRST + 1);
-        assert_eq!(pacing.end_interval(now + FIRST * 100 * MICROSECOND), Turn::Due);
+        assert!(pacing.end_interval(now + FIRST * 100 * MICROSECOND));
         assert_eq!(polls(&pacing), 2, "they turn out to be long");
     }
 
@@ -303,19 +291,19 @@ mod tests {
         let (pacing, now) = (Pacing::new(3), Clock::real());
         pacing.restart(now);
         assert_eq!(polls(&pacing), 4);
-        assert_eq!(pacing.end_interval(now), Turn::TooSoon, "it may have slept in the drivers");
-        assert_eq!(pacing.end_interval(now), Turn::TooSoon);
-        assert_eq!(pacing.end_interval(now + TOO_SOON), Turn::Due);
+        assert!(!pacing.end_interval(now), "it may have slept in the drivers");
+        assert!(!pacing.end_interval(now));
+        assert!(pacing.end_interval(now + TOO_SOON));
     }
 
     #[test]
     fn a_call_is_obeyed_however_soon() {
         let (pacing, now) = (Pacing::new(3), Clock::real());
         pacing.end_now();
-        assert_eq!(pacing.end_interval(now), Turn::Called);
+        assert!(pacing.end_interval(now));
         pacing.end_now();
-        assert_eq!(pacing.end_interval(now), Turn::Called);
-        assert_eq!(pacing.end_interval(now), Turn::TooSoon, "once");
+        assert!(pacing.end_interval(now));
+        assert!(!pacing.end_interval(now), "once");
     }
 
     #[test]

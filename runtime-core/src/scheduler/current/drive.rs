@@ -24,7 +24,6 @@ use crate::runtime::Inner;
 use crate::scheduler::Place;
 use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
-use crate::scheduler::pacing::Turn;
 use crate::scheduler::park::Slept;
 use crate::task::home::Home;
 use crate::task::{self, Birth, JoinHandle, Notified, Runner};
@@ -259,9 +258,9 @@ impl Worker {
     #[cold]
     fn maintain(&self) {
         self.home.send_and_receive();
-        let turn = self.core.pacing.end_interval(Clock::real());
+        let is_drivers_turn = self.core.pacing.end_interval(Clock::real());
         self.core.injector_turns.pace(&self.core.pacing);
-        if turn != Turn::TooSoon && self.shared().driver.poll() {
+        if is_drivers_turn && self.shared().driver.poll() {
             self.counters().driver_polls.add(1);
         }
     }

@@ -1,77 +1,24 @@
 //! What a worker does with the drivers: polls them in passing, queues the tasks that they wake, and calls the wakers that
 //! are not of tasks when it has given the drivers back. (Sleeping in them is in `rest.rs`.)
 //!
-//! # Who polls
-//!
-//! Whoever polls the drivers gets what they wake onto its own lanes, and as long as none is idle nobody takes it from there.
-//! If all workers polled alike, their lines would wander apart by chance, and a task would wait as long as the one that it
-//! happened to get into. So a worker with a long line leaves the drivers to a neighbour with a much shorter one, which has been
-//! at its maintenance a moment ago and will be again. What the monitor asks for, and a spare worker's first look, is not left to
-//! anybody.
-//!
 //! # What runs while a thread has the drivers
 //!
 //! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Wakers that are not of tasks, and the
 //! observer's word of each task that was woken, wait until the drivers have been given back. So do wakers of other runtimes' tasks,
 //! if those runtimes have observers: such a wake tells the observer at once.
 
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
 use std::time::Duration;
 
-use super::steal::MISSING;
-use super::{Shared, Slot, Worker};
+use super::{Shared, Worker};
 use crate::driver::Visit;
 use crate::events::{Observer, TaskEventKind, emit};
 use crate::runtime::Inner;
-use crate::scheduler::pacing::Turn;
 use crate::task::Notified;
 
 /// What the drivers wake is queued in parts of so many.
 const BATCH: usize = 128;
-/// A line is long if what is queued now waits for so many microseconds: more than the drivers may.
-const LONG: u64 = 300;
-
-/// Whether that worker, not seen for so many microseconds, is the one to poll the drivers rather than one with a line of so
-/// many: if it is up, getting on, and less busy by far.
-fn is_better_placed(slot: &Slot, unseen: u64, own_line: u64) -> bool {
-    // Relaxed: where two see each other's line too late, the drivers wait for one more interval.
-    own_line > LONG
-        && unseen < MISSING
-        && is_much_shorter(slot.line.load(Relaxed), own_line)
-        && !slot.current.is_resting()
-        && !slot.current.is_aside()
-}
-
-/// Of any number of workers the one with the shortest line leaves the drivers to nobody.
-fn is_much_shorter(others: u64, own: u64) -> bool {
-    others < own / 3 * 2
-}
-
 impl Worker {
-    /// Tells the neighbours how long its line is, if a poll takes so many nanoseconds.
-    pub(super) fn note_line(&self, poll_time: u64) -> u64 {
-        let line = (self.core.lanes.len() as u64).saturating_mul(poll_time) / 1000;
-        self.slot().line.store(line, Relaxed);
-        line
-    }
-
-    /// At maintenance: polls the drivers if it is their turn, or leaves them to the neighbour, who has not been seen for so many
-    /// microseconds.
-    pub(super) fn take_turn(&self, turn: Turn, own_line: u64, neighbour: Option<(&Slot, u64)>) {
-        match turn {
-            Turn::TooSoon => {}
-            Turn::Due if neighbour.is_some_and(|(slot, unseen)| is_better_placed(slot, unseen, own_line)) => {
-                self.collecting.set(true);
-                self.visit_drivers(Visit::Skips);
-                self.collecting.set(false);
-                self.queue_batch();
-                self.call_foreign_wakers();
-            }
-            Turn::Due | Turn::Called => self.poll_drivers(),
-        }
-    }
-
     /// Looks after the drivers, unless another thread does, and queues what they wake.
     pub(super) fn poll_drivers(&self) {
         self.collecting.set(true);
@@ -96,8 +43,8 @@ impl Worker {
 
     fn visit_drivers(&self, visit: Visit) {
         if let (Some(io), Some(index)) = (&self.runtime.drivers.io, self.index()) {
-            // Relaxed: its own.
-            io.visited(index, visit, Duration::from_micros(self.slot().line.load(Relaxed)));
+            let line = (self.core.lanes.len() as u64).saturating_mul(self.pacing.poll_time());
+            io.visited(index, visit, Duration::from_nanos(line));
         }
     }
 
@@ -198,17 +145,5 @@ impl Shared {
         {
             io.stand_in(slot);
         }
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_drivers_are_left_to_much_shorter_lines_only() {
-        assert!(is_much_shorter(199, 300));
-        assert!(!is_much_shorter(200, 300), "by chance they differ by so much all the time");
-        assert!((0..1000).all(|own| !is_much_shorter(own, own)), "somebody must");
     }
 }

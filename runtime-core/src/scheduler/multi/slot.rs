@@ -26,8 +26,6 @@ pub(super) struct Slot {
     pub(super) last_seen: AtomicU64,
     /// How many polls it had counted when it last got up.
     pub(super) polls_before: AtomicU64,
-    /// How long what was queued when it was last seen had to wait, about, in microseconds.
-    pub(super) line: AtomicU64,
     pub(super) current: Current,
     pub(super) owner: Owner,
 }
@@ -41,7 +39,6 @@ impl Slot {
             counters: WorkerCounters::default(),
             last_seen: AtomicU64::new(0),
             polls_before: AtomicU64::new(0),
-            line: AtomicU64::new(0),
             current: Current::default(),
             owner: Owner::new(ListOf::Slot(index)),
         }

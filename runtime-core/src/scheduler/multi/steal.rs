@@ -105,7 +105,7 @@ impl Worker {
         }
     }
 
-    /// Tells the neighbours that this worker is not missing.
+    /// Tells the other workers that this one is not missing. In microseconds since the start.
     pub(super) fn note_seen(&self, now: Instant) -> u64 {
         let now = self.shared().since_start(now);
         // Relaxed: nothing else is read by whoever sees it, and to see it late costs a steal too many.
@@ -113,33 +113,34 @@ impl Worker {
         now
     }
 
-    /// Another worker, at random (the one after this has two chances), and for how many microseconds it has not been seen.
-    pub(super) fn neighbour(&self, now: u64) -> Option<(&Slot, u64)> {
+    /// Takes half of the tasks of a random peer, if that is missing: it may be in a long poll, or the operating system lets
+    /// its thread wait. A worker that is fed by the drivers is never idle, and would leave those tasks where they are until
+    /// then.
+    pub(super) fn help_a_missing_peer(&self, now: u64, own_interval: u64) {
+        let Some(peer) = self.random_peer() else { return };
+        if !is_missing(peer.unseen(now), own_interval, self.shared().missing_after) || !peer.has_any_work() {
+            return;
+        }
+        self.counters().steal_attempts.add(1);
+        let before = self.slot().lanes.len();
+        // Its lone task, too, even if others wait here: as long as there are any this worker does not search, and there
+        // may be nobody else.
+        if !self.core.lanes.relieve(&peer.lanes)
+            && let Some(task) = self.steal_lone_from(peer)
+        {
+            self.core.lanes.push_event(task);
+        }
+        self.count_stolen(self.slot().lanes.len().saturating_sub(before));
+        self.offer_surplus();
+    }
+
+    /// Another worker at random. (The one after this has two chances.)
+    fn random_peer(&self) -> Option<&Slot> {
         let shared = self.shared();
         let victims = shared.num_victims();
         let first = self.core.victims.below(victims as u32) as usize;
         let slots = [first, (first + 1) % victims].into_iter().filter_map(|number| shared.victim(number));
-        let slot = slots.into_iter().find(|&slot| !ptr::eq(slot, self.slot()))?;
-        Some((slot, slot.unseen(now)))
-    }
-
-    /// Takes half of the tasks of a neighbour that has not been seen for a while: it may be in a long poll, or the operating
-    /// system lets its thread wait. A worker that is fed by the drivers is never idle, and would leave those tasks where
-    /// they are until then.
-    pub(super) fn help_if_missing(&self, slot: &Slot, unseen: u64, own_interval: u64) {
-        if is_missing(unseen, own_interval, self.shared().missing_after) && slot.has_any_work() {
-            self.counters().steal_attempts.add(1);
-            let before = self.slot().lanes.len();
-            // Its lone task, too, even if others wait here: as long as there are any this worker does not search, and there
-            // may be nobody else.
-            if !self.core.lanes.relieve(&slot.lanes)
-                && let Some(task) = self.steal_lone_from(slot)
-            {
-                self.core.lanes.push_event(task);
-            }
-            self.count_stolen(self.slot().lanes.len().saturating_sub(before));
-            self.offer_surplus();
-        }
+        slots.into_iter().find(|&slot| !ptr::eq(slot, self.slot()))
     }
 
     fn steal(&self, victim: &Slot, steal: impl FnOnce(&Lanes, &LaneStealers) -> Option<Notified>) -> Option<Notified> {

@@ -2,7 +2,7 @@
 //!
 //! # A tick
 //!
-//! 1. If an interval of polls is over: exchange dead tasks, help a neighbour that is missing, and look after the
+//! 1. If an interval of polls is over: exchange dead tasks, help a peer that is missing, and look after the
 //!    drivers (`pacing.rs`).
 //! 2. Take a task from the own lanes (`lanes.rs` says in which order; the injector has its turn there).
 //! 3. Else a batch from the injector; else search: steal half of some other worker's tasks, going round once from a
@@ -398,15 +398,14 @@ impl Worker {
             return;
         }
         let now = Clock::real();
-        let turn = self.pacing.end_interval(now);
+        let is_drivers_turn = self.pacing.end_interval(now);
         self.core.lanes.pace_injector(&self.pacing);
         let before = self.slot().last_seen.load(Relaxed);
         let now = self.note_seen(now);
-        let neighbour = self.neighbour(now);
-        if let Some((slot, unseen)) = neighbour {
-            self.help_if_missing(slot, unseen, now.saturating_sub(before));
+        self.help_a_missing_peer(now, now.saturating_sub(before));
+        if is_drivers_turn {
+            self.poll_drivers();
         }
-        self.take_turn(turn, self.note_line(self.pacing.poll_time()), neighbour);
     }
 
     /// Frees the tasks of this worker's list that other threads have returned, and returns theirs.

@@ -465,12 +465,7 @@ fn is_up(slot: &Slot) -> bool {
 /// A count that stands still only if the worker does.
 fn steps(slot: &Slot) -> u64 {
     let counters = &slot.counters;
-    let steps = [
-        &counters.polls,
-        &counters.parks,
-        &counters.driver_polls,
-        &counters.foreign_wakes,
-    ];
+    let steps = [&counters.polls, &counters.parks, &counters.driver_polls, &counters.foreign_wakes];
     steps.map(Counter::get).iter().sum()
 }
 
