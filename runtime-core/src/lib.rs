@@ -25,7 +25,6 @@ mod large;
 pub mod metrics;
 #[doc(hidden)]
 pub mod os;
-mod patience;
 pub mod primitive;
 pub mod processors;
 mod reporter;
@@ -33,6 +32,7 @@ mod rng;
 pub mod runtime;
 mod scheduler;
 mod spawn;
+mod spin;
 pub mod task;
 mod wake_latency;
 

@@ -1,12 +1,14 @@
 //! [`WakeLatency`]: how long it takes to wake a thread, as that thread has seen it of late.
 //!
-//! It decides how long it is worth looking out for work before going to sleep (`patience.rs`), and nothing else depends on it. So
-//! it is kept with relaxed operations only: a call that comes just now, or is seen late, makes for one figure less, or
-//! for one that is wrong.
+//! It decides how long a thread spins before it goes to sleep (`spin.rs`), and nothing else depends on it. So it is kept with
+//! relaxed operations only: a call that comes just now, or is seen late, makes for one figure less, or for one that is
+//! wrong.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
+
+use crate::spin;
 
 /// See the module. It belongs to a place where threads sleep of whom one at a time is called, and outlives their stay.
 ///
@@ -20,9 +22,6 @@ pub(crate) struct WakeLatency {
 }
 
 impl WakeLatency {
-    /// A thread that was not up by then had no processor. Looking out would take one from others.
-    const OVERLOAD: Duration = Duration::from_micros(200);
-
     /// About, and nothing while threads want for processors.
     pub(crate) fn average(&self) -> Duration {
         Duration::from_nanos(self.average.load(Relaxed))
@@ -33,16 +32,18 @@ impl WakeLatency {
         self.called_at.store(now, Relaxed);
     }
 
-    /// For the sleeper, when it is up.
-    pub(crate) fn note_up(&self, now: u64) {
+    /// For the sleeper, when it is up. Returns when it was called, if it was.
+    pub(crate) fn note_up(&self, now: u64) -> Option<u64> {
         let called_at = self.called_at.load(Relaxed);
         if called_at == 0 {
-            return;
+            return None;
         }
         self.called_at.store(0, Relaxed);
         let took = now.saturating_sub(called_at);
-        let took = if u128::from(took) < Self::OVERLOAD.as_nanos() { took } else { 0 };
+        // A thread that takes longer had no processor. To spin would take one from others.
+        let took = if u128::from(took) <= spin::MAX.as_nanos() { took } else { 0 };
         self.average.store((3 * self.average.load(Relaxed) + took) / 4, Relaxed);
+        Some(called_at)
     }
 }
 
@@ -55,7 +56,7 @@ mod tests {
 
     fn woken(latency: &WakeLatency, took: Duration) {
         latency.note_call(NOW);
-        latency.note_up(NOW + took.as_nanos() as u64);
+        assert_eq!(latency.note_up(NOW + took.as_nanos() as u64), Some(NOW));
     }
 
     #[test]
@@ -75,7 +76,7 @@ mod tests {
         let latency = WakeLatency::default();
         (0..50).for_each(|_| woken(&latency, 40 * MICRO));
         let before = latency.average();
-        latency.note_up(NOW);
+        assert_eq!(latency.note_up(NOW), None);
         assert_eq!(latency.average(), before);
     }
 
@@ -83,7 +84,7 @@ mod tests {
     fn a_thread_without_a_processor_does_not_count_as_slow_to_wake() {
         let latency = WakeLatency::default();
         (0..50).for_each(|_| woken(&latency, 40 * MICRO));
-        (0..50).for_each(|_| woken(&latency, WakeLatency::OVERLOAD));
+        (0..50).for_each(|_| woken(&latency, 2 * spin::MAX));
         assert!(latency.average() < MICRO, "{latency:?}");
     }
 }

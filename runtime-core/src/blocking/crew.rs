@@ -27,7 +27,7 @@
 //!
 //! # Looking out
 //!
-//! A thread that finds the queue empty looks out for the next job a little (`patience.rs`) before it waits, if none is coming:
+//! A thread that finds the queue empty looks out for the next job a little (`spin.rs`) before it waits, if none is coming:
 //! for that time it is the one. So a thread that submits a job then wakes nobody. It gives up under the lock, and only if the
 //! queue is still empty. Should it lose its processor meanwhile, it is late after a while, and the next submitter does not rely
 //! on it: another is summoned, or started, beside it. A job that came before that waits until it is back, or until the next
@@ -171,15 +171,17 @@ impl<J> Crew<J> {
 
     /// What a thread does until it ends. `begin` is called once, before anything else of the user's; `start` starts the
     /// thread of a number; `run` does a job, and `cancel` is for one that was taken, but not begun before the crew was
-    /// closed; `look_out` looks for a job as long as that seems to pay, given how long it takes to be woken.
+    /// closed; `spin` looks for a job as long as that seems to pay (`spin.rs`), given for how long this thread has waited
+    /// last and how long it takes to be woken.
     pub(super) fn work(
         &self,
         begin: impl FnOnce(),
         start: impl Fn(u64),
         run: impl Fn(J),
         cancel: impl Fn(J),
-        look_out: impl Fn(Duration, &dyn Fn() -> bool),
+        spin: impl Fn(Option<Duration>, Duration, &dyn Fn() -> bool),
     ) {
+        let mut last_wait = None;
         let mut begin = Some(begin);
         let mut state = self.state.lock();
         loop {
@@ -209,12 +211,15 @@ impl<J> Crew<J> {
                 state.coming += 1;
                 continue;
             }
-            if self.look_out(&mut state, &look_out) {
+            let began = self.nanos_since_start();
+            if self.look_out(&mut state, |wake, is_there| spin(last_wait, wake, is_there)) {
                 continue;
             }
-            if state.closed || !self.wait_for_work(&mut state) {
+            if state.closed {
                 break;
             }
+            let Some(summoned_at) = self.wait_for_work(&mut state) else { break };
+            last_wait = Some(Duration::from_nanos(summoned_at.saturating_sub(began)));
         }
         self.uncount_thread(&mut state);
     }
@@ -260,8 +265,8 @@ impl<J> Crew<J> {
         }
     }
 
-    /// Waits. False if the thread shall end.
-    fn wait_for_work(&self, state: &mut MutexGuard<'_, State<J>>) -> bool {
+    /// Waits. Returns when the thread was summoned, or `None` if it shall end.
+    fn wait_for_work(&self, state: &mut MutexGuard<'_, State<J>>) -> Option<u64> {
         state.idle += 1;
         let deadline = Clock::real().checked_add(self.limits.keep_alive);
         loop {
@@ -274,12 +279,12 @@ impl<J> Crew<J> {
             };
             if state.summoned > 0 {
                 state.summoned -= 1;
-                self.wake_latency.note_up(self.nanos_since_start());
-                return true;
+                let now = self.nanos_since_start();
+                return Some(self.wake_latency.note_up(now).unwrap_or(now));
             }
             if state.closed || timed_out {
                 state.idle -= 1;
-                return false;
+                return None;
             }
         }
     }

@@ -86,7 +86,7 @@ impl Model {
                 |number| model.start(number),
                 |job| model.run(job),
                 |job| model.note(job),
-                |_, is_there| _ = is_there(),
+                |_, _, is_there| _ = is_there(),
             );
         });
         *self.handles.lock().unwrap() += 1;

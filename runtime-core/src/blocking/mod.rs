@@ -27,13 +27,13 @@ use parking_lot::Mutex;
 use self::crew::{Crew, Limits};
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
-use crate::patience::Patience;
 use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::Place;
+use crate::spin;
 use crate::task::{Birth, JoinHandle, Notified, Runner, request_cancel};
 
-/// Twice the longest look-out: a thread that has looked out for longer has lost its processor.
-const LATE_AFTER: Duration = Duration::from_micros(200);
+/// A thread that has spun for longer than this has lost its processor.
+const LATE_AFTER: Duration = spin::MAX.saturating_mul(2);
 
 /// A runtime's blocking pool.
 pub(crate) struct Pool {
@@ -98,21 +98,20 @@ impl Pool {
             let _runtime = RuntimeGuard::enter(Arc::clone(&for_thread));
             let _place = context::take_place(Place::Blocking(NonNull::from(&*for_thread)));
             let pool = &for_thread.blocking;
-            let patience = Patience::default();
             pool.crew.work(
                 || for_thread.hooks.on_thread_start(),
                 |number| pool.add_thread(&for_thread, number),
                 |job| run(&for_thread, job),
                 |job| cancel(&for_thread, job),
-                |wake, is_there| pool.look_out(&patience, wake, is_there),
+                |last_wait, wake, is_there| pool.spin(last_wait, wake, is_there),
             );
             for_thread.hooks.on_thread_stop();
         })
     }
 
-    fn look_out(&self, patience: &Patience, wake: Duration, is_there: &dyn Fn() -> bool) {
+    fn spin(&self, last_wait: Option<Duration>, wake: Duration, is_there: &dyn Fn() -> bool) {
         if !self.single_cpu {
-            patience.look_out(wake, Clock::real, None, is_there, is_there);
+            spin::spin(last_wait, wake, Clock::real, is_there);
         }
     }
 

@@ -21,7 +21,7 @@ fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
         let (crew, gate) = (&crew, &gate);
         scope.spawn(move || {
             let start = |_| _ = crew.thread_failed();
-            crew.work(|| (), start, |job| done.send(job).unwrap(), not_closed, |_, _| drop(gate.lock()));
+            crew.work(|| (), start, |job| done.send(job).unwrap(), not_closed, |_, _, _| drop(gate.lock()));
         });
         crew.thread_started();
         assert_eq!(jobs.recv(), Ok(0));
@@ -42,7 +42,7 @@ fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
 fn start_at_barrier<'a>(scope: &'a thread::Scope<'a, '_>, crew: &'a Crew<usize>, barrier: &'a Barrier) {
     scope.spawn(move || {
         let start = |_| start_at_barrier(scope, crew, barrier);
-        crew.work(|| (), start, |_| _ = barrier.wait(), not_closed, |_, _| ());
+        crew.work(|| (), start, |_| _ = barrier.wait(), not_closed, |_, _, _| ());
     });
     crew.thread_started();
 }
@@ -93,7 +93,7 @@ fn closed_before_a_job_begins(calls_begin: bool) {
         if !calls_begin {
             assert_eq!(crew.submit(1), Ok(None), "one is coming");
         }
-        let thread = scope.spawn(|| crew.work(begin, start, run, cancel, |_, _| ()));
+        let thread = scope.spawn(|| crew.work(begin, start, run, cancel, |_, _, _| ()));
         crew.thread_started();
         has_come.recv().unwrap();
         assert!(crew.close().into_iter().eq((!calls_begin).then_some(1)), "what is queued");

@@ -8,7 +8,7 @@
 //! task is waiting for. On a worker a blocking task harms only itself, and so it must be here.
 //!
 //! A guest is not woken for work and does not attend the drivers, for the same reason: it may be busy with its own
-//! future. Before it sleeps it looks out for its wake a little (`patience.rs`): what it waits for is often done in less
+//! future. Before it sleeps it looks out for its wake a little (`spin.rs`): what it waits for is often done in less
 //! time than it takes to fall asleep and be woken.
 //!
 //! A caller that finds no spare core, or whose runtime is shut down meanwhile, spawns like any foreign thread.

@@ -32,10 +32,11 @@ mod spares;
 mod steal;
 mod worker;
 
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::primitive::{Injector, Parker};
 use crossbeam_utils::CachePadded;
@@ -64,7 +65,6 @@ use crate::context;
 use crate::driver::Driver;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
-use crate::patience::Patience;
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
 use crate::task::owner::{ListOf, Owner};
@@ -116,7 +116,8 @@ struct Core {
     victims: Stream,
     user_random: Stream,
     ids: IdBlock,
-    patience: Patience,
+    /// For how long it has waited last until it was called, if it was (`spin.rs`).
+    last_wait: Cell<Option<Duration>>,
 }
 
 /// Both sides of a worker.
@@ -124,8 +125,8 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
     let (lanes, stealers) = Lanes::new(injector_interval, AsymmetricFence::new());
     let (wakeup, parker) = Wakeup::new();
     let (victims, user_random) = (rng.split(), rng.split());
-    let (ids, patience) = (IdBlock::default(), Patience::default());
-    let core = Core { index, lanes, parker, victims, user_random, ids, patience };
+    let (ids, last_wait) = (IdBlock::default(), Cell::default());
+    let core = Core { index, lanes, parker, victims, user_random, ids, last_wait };
     (Slot::new(index, stealers, wakeup), core)
 }
 

@@ -1,14 +1,15 @@
-//! A worker that finds nothing: it looks out for work a little, lies down, sleeps, and gets up. (`idle/` has the protocol of
+//! A worker that finds nothing: it spins a little, lies down, sleeps, and gets up. (`idle/` has the protocol of
 //! who sleeps and who wakes whom; `park.rs` the sleep itself.)
 //!
 //! Before it sleeps it looks at everything once more, and what the drivers woke in its sleep it queues when it counts as up.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::thread;
+use std::time::Duration;
 
 use super::Worker;
 use crate::clock::Clock;
 use crate::scheduler::park::Slept;
+use crate::spin;
 
 impl Worker {
     /// Has found no work: looks out for some a little, and lies down if none comes.
@@ -18,35 +19,28 @@ impl Worker {
         if self.may_retire() {
             return;
         }
-        // Only a searcher does, because the others rely on somebody who searches; and one is enough, for each takes a processor.
-        // It glances at the injector only: what has come onto another worker's lane this very moment is mostly better left there.
-        let glance = || !self.shared().injector.is_empty();
-        let may_look_out = self.searching.get() && self.shared().idle.is_only_searcher();
-        if may_look_out && self.look_out(None, glance, || self.has_work_come()) {
+        // Only a searcher spins, because the others rely on somebody who searches; and one is enough, for each takes a
+        // processor. It does not poll the drivers: while it sleeps in them it hears of everything at once, and has the
+        // events of a whole batch for one system call.
+        let began = self.shared().nanos_since_start();
+        let may_spin = self.searching.get() && self.shared().idle.is_only_searcher();
+        if may_spin && self.spin(|| self.has_work_come()) {
             // That was no poll.
             self.pacing.resume(Clock::real());
             return;
         }
         if !self.leave_drivers() {
-            self.sleep();
+            self.sleep(began);
         }
     }
 
-    /// A look at the queues and, if nobody waits in them, the drivers.
     fn has_work_come(&self) -> bool {
         let shared = self.shared();
-        if shared.has_surplus() || self.has_held() || shared.is_closing() {
-            return true;
-        }
-        if shared.driver.is_attended() {
-            return false;
-        }
-        self.poll_drivers();
-        !self.core.lanes.is_empty()
+        shared.has_surplus() || self.has_held() || shared.is_closing()
     }
 
-    /// Goes to sleep, unless there is work after all.
-    fn sleep(&self) {
+    /// Goes to sleep, unless there is work after all. It has had none since `began`.
+    fn sleep(&self, began: u64) {
         self.exchange_dead();
         self.counters().parks.add(1);
         self.slot().current.polls_nothing();
@@ -57,7 +51,7 @@ impl Worker {
             self.slot().current.polls_nothing();
         }
         // The hook may have spawned or woken something.
-        let slept = self.core.lanes.is_empty() && self.lie_down();
+        let slept = self.core.lanes.is_empty() && self.lie_down(began);
         // Before anything that may block.
         self.shared().monitor.wake_if_asleep();
         self.note_seen(Clock::real());
@@ -78,7 +72,7 @@ impl Worker {
     }
 
     /// Sleeps, unless there is work. Whether it has.
-    fn lie_down(&self) -> bool {
+    fn lie_down(&self, began: u64) -> bool {
         let shared = self.shared();
         let index = self.core.index;
         shared.idle.start_sleep(index, self.searching.replace(false));
@@ -96,7 +90,7 @@ impl Worker {
         if !shared.is_closing() {
             slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, None);
             // In the drivers this is after they have delivered what there was.
-            self.slot().wake_latency.note_up(self.shared().nanos_since_start());
+            self.note_up(began);
         }
         if slept == Slept::InDriver {
             self.counters().driver_polls.add(1);
@@ -109,19 +103,27 @@ impl Worker {
         slept != Slept::NotAtAll
     }
 
-    /// Looks out for the guest's wake, and sleeps if none comes, until its future is woken or it has tasks to free.
+    /// Spins until the guest is woken, or sleeps until its future is woken or it has tasks to free.
     pub(super) fn wait_as_guest(&self, is_woken: impl Fn() -> bool) {
-        if !self.look_out(Some(&thread::yield_now), &is_woken, &is_woken) {
+        let began = self.shared().nanos_since_start();
+        if !self.spin(is_woken) {
             self.slot().wakeup.park_thread(&self.core.parker);
-            self.slot().wake_latency.note_up(self.shared().nanos_since_start());
+            self.note_up(began);
         }
     }
 
-    fn look_out(&self, yields: Option<&dyn Fn()>, glance: impl Fn() -> bool, mut look: impl FnMut() -> bool) -> bool {
+    fn spin(&self, look: impl Fn() -> bool) -> bool {
         // On a single processor nobody brings anything while this thread looks.
         if self.shared().single_cpu {
             return look();
         }
-        self.core.patience.look_out(self.slot().wake_latency.average(), Clock::real, yields, glance, look)
+        spin::spin(self.core.last_wait.get(), self.slot().wake_latency.average(), Clock::real, look)
+    }
+
+    /// The thread is up again, and has waited since `began`.
+    fn note_up(&self, began: u64) {
+        let called_at = self.slot().wake_latency.note_up(self.shared().nanos_since_start());
+        let waited = called_at.map(|called_at| Duration::from_nanos(called_at.saturating_sub(began)));
+        self.core.last_wait.set(waited);
     }
 }

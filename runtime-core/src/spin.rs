@@ -1,0 +1,94 @@
+//! Spinning: a thread without work looks for some a little longer before it goes to sleep, as long as that pays.
+//!
+//! To fall asleep and be woken costs some microseconds on both sides, and in a virtual machine, where the sleeper's
+//! processor has fallen asleep, too, forty and more. Two threads that bring each other work would pay that at every turn.
+//!
+//! # How long
+//!
+//! Twice as long as it takes to wake the thread, which is measured ([`WakeLatency`](crate::wake_latency::WakeLatency)). As long as
+//! the wake, because then no more than a constant factor is lost whenever the work comes (Karlin, Li, Manasse and Owicki,
+//! "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP 1991); and as long again, because
+//! the thread that brings the work may have to be woken first. Never longer than [`MAX`]. A thread that takes longer than
+//! that to be up had no processor, and then a thread that spins would keep it waiting.
+//!
+//! # Whether
+//!
+//! The next wait is taken to be like the last one (the last-value predictor of the same paper). A thread spins if its last wait was ended by
+//! another thread, and so soon that spinning would have caught it. A worker that sockets or timers wake never does.
+//!
+//! A thread that spins writes nothing that others read, and makes no system call.
+
+use std::hint::spin_loop;
+use std::time::{Duration, Instant};
+
+/// The longest spin, and the longest wake that counts as one.
+pub(crate) const MAX: Duration = Duration::from_micros(100);
+/// Pauses of the processor between two looks: some hundred nanoseconds, in which others have the memory that is looked at.
+const PAUSES: u32 = 16;
+
+/// Calls `look` until it sees something, or until it is time to sleep. Returns whether it has seen something. It is called
+/// once in any case.
+///
+/// `last_wait` is for how long the thread has waited last, spinning and asleep, until another thread called it; `None` if it was
+/// woken otherwise. `wake` is how long it takes to be up after such a call.
+pub(crate) fn spin(
+    last_wait: Option<Duration>,
+    wake: Duration,
+    clock: impl Fn() -> Instant,
+    look: impl Fn() -> bool,
+) -> bool {
+    if look() {
+        return true;
+    }
+    let length = (2 * wake).min(MAX);
+    if last_wait.is_none_or(|waited| waited > length) {
+        return false;
+    }
+    let began = clock();
+    while clock().saturating_duration_since(began) < length {
+        (0..PAUSES).for_each(|_| spin_loop());
+        if look() {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    const MICRO: Duration = Duration::from_micros(1);
+
+    /// How many looks it takes to give up, by a clock that moves by a microsecond whenever it is read.
+    fn looks(last_wait: Option<Duration>, wake: Duration) -> u128 {
+        let (now, looks) = (Cell::new(Instant::now()), Cell::new(0));
+        let clock = || now.replace(now.get() + MICRO);
+        assert!(!spin(last_wait, wake, clock, || {
+            looks.set(looks.get() + 1);
+            false
+        }));
+        looks.get()
+    }
+
+    #[test]
+    fn a_thread_spins_after_a_wait_that_spinning_would_have_caught() {
+        assert_eq!(looks(Some(20 * MICRO), 10 * MICRO), 20);
+        assert_eq!(looks(Some(21 * MICRO), 10 * MICRO), 1);
+        assert_eq!(looks(None, 10 * MICRO), 1, "a socket woke it, or nobody has yet");
+    }
+
+    #[test]
+    fn a_spin_ends_when_it_sees_something() {
+        let left = Cell::new(5);
+        assert!(spin(Some(MICRO), 10 * MICRO, Instant::now, || left.replace(left.get() - 1) == 1));
+    }
+
+    #[test]
+    fn a_spin_has_an_end() {
+        assert_eq!(looks(Some(MICRO), Duration::from_secs(1)), MAX.as_micros());
+        assert_eq!(looks(Some(MICRO), Duration::ZERO), 1, "how long a wake takes was never measured");
+    }
+}
