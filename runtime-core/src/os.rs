@@ -30,16 +30,6 @@ pub fn wait_readable(descriptor: impl std::os::fd::AsFd, timeout: std::time::Dur
     if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// The processor that the calling thread runs on, or just ran on. `None` if the system does not tell.
-#[cfg(target_os = "linux")]
-#[inline]
-pub fn current_processor() -> Option<usize> {
-    // SAFETY: It has no arguments, and no effect.
-    let processor = unsafe { libc::sched_getcpu() };
-    // Minus one is a refusal.
-    usize::try_from(processor).ok()
-}
-
 /// Whether an operation on the descriptor of that number would block instead of saying that it would.
 ///
 /// # Errors
@@ -106,10 +96,5 @@ mod tests {
         ours.set_nonblocking(true).unwrap();
         assert!(!super::is_blocking(ours.as_raw_fd()).unwrap());
         assert!(super::is_blocking(-1).is_err());
-    }
-
-    #[test]
-    fn a_thread_runs_on_some_processor() {
-        assert!(super::current_processor().is_none_or(|processor| processor < 1 << 16));
     }
 }

@@ -13,7 +13,7 @@ use mio::event::Source;
 use runtime_core::context;
 use runtime_core::coop;
 
-use crate::driver::{Handle, Numbered, Raw, Slot};
+use crate::driver::{Handle, Numbered, Slot};
 use crate::interest::Interest;
 use crate::readiness::{Direction, PRESUMES, ReadyEvent, ScheduledIo, Waiter};
 use crate::ready::Ready;
@@ -198,12 +198,6 @@ impl Registration {
     /// Others know the descriptor, or are about to: from now on a transfer that runs short proves nothing.
     pub(crate) fn be_wary(&self) {
         self.io().be_wary();
-    }
-
-    /// The socket that is registered, for this interest, has been read from.
-    #[inline]
-    pub(crate) fn note_read(&self, socket: &impl Raw, interest: Interest) {
-        self.slot.note_read(socket, interest);
     }
 
     /// The operation that this look led to was refused.

@@ -404,12 +404,7 @@ impl Builder {
         let slots = config.slots();
         let mut drivers = DriverStack::bare();
         if self.enable_io {
-            let (driver, handle) = runtime_io::Driver::new(
-                slots,
-                config.workers_that_visit(),
-                config.workers_with_processors(),
-                self.io_events,
-            )?;
+            let (driver, handle) = runtime_io::Driver::new(slots, config.workers_that_visit(), self.io_events)?;
             drivers.driver = Box::new(driver);
             drivers.unpark = handle.unpark_handle();
             drivers.io = Some(Box::new(handle));

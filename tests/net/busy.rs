@@ -1,8 +1,7 @@
-//! Connections that are much used, whose sockets move to the pollers of workers (where there is a processor for each worker,
-//! and the system tells where packets come in): each message gets there, whatever the workers do meanwhile.
+//! Connections that are in constant use: each message arrives, whatever the workers do meanwhile.
 //!
-//! Mutations that these tests are for: what a worker's poller has is left to the worker, though that is stuck or sleeps; a
-//! socket that moves is out of the old poller before it is in the new one; one that is given back stays in a worker's.
+//! Mutations that these tests are for: events are left to a worker that is stuck or sleeps; a stream that is given back stays
+//! in the poller.
 
 use std::io;
 use std::thread;
@@ -16,7 +15,6 @@ use rt::task::JoinHandle;
 use crate::common::*;
 
 const CONNECTIONS: usize = 32;
-/// Enough for each socket to have moved, if it is to, and to be about to again.
 const ROUNDS: usize = 400;
 
 /// With help for blocked workers.
@@ -35,7 +33,7 @@ async fn serve(mut socket: TcpStream) -> io::Result<()> {
     }
 }
 
-/// Sends and receives, so many times; gives the socket back.
+/// Sends a message and receives it back, `rounds` times. Returns the socket.
 async fn call(mut socket: TcpStream, rounds: usize) -> io::Result<TcpStream> {
     let mut buffer = [0; 64];
     for round in 0..rounds {
@@ -85,7 +83,7 @@ fn busy_connections_get_on_after_a_rest() {
     let callers = runtime.block_on(busy_connections(ROUNDS));
     let mut sockets: Vec<_> = callers.into_iter().map(|caller| runtime.block_on(caller).unwrap().unwrap()).collect();
     for _ in 0..20 {
-        // One after the other: most workers sleep, and the sockets are where they were.
+        // One after the other, so that most workers sleep.
         sockets = runtime.block_on(async {
             let mut rested = Vec::new();
             for socket in sockets {

@@ -137,12 +137,6 @@ impl Config {
         self.processors.max(1)
     }
 
-    /// How many workers have a processor each: all or none.
-    pub fn workers_with_processors(&self) -> usize {
-        let has_enough = self.flavor == Flavor::MultiThread && self.worker_threads <= self.num_processors();
-        if has_enough { self.worker_threads } else { 0 }
-    }
-
     /// How many workers [come by the drivers](crate::driver::Service::visited): those of a multi-thread runtime.
     pub fn workers_that_visit(&self) -> usize {
         if self.flavor == Flavor::MultiThread { self.worker_threads } else { 0 }

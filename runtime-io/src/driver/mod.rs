@@ -4,15 +4,11 @@
 //! are registered, also while the driver waits. Descriptors are registered once, for edges: the system reports each
 //! change once, [`readiness`](crate::readiness) remembers it, and operations try before they wait.
 //!
-//! Workers may have pollers of their own for some sockets, which the driver's is told of (`near/`). Some reads are not tried, because
-//! they would be refused in all likelihood (`presumed.rs`).
+//! Some reads are not tried, because they would be refused in all likelihood (`presumed.rs`).
 //!
-//! A poll collects the wakers of all its events and calls them together at the end, in the order the events came (those of
-//! workers' pollers before its own). The driver must never call one earlier, hold a lock while it does, or let one that
-//! panics take the worker with it.
+//! A poll collects the wakers of all its events and calls them together at the end, in the order the events came. The
+//! driver must never call one earlier, hold a lock while it does, or let one that panics take the worker with it.
 
-#[cfg_attr(not(target_os = "linux"), path = "no_near.rs")]
-mod near;
 mod presumed;
 mod registry;
 mod table;
@@ -36,8 +32,6 @@ use runtime_core::driver::{DriverCounters, Service, Unpark, Visit};
 use crate::readiness::{ScheduledIo, WakeBatch};
 use crate::ready::Ready;
 
-pub(crate) use near::Raw;
-use near::{How, Nearby};
 use presumed::{Presumed, Presumption};
 pub(crate) use registry::Numbered;
 use registry::Registry;
@@ -76,25 +70,22 @@ struct Shared {
     registry: Arc<Registry>,
     /// Written by the thread that holds the driver only.
     events: AtomicU64,
-    nearby: Nearby,
     presumed: Presumed,
 }
 
 impl Driver {
     /// Makes a driver for a runtime of so many worker slots, which takes at most `events` events from one poll. The first
-    /// `workers` [come by](Service::visited), and the first `near_workers` may have sockets of their own; to be of use that must
-    /// be two at least, each with a processor.
+    /// `workers` [come by](Service::visited).
     ///
     /// # Errors
     ///
     /// What the operating system says: it is out of file descriptors, for example.
-    pub fn new(slots: usize, workers: usize, near_workers: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
+    pub fn new(slots: usize, workers: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
         let poll = mio::Poll::new()?;
         let shards = slots.saturating_add(1).min(MAX_SHARDS);
         let registry = Arc::new(Registry::new(poll.registry(), shards)?);
-        let nearby = Nearby::new(near_workers, &registry);
         let presumed = Presumed::new(workers);
-        let shared = Arc::new(Shared { registry, events: AtomicU64::new(0), nearby, presumed });
+        let shared = Arc::new(Shared { registry, events: AtomicU64::new(0), presumed });
         let waker = mio::Waker::new(poll.registry(), WAKE)?;
         let handle = Arc::new(Handle {
             shards: (0..shards).map(|number| Arc::new(Shard::new(number, shared.clone()))).collect(),
@@ -113,15 +104,11 @@ impl Driver {
 
     /// One look at the poller, at most so long, and everything that follows from it. Returns whether there was an
     /// event.
-    fn turn(&mut self, timeout: Option<Duration>, how: How) -> bool {
-        let handle = &*self.handle;
-        let nearby = &handle.shared.nearby;
-        let mut near = nearby.attend_passed_over(how, |event, wakes| handle.deliver_event(event, wakes));
-        let timeout = if near == 0 { timeout } else { Some(Duration::ZERO) };
+    fn turn(&mut self, timeout: Option<Duration>) -> bool {
         match wait::wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
             // A signal: no further events came. The caller looks around and comes back.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return near > 0,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return false,
             // Not a condition of the machine but a broken descriptor. To return would be to spin in silence.
             Err(error) => panic!("the I/O driver cannot wait for events any more: {error}"),
         }
@@ -129,15 +116,10 @@ impl Driver {
         for event in &self.events {
             match event.token() {
                 WAKE => {}
-                token => match token::worker_near(token) {
-                    Some(worker) => {
-                        near += nearby.attend(worker, how, |event, wakes| handle.deliver_event(event, wakes));
-                    }
-                    None => {
-                        delivered += 1;
-                        handle.deliver_event(event, &mut self.wakes);
-                    }
-                },
+                token => {
+                    delivered += 1;
+                    self.handle.deliver(Address::of(token), Ready::from_mio(event), &mut self.wakes);
+                }
             }
         }
         if delivered > 0 {
@@ -145,7 +127,7 @@ impl Driver {
             counter.store(counter.load(Ordering::Relaxed) + delivered, Ordering::Relaxed);
             self.wakes.wake_all();
         }
-        delivered + near > 0
+        delivered > 0
     }
 }
 
@@ -155,13 +137,13 @@ impl runtime_core::driver::Driver for Driver {
         // The poller rounds a timeout up to what it can measure, so nobody is sent back before their time. Asked to
         // return, it still takes what is there.
         let timeout = if unparker.state.enter() { timeout } else { Some(Duration::ZERO) };
-        let delivered = self.turn(timeout, How::Parks);
+        let delivered = self.turn(timeout);
         unparker.state.leave();
         delivered
     }
 
     fn poll(&mut self) -> bool {
-        self.turn(Some(Duration::ZERO), How::Polls)
+        self.turn(Some(Duration::ZERO))
     }
 
     fn shutdown(&mut self) {
@@ -188,7 +170,7 @@ impl fmt::Debug for Driver {
     }
 }
 
-// As with a [`Shard`], which this has besides counters, pollers and their locks.
+// As with a [`Shard`], which this has besides a poller and counters.
 impl RefUnwindSafe for Handle {}
 
 impl Handle {
@@ -213,10 +195,6 @@ impl Handle {
         Err(io::Error::new(io::ErrorKind::QuotaExceeded, "more descriptors than the I/O driver can register"))
     }
 
-    fn deliver_event(&self, event: &mio::event::Event, wakes: &mut WakeBatch) {
-        self.deliver(Address::of(event.token()), Ready::from_mio(event), wakes);
-    }
-
     fn deliver(&self, to: Address, ready: Ready, wakes: &mut WakeBatch) {
         // A descriptor that was closed behind its registration's back can haunt the poller for as long as a copy of it
         // exists, so a token that nobody has any more is no reason for alarm.
@@ -238,15 +216,13 @@ impl Handle {
 impl Service for Handle {
     fn counters(&self) -> DriverCounters {
         let mut counters = DriverCounters::default();
-        counters.io_events = self.shared.events.load(Ordering::Relaxed) + self.shared.nearby.delivered();
+        counters.io_events = self.shared.events.load(Ordering::Relaxed);
         (counters.io_reads_spared, counters.io_reads_resumed) = self.shared.presumed.counts();
         counters.io_registered = self.shards.iter().map(|shard| shard.claimed() as u64).sum();
         counters
     }
 
     fn visited(&self, worker: usize, visit: Visit, line: Duration) {
-        self.shared.nearby.visit(worker, visit, |event, wakes| self.deliver_event(event, wakes));
-        // After the events: which of them come for what was presumed is known then.
         let mut wakes = WakeBatch::new();
         let reopen = |presumption| self.reopen(presumption, &mut wakes);
         match visit {

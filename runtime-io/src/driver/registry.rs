@@ -18,9 +18,7 @@
 //! shards, picked by the number, and each is held for that one call. (epoll itself allows one such call at a time.) No code of a user's
 //! runs under it: objects are asked for their descriptor before.
 //!
-//! What lives as long as the driver does, its own wake-up, needs no note. All else that is put into the shared poller is noted: also the
-//! pollers of workers, made later on, and a socket that comes back from one of these (`near/`). It leaves its note behind when it goes
-//! there; but meanwhile somebody may have registered its number here, as another object's, and taken it out again.
+//! What lives as long as the driver does, its own wake-up, needs no note. All else that is put into the poller is noted.
 
 #[cfg_attr(not(unix), path = "registry/no_holders.rs")]
 mod holders;
@@ -50,12 +48,6 @@ impl Registry {
         Ok(Self { poller: poller.try_clone()?, holders: Holders::new(locks) })
     }
 
-    /// The poller itself: to take out a socket that moves to a worker's poller, and is open and registered.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code))] // for `near`
-    pub(super) fn poller(&self) -> &mio::Registry {
-        &self.poller
-    }
-
     /// Puts a descriptor in, which has this number.
     ///
     /// # Errors
@@ -78,11 +70,5 @@ impl Registry {
     /// If it is not: the descriptor was closed.
     pub(super) fn deregister(&self, source: &mut impl Source, number: Number, token: Token) -> io::Result<()> {
         self.holders.forget(number, token, || self.poller.deregister(source))
-    }
-
-    /// The same, of one that the shared poller has not got any more.
-    pub(super) fn forget(&self, number: Number, token: Token) {
-        // Another holder is no failure here.
-        let _ = self.holders.forget(number, token, || Ok(()));
     }
 }

@@ -31,7 +31,6 @@ use crate::interest::Interest;
 use crate::readiness::{ReadyEvent, ScheduledIo};
 use crate::shut_down;
 
-use super::near::{Raw, Seat};
 use super::presumed::Presumption;
 use super::registry::{Number, Numbered};
 use super::token::{Address, SLOT_BITS};
@@ -103,7 +102,7 @@ impl Shard {
         self.pages[page].get_or_init(|| (0..FIRST_PAGE << page).map(|_| ScheduledIo::new()).collect());
         slots.claimed.insert(());
         drop(slots);
-        Ok(Some(Slot { shard: self.clone(), slot, number: None, seat: Seat::new(slot << 8 | self.number) }))
+        Ok(Some(Slot { shard: self.clone(), slot, number: None }))
     }
 
     /// The readiness in a slot, if the slot was ever given out.
@@ -137,7 +136,6 @@ pub(crate) struct Slot {
     slot: usize,
     /// What it is registered as, if it is.
     number: Option<Number>,
-    pub(super) seat: Seat,
 }
 
 impl Slot {
@@ -177,20 +175,7 @@ impl Slot {
     /// Takes the object out again: what was registered, and nothing that has the same number by now.
     pub(crate) fn deregister(&mut self, source: &mut impl Source) -> io::Result<()> {
         let Some(number) = self.number.take() else { return Err(io::ErrorKind::NotFound.into()) };
-        let (shared, token) = (&self.shard.shared, self.token());
-        match self.seat.leave(&shared.nearby) {
-            Some(outcome) => {
-                shared.registry.forget(number, token);
-                outcome
-            }
-            None => shared.registry.deregister(source, number, token),
-        }
-    }
-
-    /// The socket has been read from, which may show it to be with the wrong poller (`near/`).
-    #[inline]
-    pub(crate) fn note_read(&self, socket: &impl Raw, interest: Interest) {
-        self.seat.note_read(&self.shard.shared.nearby, socket, || self.token(), interest);
+        self.shard.shared.registry.deregister(source, number, self.token())
     }
 }
 
@@ -207,7 +192,7 @@ mod tests {
     use crate::driver::Driver;
 
     fn shard() -> Arc<Shard> {
-        let (_driver, handle) = Driver::new(0, 0, 0, 16).unwrap();
+        let (_driver, handle) = Driver::new(0, 0, 16).unwrap();
         Arc::new(Shard::new(0, handle.shared.clone()))
     }
 

@@ -10,28 +10,12 @@ use crate::readiness::GENERATION_BITS;
 /// The token of the driver's own wake-up. No registration has it: slot numbers end before all their bits are set.
 pub(super) const WAKE: Token = Token(usize::MAX);
 
-/// The token of a worker's poller: as that of a slot which there is in no shard.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // for `near`
-pub(super) fn near(worker: usize) -> Token {
-    debug_assert!(worker < MAX_NEAR);
-    Address { generation: 0, shard: worker, slot: NO_SLOT }.joined()
-}
-
-/// Which worker's poller a token is of, if it is of one.
-pub(super) fn worker_near(token: Token) -> Option<usize> {
-    let address = Address::of(token);
-    (address.slot == NO_SLOT && address.generation == 0).then_some(address.shard)
-}
-
 const SHARD_BITS: u32 = if usize::BITS >= 64 { 8 } else { 4 };
 /// How wide the number of a slot within its shard is.
 pub(super) const SLOT_BITS: u32 = usize::BITS - GENERATION_BITS - SHARD_BITS;
 
 /// How many shards a token can tell apart.
 pub(super) const MAX_SHARDS: usize = 1 << SHARD_BITS;
-/// And how many workers' pollers.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // for `near`
-pub(super) const MAX_NEAR: usize = MAX_SHARDS;
 /// No registration has this number.
 const NO_SLOT: usize = (1 << SLOT_BITS) - 1;
 
@@ -46,10 +30,6 @@ pub(super) struct Address {
 impl Address {
     pub(super) fn token(self) -> Token {
         debug_assert!(self.shard < MAX_SHARDS && self.slot < NO_SLOT);
-        self.joined()
-    }
-
-    fn joined(self) -> Token {
         Token((((self.generation << SHARD_BITS) | self.shard) << SLOT_BITS) | self.slot)
     }
 
@@ -65,16 +45,6 @@ impl Address {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_workers_poller_has_a_token_of_its_own() {
-        for worker in [0, 1, MAX_NEAR - 1] {
-            assert_eq!(worker_near(near(worker)), Some(worker));
-            assert_ne!(near(worker), WAKE);
-        }
-        assert_eq!(worker_near(WAKE), None);
-        assert_eq!(worker_near(Address { generation: 0, shard: 1, slot: 7 }.token()), None);
-    }
 
     #[test]
     fn a_token_comes_apart_as_it_was_put_together() {

@@ -74,15 +74,11 @@ impl Stream {
 
     #[inline]
     pub(super) fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
-        let read = self.0.source().read(buf)?;
-        self.0.registration().note_read(self.0.source(), STREAM_INTEREST);
-        Ok(read)
+        self.0.source().read(buf)
     }
 
     pub(super) fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
-        let read = self.0.source().read_vectored(bufs)?;
-        self.0.registration().note_read(self.0.source(), STREAM_INTEREST);
-        Ok(read)
+        self.0.source().read_vectored(bufs)
     }
 
     pub(super) fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {

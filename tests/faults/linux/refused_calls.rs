@@ -29,7 +29,6 @@ type Calls = &'static [libc::c_long];
 
 const SHORT_WAITS: Calls = &[libc::SYS_ppoll];
 const FENCES_IN_OTHER_THREADS: Calls = &[libc::SYS_membarrier];
-const WHICH_PROCESSOR_THIS_IS: Calls = &[libc::SYS_getcpu];
 const WHICH_PROCESSORS_THERE_ARE: Calls = &[libc::SYS_sched_getaffinity];
 const LETTING_OTHERS_RUN: Calls = &[libc::SYS_sched_yield];
 const FILES: Calls = &[libc::SYS_openat, libc::SYS_openat2, libc::SYS_statx, libc::SYS_newfstatat];
@@ -45,7 +44,6 @@ const SIGNALS_TO_THREADS: Calls = &[libc::SYS_tgkill, libc::SYS_rt_sigaction];
 const REFUSED: &[Calls] = &[
     SHORT_WAITS,
     FENCES_IN_OTHER_THREADS,
-    WHICH_PROCESSOR_THIS_IS,
     WHICH_PROCESSORS_THERE_ARE,
     LETTING_OTHERS_RUN,
     FILES,
@@ -132,7 +130,7 @@ async fn assert_waits_patiently(time: Duration) {
     assert!(looks < 100, "looked into the drivers {looks} times in {time:?}");
 }
 
-/// So many messages that it is asked on which processor they come in.
+/// Messages, one at a time, to the server and back.
 async fn converse(mut client: TcpStream, mut server: TcpStream) {
     const MESSAGES: u8 = 200;
     let echo = rt::spawn(async move {
