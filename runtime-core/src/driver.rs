@@ -49,9 +49,9 @@ pub fn wake(waker: Waker) {
     }
 }
 
-/// Whether a waker is a task's, which only queues that task: so that any thread may call it, at any time. (If the task's runtime has
-/// an observer, that is told of the wake.)
-pub fn only_queues(waker: &Waker) -> bool {
+/// Whether a waker is that of a task. To clone such a waker only counts, so it may be done under a lock; any other is
+/// somebody else's code.
+pub fn is_task_waker(waker: &Waker) -> bool {
     task::is_waker_of_task(waker)
 }
 
@@ -81,45 +81,11 @@ pub trait Unpark: Send + Sync + 'static {
 pub trait Service: Any + Send + Sync {
     /// What the driver has counted since the runtime started.
     fn counters(&self) -> DriverCounters;
-
-    /// The [worker](crate::context::worker_index) of this number, which is the calling thread, comes by the drivers. What is queued
-    /// with it takes about that long. It calls wakers as from within [`Driver::poll`].
-    ///
-    /// A worker of a multi-thread runtime that polls tasks comes by sooner or later, or [leaves](Visit::Leaves), or somebody
-    /// [stands in](Self::stand_in) for it; or the runtime closes.
-    fn visited(&self, worker: usize, visit: Visit, line: Duration) {
-        let _ = (worker, visit, line);
-    }
-
-    /// The worker of this number is not going to come by for a while: what must not wait until then is done now. Called on any thread;
-    /// calls wakers of tasks only.
-    fn stand_in(&self, worker: usize) {
-        let _ = worker;
-    }
-}
-
-/// What a worker has come by the drivers for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Visit {
-    /// It is about to poll them, unless another thread does.
-    Polls,
-    /// It leaves its turn to another worker.
-    Skips,
-    /// It is going to sleep: what was left to it must be looked for now, or by others.
-    Leaves,
 }
 
 impl<T: Service> Service for Arc<T> {
     fn counters(&self) -> DriverCounters {
         (**self).counters()
-    }
-
-    fn visited(&self, worker: usize, visit: Visit, line: Duration) {
-        (**self).visited(worker, visit, line);
-    }
-
-    fn stand_in(&self, worker: usize) {
-        (**self).stand_in(worker);
     }
 }
 
@@ -158,10 +124,6 @@ pub struct DriverCounters {
     pub io_events: u64,
     /// File descriptors registered now.
     pub io_registered: u64,
-    /// Reads that were not tried, because on their socket such reads had been refused before.
-    pub io_reads_spared: u64,
-    /// Those of them that were made after all, because no event came instead.
-    pub io_reads_resumed: u64,
     /// Timers set. (A reset of a waiting timer to an earlier deadline counts as one more, and one cancelled.)
     pub timers_set: u64,
     /// Timers that reached their deadline and woke their task.
@@ -175,8 +137,6 @@ impl DriverCounters {
     pub fn merge(&mut self, other: DriverCounters) {
         self.io_events += other.io_events;
         self.io_registered += other.io_registered;
-        self.io_reads_spared += other.io_reads_spared;
-        self.io_reads_resumed += other.io_reads_resumed;
         self.timers_set += other.timers_set;
         self.timers_fired += other.timers_fired;
         self.timers_cancelled += other.timers_cancelled;

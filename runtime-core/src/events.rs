@@ -6,7 +6,6 @@
 //! (`scheduler/multi/drivers.rs`). And a monitor, which must not wait for anybody, does not call it: of the few wakes that are made by a monitor nobody is
 //! told.
 
-use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -37,8 +36,7 @@ pub enum TaskEventKind {
     Polled,
     /// The poll returned `Pending`.
     Pending,
-    /// It was woken while it waited, and queued. (Not told of each wake: of one during the poll of the task, and of the rare one that
-    /// is made by the thread which watches the workers.)
+    /// It was woken while it waited, and queued. (A wake during the poll of the task is not told.)
     Woken,
     /// It gave its output, panicked, or was cancelled.
     Completed,
@@ -55,22 +53,8 @@ pub(crate) fn emit(observer: Option<&Observer>, task: &TaskRef, kind: TaskEventK
     }
 }
 
-thread_local! {
-    static TELLS_NOBODY: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Calls no observer meanwhile: neither of this runtime, nor of another whose task is woken.
-pub(crate) fn without_telling(f: impl FnOnce()) {
-    TELLS_NOBODY.set(true);
-    f();
-    TELLS_NOBODY.set(false);
-}
-
 #[cold]
 fn tell(observer: &Observer, task: &TaskRef, kind: TaskEventKind) {
-    if TELLS_NOBODY.get() {
-        return;
-    }
     let header = task.header();
     let event = TaskEvent { id: header.id, name: task.name(), spawned_at: header.location(), kind };
     discard(contain(|| observer(&event)));

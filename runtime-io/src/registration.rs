@@ -15,7 +15,7 @@ use runtime_core::coop;
 
 use crate::driver::{Handle, Numbered, Slot};
 use crate::interest::Interest;
-use crate::readiness::{Direction, PRESUMES, ReadyEvent, ScheduledIo, Waiter};
+use crate::readiness::{Direction, ReadyEvent, ScheduledIo, Waiter};
 use crate::ready::Ready;
 
 /// The I/O driver of the current runtime.
@@ -56,8 +56,7 @@ impl Registration {
 
     /// As [`poll_io`](Self::poll_io), for plain reads and writes of TCP streams, which move up to `wanted` bytes, and for nothing
     /// else: [`readiness`](crate::readiness) says why. If it moves fewer, the next one need not be tried to know that it
-    /// would block, which saves a system call a message. Nor is it tried after a read that filled its buffer, on a registration
-    /// where that has mostly been in vain.
+    /// would block, which saves a system call a message.
     #[inline]
     pub(crate) fn poll_transfer(
         &self,
@@ -66,32 +65,19 @@ impl Registration {
         wanted: usize,
         operation: impl FnMut() -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
-        self.poll_settling(cx, direction, operation, |event, moved| {
-            let presumes = PRESUMES && direction == Direction::Read;
-            match moved {
-                None if presumes => self.io().note_refused_read(event),
-                Some(&moved) if presumes && 0 < moved && moved == wanted => self.note_filled_read(event),
-                Some(&moved) => self.io().note_transfer(event, direction, moved, wanted),
-                None => {}
-            }
+        self.poll_settling(cx, direction, operation, |event, &moved| {
+            self.io().note_transfer(event, direction, moved, wanted);
         })
     }
 
-    #[inline]
-    fn note_filled_read(&self, event: ReadyEvent) {
-        if self.io().note_filled_read(event) {
-            self.slot.presume_drained(event);
-        }
-    }
-
-    /// The loop of both; `settle` draws conclusions from a success, or a refusal (`None`).
+    /// The loop of both; `settle` draws conclusions from a success.
     #[inline]
     fn poll_settling<R>(
         &self,
         cx: &mut Context<'_>,
         direction: Direction,
         mut operation: impl FnMut() -> io::Result<R>,
-        mut settle: impl FnMut(ReadyEvent, Option<&R>),
+        mut settle: impl FnMut(ReadyEvent, &R),
     ) -> Poll<io::Result<R>> {
         let mut coop = ready!(coop::poll_proceed(cx));
         let io = self.io();
@@ -101,11 +87,10 @@ impl Registration {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     // Either nothing is left to look at, or an event has come meanwhile and is worth another try.
                     io.clear_refused(event);
-                    settle(event, None);
                 }
                 outcome => {
                     if let Ok(value) = &outcome {
-                        settle(event, Some(value));
+                        settle(event, value);
                     }
                     coop.made_progress();
                     return Poll::Ready(outcome);
@@ -167,8 +152,7 @@ impl Registration {
     /// Tries, unless it is known that it would block.
     pub(crate) fn try_io<R>(&self, interest: Interest, operation: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         let event = self.io().look(interest)?;
-        // The caller wants to know, and not what is presumed.
-        if event.ready.is_empty() && !event.is_presumed {
+        if event.ready.is_empty() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let outcome = operation();

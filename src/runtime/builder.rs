@@ -267,8 +267,7 @@ impl Builder {
     /// Tells the hook whatever happens to every task: spawned, polled, pending, woken, completed.
     ///
     /// It is called in the middle of the scheduler, on whatever thread it happens: it must be quick, and must not call
-    /// back into the runtime. Without it, each of these points costs one predictable branch. The thread that watches the workers does
-    /// not call it: of the rare wake that is made there it is not told.
+    /// back into the runtime. Without it, each of these points costs one predictable branch.
     ///
     /// # Example
     ///
@@ -404,7 +403,7 @@ impl Builder {
         let slots = config.slots();
         let mut drivers = DriverStack::bare();
         if self.enable_io {
-            let (driver, handle) = runtime_io::Driver::new(slots, config.workers_that_visit(), self.io_events)?;
+            let (driver, handle) = runtime_io::Driver::new(slots, self.io_events)?;
             drivers.driver = Box::new(driver);
             drivers.unpark = handle.unpark_handle();
             drivers.io = Some(Box::new(handle));

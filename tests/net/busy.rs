@@ -1,9 +1,13 @@
 //! Connections that are in constant use: each message arrives, whatever the workers do meanwhile.
 //!
 //! Mutations that these tests are for: events are left to a worker that is stuck or sleeps; a stream that is given back stays
-//! in the poller.
+//! in the poller; a read that filled its buffer is taken for the last.
 
-use std::io;
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream as StdStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
@@ -118,4 +122,71 @@ fn a_runtime_ends_in_the_midst_of_busy_connections() {
     eventually(|| runtime.metrics().drivers().io_events > (CONNECTIONS * ROUNDS) as u64);
     drop(runtime);
     assert!(callers.iter().all(JoinHandle::is_finished));
+}
+
+/// A read that fills its buffer says nothing about what is behind it. Messages of the size of the buffer come alone for a
+/// while, and then in twos and threes, into a runtime that is now idle and now busy.
+#[test]
+fn messages_that_come_alone_or_together_all_get_there() {
+    const SIZE: usize = 16;
+    const CONNECTIONS: usize = 8;
+    const WRITES: usize = 600;
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    // How many messages a write consists of.
+    let together = |number: usize, write: usize| if write % 20 < 14 { 1 } else { 1 + (write + number) % 3 };
+    let busy = Arc::new(AtomicBool::new(true));
+    let stop = Arc::new(AtomicBool::new(false));
+    let (yielder, told) = (Arc::clone(&busy), Arc::clone(&stop));
+    let yielder = runtime.spawn(async move {
+        while !told.load(Relaxed) {
+            if yielder.load(Relaxed) {
+                rt::task::yield_now().await;
+            } else {
+                rt::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+    });
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = runtime.spawn(async move {
+        let mut readers = Vec::new();
+        for _ in 0..CONNECTIONS {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            readers.push(rt::spawn(async move {
+                let (mut message, mut read) = ([0; SIZE], 0_usize);
+                while socket.read_exact(&mut message).await.is_ok() {
+                    read += 1;
+                    // So that the writer knows when to write again.
+                    socket.write_all(&message[..1]).await.unwrap();
+                }
+                read
+            }));
+        }
+        let mut read = 0;
+        for reader in readers {
+            read += reader.await.unwrap();
+        }
+        read
+    });
+    scope(|scope| {
+        for number in 0..CONNECTIONS {
+            let busy = &busy;
+            scope.spawn(move || {
+                let mut socket = StdStream::connect(address).unwrap();
+                socket.set_nodelay(true).unwrap();
+                let mut answers = [0; 3];
+                for write in 0..WRITES {
+                    let together = together(number, write);
+                    socket.write_all(&vec![7; together * SIZE]).unwrap();
+                    socket.read_exact(&mut answers[..together]).unwrap();
+                    busy.store(write / 100 % 2 == 0, Relaxed);
+                }
+            });
+        }
+    });
+    let sent: usize = (0..CONNECTIONS).flat_map(|number| (0..WRITES).map(move |write| together(number, write))).sum();
+    assert_eq!(runtime.block_on(server).unwrap(), sent);
+    stop.store(true, Relaxed);
+    runtime.block_on(yielder).unwrap();
 }

@@ -10,7 +10,6 @@ mod blocking_mode;
 mod busy;
 mod echo;
 mod listener;
-mod presumed;
 #[cfg(target_os = "linux")]
 mod short_reads;
 mod streams;

@@ -138,17 +138,6 @@ pub fn with_io<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missing
     with_service(Missing::Io, |runtime| runtime.drivers.io.as_ref(), f)
 }
 
-/// The same on a worker of that runtime in the poll of a task, with the number of the worker; elsewhere `None`. Such a
-/// worker is one that [comes by](Service::visited), if its runtime has several.
-#[inline]
-pub fn with_io_in_poll<T: Service, R>(f: impl FnOnce(&Arc<T>, usize) -> R) -> Option<R> {
-    let station = CONTEXT.with(|context| context.station.get())?;
-    if !task::is_in_poll() {
-        return None;
-    }
-    with_io(|service| f(service, station.index())).ok()
-}
-
 /// Calls the closure with the current runtime's timer service.
 #[inline]
 pub fn with_time<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missing> {

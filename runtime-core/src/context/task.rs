@@ -68,12 +68,6 @@ pub(crate) fn task_id() -> Option<Id> {
     with_task(|task| task.id)
 }
 
-/// Whether this thread, as a worker, polls a task that has not said it is going to block.
-#[inline]
-pub(super) fn is_in_poll() -> bool {
-    with_task(|task| !task.waker.get().is_null()) == Some(true)
-}
-
 #[inline]
 fn with_task<R>(f: impl FnOnce(&CurrentTask) -> R) -> Option<R> {
     // SAFETY: what stands there is borrowed by an `in_task` that goes on, on this thread.

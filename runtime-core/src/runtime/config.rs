@@ -137,11 +137,6 @@ impl Config {
         self.processors.max(1)
     }
 
-    /// How many workers [come by the drivers](crate::driver::Service::visited): those of a multi-thread runtime.
-    pub fn workers_that_visit(&self) -> usize {
-        if self.flavor == Flavor::MultiThread { self.worker_threads } else { 0 }
-    }
-
     /// How many worker slots the runtime will have from the start, so that drivers can keep one shard for each. What
     /// [`worker_index`](crate::context::worker_index) gives is below it.
     pub fn slots(&self) -> usize {
@@ -159,7 +154,11 @@ impl Config {
 
     /// How the threads are made. Calls the user's namer for those that the runtime has from the start, and for some more.
     pub(crate) fn threads(&self) -> Threads {
-        Threads { names: Names::new(&self.thread_names, self.workers_that_visit()), stack_size: self.thread_stack_size }
+        let workers = match self.flavor {
+            Flavor::CurrentThread => 0,
+            Flavor::MultiThread => self.worker_threads,
+        };
+        Threads { names: Names::new(&self.thread_names, workers), stack_size: self.thread_stack_size }
     }
 }
 

@@ -78,11 +78,6 @@ impl Pacing {
         }
     }
 
-    /// How long a poll takes about, in nanoseconds.
-    pub(crate) fn poll_time(&self) -> u64 {
-        self.poll_time.get()
-    }
-
     /// How many polls fit into a time that nobody is meant to notice ([`TOO_SOON`]).
     pub(crate) fn polls_in_a_moment(&self) -> u32 {
         self.polls_in(TOO_SOON)
@@ -239,7 +234,7 @@ mod tests {
         assert!(pacing.tick());
         pacing.end_now();
         assert!(pacing.end_interval(now + Duration::from_micros(30)));
-        assert_eq!(pacing.poll_time(), 10_000);
+        assert_eq!(pacing.poll_time.get(), 10_000);
         assert_eq!(pacing.interval.get(), 20, "cut short is not short");
     }
 
@@ -283,7 +278,7 @@ mod tests {
         pacing.resume(later);
         assert_eq!(polls(&pacing), 2);
         pacing.end_interval(later + 10 * MICROSECOND);
-        assert_eq!((pacing.poll_time(), pacing.interval.get()), (5_000, 10));
+        assert_eq!((pacing.poll_time.get(), pacing.interval.get()), (5_000, 10));
     }
 
     #[test]
@@ -310,8 +305,8 @@ mod tests {
     fn a_poll_takes_its_part_of_the_interval() {
         let (pacing, now) = (Pacing::new(10), Clock::real());
         pacing.end_interval(now);
-        assert_eq!(pacing.poll_time(), 0, "not known");
+        assert_eq!(pacing.poll_time.get(), 0, "not known");
         pacing.end_interval(now + 15 * MICROSECOND);
-        assert_eq!(pacing.poll_time(), 5_000);
+        assert_eq!(pacing.poll_time.get(), 5_000);
     }
 }

@@ -4,12 +4,9 @@
 //! are registered, also while the driver waits. Descriptors are registered once, for edges: the system reports each
 //! change once, [`readiness`](crate::readiness) remembers it, and operations try before they wait.
 //!
-//! Some reads are not tried, because they would be refused in all likelihood (`presumed.rs`).
-//!
 //! A poll collects the wakers of all its events and calls them together at the end, in the order the events came. The
 //! driver must never call one earlier, hold a lock while it does, or let one that panics take the worker with it.
 
-mod presumed;
 mod registry;
 mod table;
 mod token;
@@ -27,12 +24,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use runtime_core::context;
-use runtime_core::driver::{DriverCounters, Service, Unpark, Visit};
+use runtime_core::driver::{DriverCounters, Service, Unpark};
 
 use crate::readiness::{ScheduledIo, WakeBatch};
 use crate::ready::Ready;
 
-use presumed::{Presumed, Presumption};
 pub(crate) use registry::Numbered;
 use registry::Registry;
 use table::Shard;
@@ -70,22 +66,19 @@ struct Shared {
     registry: Arc<Registry>,
     /// Written by the thread that holds the driver only.
     events: AtomicU64,
-    presumed: Presumed,
 }
 
 impl Driver {
-    /// Makes a driver for a runtime of so many worker slots, which takes at most `events` events from one poll. The first
-    /// `workers` [come by](Service::visited).
+    /// Makes a driver for a runtime of so many worker slots, which takes at most `events` events from one poll.
     ///
     /// # Errors
     ///
     /// What the operating system says: it is out of file descriptors, for example.
-    pub fn new(slots: usize, workers: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
+    pub fn new(slots: usize, events: usize) -> io::Result<(Driver, Arc<Handle>)> {
         let poll = mio::Poll::new()?;
         let shards = slots.saturating_add(1).min(MAX_SHARDS);
         let registry = Arc::new(Registry::new(poll.registry(), shards)?);
-        let presumed = Presumed::new(workers);
-        let shared = Arc::new(Shared { registry, events: AtomicU64::new(0), presumed });
+        let shared = Arc::new(Shared { registry, events: AtomicU64::new(0) });
         let waker = mio::Waker::new(poll.registry(), WAKE)?;
         let handle = Arc::new(Handle {
             shards: (0..shards).map(|number| Arc::new(Shard::new(number, shared.clone()))).collect(),
@@ -206,36 +199,14 @@ impl Handle {
     fn find(&self, address: Address) -> Option<&ScheduledIo> {
         self.shards.get(address.shard)?.get(address.slot)
     }
-
-    fn reopen(&self, presumption: Presumption, wakes: &mut WakeBatch) -> bool {
-        let Presumption { of, tick } = presumption;
-        self.find(of).is_some_and(|io| io.reopen(of.generation, tick, wakes))
-    }
 }
 
 impl Service for Handle {
     fn counters(&self) -> DriverCounters {
         let mut counters = DriverCounters::default();
         counters.io_events = self.shared.events.load(Ordering::Relaxed);
-        (counters.io_reads_spared, counters.io_reads_resumed) = self.shared.presumed.counts();
         counters.io_registered = self.shards.iter().map(|shard| shard.claimed() as u64).sum();
         counters
-    }
-
-    fn visited(&self, worker: usize, visit: Visit, line: Duration) {
-        let mut wakes = WakeBatch::new();
-        let reopen = |presumption| self.reopen(presumption, &mut wakes);
-        match visit {
-            Visit::Polls | Visit::Skips => self.shared.presumed.give_up_old(worker, line, reopen),
-            Visit::Leaves => self.shared.presumed.give_up_all(worker, reopen),
-        }
-        wakes.wake_all();
-    }
-
-    fn stand_in(&self, worker: usize) {
-        let mut wakes = WakeBatch::new();
-        self.shared.presumed.give_up_all(worker, |presumption| self.reopen(presumption, &mut wakes));
-        wakes.wake_all();
     }
 }
 

@@ -23,18 +23,16 @@ use std::sync::Arc;
 
 use mio::Token;
 use mio::event::Source;
-use runtime_core::context;
 use runtime_core::primitive::{Mutex, OnceLock};
 use slab::Slab;
 
 use crate::interest::Interest;
-use crate::readiness::{ReadyEvent, ScheduledIo};
+use crate::readiness::ScheduledIo;
 use crate::shut_down;
 
-use super::presumed::Presumption;
+use super::Shared;
 use super::registry::{Number, Numbered};
 use super::token::{Address, SLOT_BITS};
-use super::{Handle, Shared};
 
 const FIRST_PAGE: usize = 32;
 /// As many pages as it takes to use up the slot numbers of a token, all but the last few.
@@ -146,22 +144,7 @@ impl Slot {
 
     /// What the poller is to call this registration.
     pub(crate) fn token(&self) -> Token {
-        self.address().token()
-    }
-
-    fn address(&self) -> Address {
-        Address { generation: self.io().generation(), shard: self.shard.number, slot: self.slot }
-    }
-
-    /// A read that this look led to is presumed to have been the last for now. Of no effect where nobody could be relied on to
-    /// look after that.
-    pub(crate) fn presume_drained(&self, event: ReadyEvent) {
-        let shared = &self.shard.shared;
-        let is_ours = |driver: &Arc<Handle>, worker| Arc::ptr_eq(&driver.shared, shared).then_some(worker);
-        let Some(worker) = context::with_io_in_poll(is_ours).flatten() else { return };
-        if shared.presumed.note(worker, Presumption { of: self.address(), tick: event.tick }) {
-            self.io().clear_presumed(event);
-        }
+        Address { generation: self.io().generation(), shard: self.shard.number, slot: self.slot }.token()
     }
 
     /// Registers an object under the token of this slot.
@@ -192,7 +175,7 @@ mod tests {
     use crate::driver::Driver;
 
     fn shard() -> Arc<Shard> {
-        let (_driver, handle) = Driver::new(0, 0, 16).unwrap();
+        let (_driver, handle) = Driver::new(0, 16).unwrap();
         Arc::new(Shard::new(0, handle.shared.clone()))
     }
 

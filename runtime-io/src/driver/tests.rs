@@ -28,7 +28,7 @@ struct Driven {
 
 impl Driven {
     fn new() -> Self {
-        let (mut driver, handle) = Driver::new(2, 0, 64).unwrap();
+        let (mut driver, handle) = Driver::new(2, 64).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let thread = thread::spawn({
             let stop = stop.clone();
@@ -140,7 +140,7 @@ fn a_full_send_buffer_is_waited_out() {
 
 #[test]
 fn a_short_read_is_not_followed_by_another_and_does_not_hide_the_end() {
-    let (mut driver, handle) = Driver::new(0, 0, 64).unwrap();
+    let (mut driver, handle) = Driver::new(0, 64).unwrap();
     let (ours, mut theirs) = pair(&handle);
     let (_, waker) = flag();
     let mut cx = Context::from_waker(&waker);
@@ -179,7 +179,7 @@ fn a_short_read_is_not_followed_by_another_and_does_not_hide_the_end() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_read_cut_short_by_urgent_data_is_followed_by_another() {
-    let (mut driver, handle) = Driver::new(0, 0, 64).unwrap();
+    let (mut driver, handle) = Driver::new(0, 64).unwrap();
     let (ours, mut theirs) = pair(&handle);
     theirs.write_all(b"before").unwrap();
     socket2::SockRef::from(&theirs).send_out_of_band(b"!").unwrap();
@@ -204,7 +204,7 @@ fn a_read_cut_short_by_urgent_data_is_followed_by_another() {
 
 #[test]
 fn a_parked_driver_comes_back_no_earlier_than_asked() {
-    let (mut driver, _handle) = Driver::new(0, 0, 64).unwrap();
+    let (mut driver, _handle) = Driver::new(0, 64).unwrap();
     for micros in [1, 300, 1_500, 5_000] {
         let timeout = Duration::from_micros(micros);
         let before = Clock::real();
@@ -215,7 +215,7 @@ fn a_parked_driver_comes_back_no_earlier_than_asked() {
 
 #[test]
 fn an_unpark_ends_the_wait_that_is_or_the_next() {
-    let (mut driver, handle) = Driver::new(0, 0, 64).unwrap();
+    let (mut driver, handle) = Driver::new(0, 64).unwrap();
     let unpark = handle.unpark_handle();
     unpark.unpark();
     unpark.unpark();
@@ -236,7 +236,7 @@ fn an_unpark_ends_the_wait_that_is_or_the_next() {
 
 #[test]
 fn a_poll_never_waits() {
-    let (mut driver, handle) = Driver::new(0, 0, 64).unwrap();
+    let (mut driver, handle) = Driver::new(0, 64).unwrap();
     let (ours, mut theirs) = pair(&handle);
     driver.poll();
     let (flag, waker) = flag();
@@ -279,7 +279,7 @@ fn registrations_come_and_go_on_many_threads_while_the_driver_waits() {
 
 #[test]
 fn an_event_that_comes_after_the_slot_was_used_again_is_dropped() {
-    let (_driver, handle) = Driver::new(0, 0, 64).unwrap();
+    let (_driver, handle) = Driver::new(0, 64).unwrap();
     let first = handle.claim().unwrap();
     let stale = Address::of(first.token());
     drop(first);
@@ -329,7 +329,7 @@ fn shut_down_text() -> String {
 
 #[test]
 fn a_registration_outlives_driver_and_handle() {
-    let (driver, handle) = Driver::new(0, 0, 64).unwrap();
+    let (driver, handle) = Driver::new(0, 64).unwrap();
     let (ours, _theirs) = pair(&handle);
     drop(driver);
     drop(handle);

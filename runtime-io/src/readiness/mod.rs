@@ -49,11 +49,6 @@
 //! After a *short* read or write of a TCP stream there is, as a rule, nothing left for now. The end of the stream may well have
 //! been announced already, with no event to come: the closed flags stay. The last section says where the rule holds.
 //!
-//! A read that filled its buffer may be *presumed* to have been the last, by the registration's [`habit`], and clears, too. That may be
-//! wrong, so it is marked in the word; and the next event, of whatever kind, makes the direction ready again. If none comes, a
-//! *reopening* does, which is a delivery of what no event has said, made if the tick is still the one that was looked at
-//! (`driver/presumed.rs`). Only wakers of tasks wait on a presumption; for anybody else's sake it ends at once.
-//!
 //! # What a short transfer proves
 //!
 //! The driver registers descriptors for edges: data that was there when an event was delivered is not announced again.
@@ -102,7 +97,6 @@
 //! same arrangements for the event that tells of room. The same conditions apply, although only the kind of the socket
 //! and errors matter here. One call moves [`MOST_AT_ONCE`] at most, so nobody can have asked for more.
 
-mod habit;
 mod waiters;
 mod wakes;
 mod word;
@@ -116,7 +110,7 @@ use std::fmt;
 use std::io;
 use std::task::{Context, Poll, Waker};
 
-use runtime_core::driver::only_queues;
+use runtime_core::driver::is_task_waker;
 use runtime_core::primitive::Mutex;
 use runtime_core::primitive::atomic::AtomicUsize;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -125,7 +119,6 @@ use crate::interest::Interest;
 use crate::ready::Ready;
 use crate::shut_down;
 
-use habit::Habit;
 pub(crate) use waiters::Direction;
 use waiters::Waiters;
 pub(crate) use wakes::WakeBatch;
@@ -156,43 +149,24 @@ pub(crate) const SHORT_READ_DRAINS: bool = cfg!(any(target_os = "linux", target_
 /// How many bytes one call moves at most. Linux's limit, the lowest.
 const MOST_AT_ONCE: usize = 0x7fff_f000;
 
-/// Whether a read that filled its buffer may be presumed to have been the last: where what comes later is reported though the read was
-/// not tried. (So with kqueue, where it was not tested.)
-pub(crate) const PRESUMES: bool = SHORT_READ_DRAINS;
-
 /// One descriptor's readiness. See the module. Aligned so that two of them never share a cache line.
 #[repr(align(64))]
 pub(crate) struct ScheduledIo {
     word: AtomicUsize,
-    habit: Habit,
     waiters: Mutex<Waiters>,
 }
 
 const _: () = assert!(cfg!(loom) || size_of::<ScheduledIo>() == 64);
-
-/// What came of one step of a wait.
-enum Step {
-    /// The wait is over, or the waker is in its place.
-    Done(Poll<io::Result<ReadyEvent>>),
-    /// A clone of the waker is needed, which must be made without the lock.
-    NeedsClone,
-    /// Something has changed.
-    Again,
-}
 
 /// What a look saw: the flags, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadyEvent {
     /// The flags that concern whoever looked. Not empty, unless it was a mere [`ScheduledIo::look`].
     pub(crate) ready: Ready,
-    /// Whether a transfer that runs short proves nothing.
-    is_wary: bool,
     /// Whether all who looked wanted was one direction.
     one_way: bool,
-    /// Whether it was presumed, and not known, that there is nothing to read, if whoever looked wanted to.
-    pub(crate) is_presumed: bool,
     /// How many events there had been.
-    pub(crate) tick: usize,
+    tick: usize,
 }
 
 impl ReadyEvent {
@@ -205,7 +179,7 @@ impl ReadyEvent {
 
 impl ScheduledIo {
     pub(crate) fn new() -> Self {
-        Self { word: AtomicUsize::new(Word::FIRST.raw()), habit: Habit::new(), waiters: Mutex::new(Waiters::default()) }
+        Self { word: AtomicUsize::new(Word::FIRST.raw()), waiters: Mutex::new(Waiters::default()) }
     }
 
     /// Which registration of this slot the present one is.
@@ -237,35 +211,9 @@ impl ScheduledIo {
         if Word::from_raw(self.word.load(Relaxed)).generation() != generation {
             return false;
         }
-        let before = self.update(|word| Some(word.with_event(ready)));
-        waiters.take_concerned(before.told_by(ready), wakes);
+        self.update(|word| Some(word.with_event(ready)));
+        waiters.take_concerned(ready, wakes);
         true
-    }
-
-    /// What a reader of this generation has presumed after so many events may be wrong: has it look again, unless there was an event
-    /// since, or the registration is gone. Returns whether it has.
-    pub(crate) fn reopen(&self, generation: usize, tick: usize, wakes: &mut WakeBatch) -> bool {
-        let is_current = || {
-            // Relaxed: both change only under the lock. Without it, what has changed stays so.
-            let word = Word::from_raw(self.word.load(Relaxed));
-            word.generation() == generation && word.tick() == tick
-        };
-        if !is_current() {
-            return false;
-        }
-        let mut waiters = self.waiters.lock();
-        if !is_current() {
-            return false;
-        }
-        self.end_presumption(&mut waiters, wakes);
-        true
-    }
-
-    /// Under the lock: as by an event, and counted as one. Whoever has noted the presumption, and is about to clear, then does not.
-    fn end_presumption(&self, waiters: &mut Waiters, wakes: &mut WakeBatch) {
-        self.update(|word| Some(word.with_event(Ready::READABLE)));
-        self.habit.contradicted();
-        waiters.take_concerned(Ready::READABLE, wakes);
     }
 
     /// The driver is gone.
@@ -279,7 +227,6 @@ impl ScheduledIo {
     pub(crate) fn retire(&self) {
         let mut waiters = self.waiters.lock();
         self.update(|word| Some(word.next_generation()));
-        self.habit.forget();
         let gone = std::mem::take(&mut *waiters);
         drop(waiters);
         // Left by polls whose futures are gone as well.
@@ -299,9 +246,7 @@ impl ScheduledIo {
         }
         Ok(ReadyEvent {
             ready: word.ready().satisfying(interest),
-            is_wary: word.is_wary(),
             one_way: interest == Interest::READABLE || interest == Interest::WRITABLE,
-            is_presumed: word.is_presumed() && interest.mask().contains(Ready::READABLE),
             tick: word.tick(),
         })
     }
@@ -340,49 +285,36 @@ impl ScheduledIo {
     ) -> Poll<io::Result<ReadyEvent>> {
         let mut spare = None;
         let outcome = loop {
-            match self.try_wait(interest, waker, &mut spare, &mut place) {
-                Step::Done(outcome) => break outcome,
-                // Foreign code, perhaps: without the lock.
-                Step::NeedsClone => spare = Some(waker.clone()),
-                Step::Again => {}
+            if let Some(outcome) = self.try_wait(interest, waker, &mut spare, &mut place) {
+                break outcome;
             }
+            // Foreign code, perhaps: without the lock.
+            spare = Some(waker.clone());
         };
         discard(spare);
         outcome
     }
 
-    /// One step of [`wait`](Self::wait), under the lock. A clone of the waker that it has asked for is handed over in `spare`. What is
-    /// in there after the last step is to be dropped.
+    /// One step of [`wait`](Self::wait), under the lock. `None` if it needs a clone of the waker that must be made without
+    /// the lock; the next step finds that clone in `spare`. What is in there after the last step is to be dropped.
     fn try_wait(
         &self,
         interest: Interest,
         waker: &Waker,
         spare: &mut Option<Waker>,
         place: impl FnOnce(&mut Waiters) -> &mut Option<Waker>,
-    ) -> Step {
+    ) -> Option<Poll<io::Result<ReadyEvent>>> {
         let mut waiters = self.waiters.lock();
-        let event = match self.look(interest) {
-            Ok(event) if event.ready.is_empty() => event,
-            outcome => return Step::Done(Poll::Ready(outcome)),
-        };
-        // Whoever gives a presumption up, on whatever thread, calls the wakers that wait for it: so they must not be foreign code. Under
-        // a presumption nobody waits from before it, as the event that made the read possible has taken all wakers.
-        if event.is_presumed && !cfg!(loom) && !only_queues(waker) {
-            let mut wakes = WakeBatch::new();
-            self.end_presumption(&mut waiters, &mut wakes);
-            drop(waiters);
-            // This one may not care to read after all, and there is no event to come for those who waited on the presumption.
-            wakes.wake_all();
-            // What this has made readable another reader may have read by now.
-            return Step::Again;
+        match self.look(interest) {
+            Ok(event) if event.ready.is_empty() => {}
+            outcome => return Some(Poll::Ready(outcome)),
         }
         let place = place(&mut waiters);
         if !place.as_ref().is_some_and(|there| there.will_wake(waker)) {
-            let clone = spare.take().or_else(|| only_queues(waker).then(|| waker.clone()));
-            let Some(clone) = clone else { return Step::NeedsClone };
+            let clone = spare.take().or_else(|| is_task_waker(waker).then(|| waker.clone()))?;
             *spare = place.replace(clone);
         }
-        Step::Done(Poll::Pending)
+        Some(Poll::Pending)
     }
 
     fn leave(&self, key: usize) {
@@ -424,28 +356,6 @@ impl ScheduledIo {
     #[cfg_attr(not(unix), allow(dead_code))] // for the guards of `AsyncFd`
     pub(crate) fn clear_drained(&self, event: ReadyEvent) {
         self.clear(event.tick, event.ready.without_closed());
-    }
-
-    /// A read that this look led to was refused.
-    #[inline]
-    pub(crate) fn note_refused_read(&self, event: ReadyEvent) {
-        self.habit.refused(event.tick);
-    }
-
-    /// A read that this look led to has filled its buffer. Whether to presume that it was the last: not if there is an end to be
-    /// read, and not where even a short read would prove nothing.
-    #[inline]
-    pub(crate) fn note_filled_read(&self, event: ReadyEvent) -> bool {
-        let is_habit = self.habit.filled(event.tick);
-        is_habit && !event.is_wary && event.ready.without_closed() == event.ready
-    }
-
-    /// What was presumed of this look, and noted, takes effect, unless it was given up already.
-    #[inline]
-    pub(crate) fn clear_presumed(&self, event: ReadyEvent) {
-        self.habit.presumed();
-        let readable = event.ready.without_closed();
-        self.update(|word| (word.tick() == event.tick).then(|| word.presumed_without(readable)));
     }
 
     fn clear(&self, tick: usize, ready: Ready) {

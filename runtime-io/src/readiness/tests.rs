@@ -117,6 +117,15 @@ fn a_transfer_of_all_that_one_call_can_move_is_not_short() {
 }
 
 #[test]
+fn a_read_that_filled_its_buffer_proves_nothing() {
+    let io = ScheduledIo::new();
+    deliver(&io, Ready::READABLE);
+    let look = || io.look(Interest::READABLE).unwrap();
+    io.note_transfer(look(), Direction::Read, 64, 64);
+    assert_eq!(look().ready, Ready::READABLE);
+}
+
+#[test]
 fn a_refusal_in_no_direction_in_particular_leaves_the_end_standing() {
     let io = ScheduledIo::new();
     deliver(&io, Ready::READ_CLOSED | Ready::WRITABLE);
@@ -218,88 +227,4 @@ fn a_panicking_waker_does_not_take_the_batch_with_it() {
 #[test]
 fn a_descriptor_costs_one_cache_line() {
     assert_eq!(size_of::<ScheduledIo>(), 64);
-}
-
-/// A look that a read followed which filled its buffer, and that is presumed to have been the last.
-fn presume(io: &ScheduledIo) -> usize {
-    let event = io.look(Interest::READABLE).unwrap();
-    io.clear_presumed(event);
-    event.tick
-}
-
-#[test]
-fn a_presumption_that_is_given_up_has_its_reader_look_again() {
-    let io = ScheduledIo::new();
-    deliver(&io, Ready::READABLE | Ready::WRITABLE);
-    let tick = presume(&io);
-    assert!(io.look(Interest::READABLE).unwrap().ready.is_empty());
-    let mut wakes = WakeBatch::new();
-    assert!(io.reopen(0, tick, &mut wakes));
-    assert!(io.look(Interest::READABLE).unwrap().ready.contains(Ready::READABLE));
-    assert!(!io.reopen(0, tick, &mut wakes), "once");
-}
-
-#[test]
-fn a_presumption_that_is_given_up_before_it_takes_effect_does_not() {
-    let io = ScheduledIo::new();
-    deliver(&io, Ready::READABLE);
-    let event = io.look(Interest::READABLE).unwrap();
-    assert!(io.reopen(0, event.tick, &mut WakeBatch::new()));
-    io.clear_presumed(event);
-    assert!(io.look(Interest::READABLE).unwrap().ready.contains(Ready::READABLE));
-}
-
-/// The event may have been found by another poller than the one that told of the data, before these were read, and delivered late.
-#[test]
-fn an_event_of_whatever_kind_ends_a_presumption() {
-    for event in [Ready::READABLE, Ready::WRITABLE, Ready::PRIORITY] {
-        let io = ScheduledIo::new();
-        deliver(&io, Ready::READABLE);
-        let tick = presume(&io);
-        deliver(&io, event);
-        assert!(io.look(Interest::READABLE).unwrap().ready.contains(Ready::READABLE));
-        let mut wakes = WakeBatch::new();
-        assert!(!io.reopen(0, tick, &mut wakes));
-        assert!(wakes.is_empty());
-    }
-}
-
-#[test]
-fn only_tasks_wait_on_presumptions() {
-    let (_, waker) = counting();
-    let mut cx = Context::from_waker(&waker);
-    let io = ScheduledIo::new();
-    deliver(&io, Ready::READABLE);
-    presume(&io);
-    assert!(io.poll_ready(&mut cx, Direction::Write).is_pending(), "it has nothing to do with writing");
-    assert!(io.poll_ready(&mut cx, Direction::Read).is_ready());
-    presume(&io);
-    assert!(Waiter::new(&io, Interest::READABLE | Interest::PRIORITY).poll(&mut cx).is_ready());
-}
-
-#[test]
-fn a_presumption_does_not_outlive_its_registration() {
-    let io = ScheduledIo::new();
-    deliver(&io, Ready::READABLE);
-    let tick = presume(&io);
-    io.retire();
-    let mut wakes = WakeBatch::new();
-    io.deliver(1, Ready::WRITABLE, &mut wakes);
-    assert!(!io.reopen(0, tick, &mut wakes));
-    assert!(io.look(Interest::READABLE).unwrap().ready.is_empty());
-}
-
-#[test]
-fn an_end_to_be_read_or_urgent_data_is_no_time_for_presumptions() {
-    for (flag, presumes) in [(Ready::EMPTY, true), (Ready::READ_CLOSED, false), (Ready::PRIORITY, false)] {
-        let io = ScheduledIo::new();
-        let mut presumed = false;
-        for _ in 0..100 {
-            deliver(&io, Ready::READABLE | flag);
-            let event = io.look(Interest::READABLE).unwrap();
-            presumed |= io.note_filled_read(event);
-            io.note_refused_read(event);
-        }
-        assert_eq!(presumed, presumes, "{flag:?}");
-    }
 }

@@ -6,22 +6,20 @@
 //! | bits | name | meaning |
 //! |---|---|---|
 //! | 0-5 | ready | the flags of [`Ready`] |
-//! | 6 | presumed | readable was taken away by a reader who presumes, and does not know, that there is nothing more |
-//! | 7 | wary | a transfer that ran short proves nothing here. Stays until the next registration |
-//! | 8 | shutdown | the driver is gone: every operation fails from now on. Never cleared |
-//! | 9.. | tick | counts the events delivered to this registration, and wraps. Who clears says which count it saw. |
+//! | 6 | wary | a transfer that ran short proves nothing here. Stays until the next registration |
+//! | 7 | shutdown | the driver is gone: every operation fails from now on. Never cleared |
+//! | 8.. | tick | counts the events delivered to this registration, and wraps. Who clears says which count it saw. |
 //! | the rest | generation | counts the registrations this slot has had, and wraps. A token carries it too |
 //!
-//! Where a word has 32 bits, the tick has 11 of them: 2048 events between a look and its clear would pass for none.
+//! Where a word has 32 bits, the tick has 12 of them: 4096 events between a look and its clear would pass for none.
 //!
 //! This file is arithmetic only; who may do what, and when, stands in the module above.
 
 use crate::ready::Ready;
 
-const PRESUMED: usize = 1 << 6;
-const WARY: usize = 1 << 7;
-const SHUTDOWN: usize = 1 << 8;
-const TICK_SHIFT: u32 = 9;
+const WARY: usize = 1 << 6;
+const SHUTDOWN: usize = 1 << 7;
+const TICK_SHIFT: u32 = 8;
 const GENERATION_SHIFT: u32 = usize::BITS - Word::GENERATION_BITS;
 const TICK_MASK: usize = (1 << (GENERATION_SHIFT - TICK_SHIFT)) - 1;
 
@@ -61,17 +59,11 @@ impl Word {
         self.0 >> GENERATION_SHIFT
     }
 
-    /// What an event says, together with what was presumed before it: that ends, and had better be looked at.
-    pub(super) fn told_by(self, event: Ready) -> Ready {
-        if self.is_presumed() { event | Ready::READABLE } else { event }
-    }
-
-    /// One more event: its flags are added, and it is counted. It ends a presumption. Urgent data or an error make the word wary.
+    /// One more event: its flags are added, and it is counted. Urgent data or an error make the word wary.
     pub(super) fn with_event(self, event: Ready) -> Self {
-        let ready = self.told_by(event);
         let wary = if event.is_priority() || event.is_error() { WARY } else { 0 };
         let tick = (self.tick() + 1) & TICK_MASK;
-        Self((self.0 & !(TICK_MASK << TICK_SHIFT | PRESUMED)) | (tick << TICK_SHIFT) | wary | ready.bits())
+        Self((self.0 & !(TICK_MASK << TICK_SHIFT)) | (tick << TICK_SHIFT) | wary | event.bits())
     }
 
     pub(super) fn is_wary(self) -> bool {
@@ -81,15 +73,6 @@ impl Word {
     /// From now on a transfer that ran short proves nothing.
     pub(super) fn wary(self) -> Self {
         Self(self.0 | WARY)
-    }
-
-    pub(super) fn is_presumed(self) -> bool {
-        self.0 & PRESUMED != 0
-    }
-
-    /// Without these flags, as somebody presumes.
-    pub(super) fn presumed_without(self, ready: Ready) -> Self {
-        Self(self.without_ready(ready).0 | PRESUMED)
     }
 
     /// More flags, not by an event.
@@ -127,15 +110,6 @@ mod tests {
         let next = word.next_generation();
         assert_eq!((next.ready(), next.tick(), next.generation()), (Ready::EMPTY, 0, 1));
         assert!(next.is_shut_down());
-    }
-
-    #[test]
-    fn an_event_of_whatever_kind_ends_a_presumption() {
-        let presumed = Word::FIRST.with_event(Ready::READABLE).presumed_without(Ready::READABLE);
-        assert!(presumed.is_presumed() && presumed.ready().is_empty());
-        let after = presumed.with_event(Ready::WRITABLE);
-        assert_eq!((after.ready(), after.tick()), (Ready::READABLE | Ready::WRITABLE, 2));
-        assert!(!after.is_presumed() && !presumed.next_generation().is_presumed());
     }
 
     #[test]

@@ -9,8 +9,7 @@
 //!    spares and no worker sleeps, starts one;
 //! 3. otherwise wakes a sleeper, if there is a task anywhere or nobody is in the drivers. If nobody sleeps, those who are up
 //!    come by: a spare that was about to retire finds that it is needed, and one that was about to lie down looks
-//!    at all lanes after it has said so (`idle/`), and finds the mark;
-//! 4. gives up what waits at the drivers for it to come by.
+//!    at all lanes after it has said so (`idle/`), and finds the mark.
 //!
 //! While it is aside the thread is outside of the runtime: what the blocking code spawns or wakes takes the way of
 //! foreign threads, and it may even block on a future.
@@ -55,8 +54,6 @@ impl Worker {
         let place = context::take_place(Place::Aside(NonNull::from(&**self.runtime())));
         let _back = Back { worker: self, place: ManuallyDrop::new(place) };
         self.step_aside();
-        // Wakes tasks, of which the user's observer is told. From here on it may block.
-        self.shared().stand_in(self.runtime(), self.core.index);
         outside(f)
     }
 

@@ -8,12 +8,9 @@
 //! if those runtimes have observers: such a wake tells the observer at once.
 
 use std::task::Waker;
-use std::time::Duration;
 
-use super::{Shared, Worker};
-use crate::driver::Visit;
+use super::Worker;
 use crate::events::{Observer, TaskEventKind, emit};
-use crate::runtime::Inner;
 use crate::task::Notified;
 
 /// What the drivers wake is queued in parts of so many.
@@ -22,30 +19,12 @@ impl Worker {
     /// Looks after the drivers, unless another thread does, and queues what they wake.
     pub(super) fn poll_drivers(&self) {
         self.collecting.set(true);
-        self.visit_drivers(Visit::Polls);
         if self.shared().driver.poll() {
             self.counters().driver_polls.add(1);
         }
         self.collecting.set(false);
         self.queue_batch();
         self.call_foreign_wakers();
-    }
-
-    /// Before it sleeps: takes what the drivers have left to this worker. Whether it has anything to run now.
-    pub(super) fn leave_drivers(&self) -> bool {
-        self.collecting.set(true);
-        self.visit_drivers(Visit::Leaves);
-        self.collecting.set(false);
-        self.queue_batch();
-        self.call_foreign_wakers();
-        !self.core.lanes.is_empty()
-    }
-
-    fn visit_drivers(&self, visit: Visit) {
-        if let (Some(io), Some(index)) = (&self.runtime.drivers.io, self.index()) {
-            let line = (self.core.lanes.len() as u64).saturating_mul(self.pacing.poll_time());
-            io.visited(index, visit, Duration::from_nanos(line));
-        }
     }
 
     /// Takes up a task that the drivers woke. A batch that grows long is queued in parts, so that others can begin with
@@ -134,16 +113,5 @@ impl Worker {
         // The drivers contain the panics of wakers.
         wake();
         self.delivering_first.set(false);
-    }
-}
-
-impl Shared {
-    /// In place of a worker that does not come by the drivers, as it is stuck or steps aside: does what it would have done there.
-    pub(super) fn stand_in(&self, runtime: &Inner, slot: usize) {
-        if let Some(io) = &runtime.drivers.io
-            && slot < self.workers
-        {
-            io.stand_in(slot);
-        }
     }
 }

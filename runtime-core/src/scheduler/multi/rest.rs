@@ -29,9 +29,7 @@ impl Worker {
             self.pacing.resume(Clock::real());
             return;
         }
-        if !self.leave_drivers() {
-            self.sleep(began);
-        }
+        self.sleep(began);
     }
 
     fn has_work_come(&self) -> bool {

@@ -33,7 +33,7 @@
 //!
 //! Wait for anybody. Whatever it waited for might wait for a blocked task, and then nobody helps any more, and the runtime, whose end
 //! joins this thread, never ends. So nothing runs here that is not the runtime's own: no hook, no observer of task events, no
-//! waker but those of tasks, no write to stderr. Reports are made by the reporter (`crate::reporter`); the names of the threads
+//! waker, no write to stderr. Reports are made by the reporter (`crate::reporter`); the names of the threads
 //! that it starts were made before (`runtime/names.rs`).
 
 mod attendant;
@@ -63,7 +63,6 @@ use self::watch::{Event, Passed, Progress, Seen, Watch};
 use super::{Multi, Shared, Slot};
 use crate::blocked::{BlockedHook, Stack};
 use crate::clock::Clock;
-use crate::events;
 use crate::fatal;
 use crate::metrics::Counter;
 use crate::primitive::Parker;
@@ -73,9 +72,6 @@ use crate::runtime::{Config, Inner};
 const TROUBLE: Duration = Duration::from_secs(1);
 /// A poll that is blocked for so long is reported before it ends.
 const REPORT_AFTER: Duration = Duration::from_secs(1);
-/// A worker that was not at its maintenance for so many microseconds cannot be relied on to come by the drivers. (Whatever the
-/// threshold for a poll to be blocked: to stand in for it there takes no thread.)
-const STAND_IN_AFTER: u64 = 10_000;
 /// The state of so many threads is read at each sample. Of further ones it is read once a poll.
 const READINGS: usize = 32;
 
@@ -231,7 +227,6 @@ impl<'a> Rounds<'a> {
         let shared = self.shared;
         let mut progress = self.look(passed);
         self.crowd.look(self.runtime, shared, &self.watches, &progress, passed.real);
-        self.stand_in();
         self.trouble = self.trouble.saturating_sub(passed.counted);
         if progress.contains(&Progress::Stuck) || !self.trouble.is_zero() && progress.contains(&Progress::Slow) {
             self.read_threads(&mut progress);
@@ -254,18 +249,6 @@ impl<'a> Rounds<'a> {
             self.start(help);
         }
         if surplus > 0 { Mood::Alert } else { situation.mood(help) }
-    }
-
-    /// Does at the drivers what only those workers would do that have not come by for a while, whatever holds them up.
-    fn stand_in(&self) {
-        let shared = self.shared;
-        let now = shared.since_start(Clock::real());
-        for (number, slot) in shared.worker_slots().iter().enumerate() {
-            if is_up(slot) && slot.unseen(now) >= STAND_IN_AFTER {
-                // It wakes tasks.
-                events::without_telling(|| shared.stand_in(self.runtime, number));
-            }
-        }
     }
 
     fn look(&mut self, passed: Passed) -> Vec<Progress> {
