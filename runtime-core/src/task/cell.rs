@@ -16,11 +16,10 @@ use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use super::birthplace::{Birthplace, Site};
 use super::error::{Cause, JoinError};
-use super::join_waker::JoinWaker;
 use super::owner::Owner;
 use super::raw::{Birth, Vtable};
 use super::state::State;
@@ -44,9 +43,9 @@ pub(crate) struct Header {
     pub(crate) owner: Option<NonNull<Owner>>,
     pub(crate) id: Id,
     birthplace: Birthplace,
-    /// Whose it is, `JOIN_WAKER` in the state word says. By the time the task is freed the waker was taken, or dropped,
-    /// because that runs other people's code.
-    pub(super) join_waker: JoinWaker,
+    /// The waker of the task that awaits the join handle. `JOIN_WAKER` in the state word says who may touch it
+    /// (`state.rs`). It is `None` by the time the task is freed: dropping a waker runs other people's code.
+    pub(super) join_waker: UnsafeCell<Option<Waker>>,
     /// Shows a model that the header is read here, and freed there.
     alive: UnsafeCell<()>,
 }
@@ -143,7 +142,7 @@ impl<F: Future> TaskCell<F> {
             (&raw mut (*header).owner).write(birth.owner);
             (&raw mut (*header).id).write(birth.id);
             (&raw mut (*header).birthplace).write(birthplace);
-            (&raw mut (*header).join_waker).write(JoinWaker::new());
+            (&raw mut (*header).join_waker).write(UnsafeCell::new(None));
             (&raw mut (*header).alive).write(UnsafeCell::new(()));
             (&raw mut (*cell).stage).write(UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }));
             if let Some(name) = birth.name {
@@ -172,7 +171,7 @@ impl<F: Future> TaskCell<F> {
     #[inline(always)]
     fn assert_unshared(&self) {
         self.stage.with_mut(|_| ());
-        self.header.join_waker.assert_owned();
+        self.header.join_waker.with_mut(|_| ());
         self.header.alive.with_mut(|_| ());
     }
 

@@ -127,9 +127,8 @@ unsafe fn store_and_complete<F: Future + 'static>(
     }
     runner.tell(&task, TaskEventKind::Completed);
     runner.count_completion();
-    let mut seen = None;
     loop {
-        match state.complete(refs, stored, || seen = Some(cell.header.join_waker.look())) {
+        match state.complete(refs, stored) {
             Complete::DropOutput => {
                 // SAFETY: still RUNNING, and the handle that could have taken the output is gone.
                 discard(unsafe { cell.clear() });
@@ -139,16 +138,6 @@ unsafe fn store_and_complete<F: Future + 'static>(
                 if last {
                     // SAFETY: the last reference is gone.
                     unsafe { release(header, runner) };
-                }
-                return;
-            }
-            Complete::ReleasedWithWaker => {
-                // The cell may be gone.
-                if let Some(seen) = seen {
-                    // SAFETY: the waker is this thread's, and as it was seen.
-                    let waker = unsafe { seen.into_waker() };
-                    // One of somebody else's making may panic; that must not stop the worker.
-                    discard(contain(|| waker.wake()));
                 }
                 return;
             }

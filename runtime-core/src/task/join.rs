@@ -107,7 +107,7 @@ impl<T> JoinHandle<T> {
         }
         // SAFETY: JOIN_WAKER is clear and the task was not complete when it was: the slot is this handle's.
         unsafe {
-            if !self.task.header().join_waker.will_wake(waker) {
+            if !self.task.join_waker_will_wake(waker) {
                 self.task.put_join_waker(waker.clone());
             }
         }

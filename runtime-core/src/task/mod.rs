@@ -18,7 +18,6 @@
 //! | place in the block  | before there is a task and after | the list's blocks; tasks leave it alone  |
 //! | join waker          | before COMPLETE, JOIN_WAKER clear | the join handle                         |
 //! | join waker          | after COMPLETE, JOIN_WAKER set    | the thread that completed the task      |
-//! | join waker, to look | under RUNNING                     | the thread that set it                  |
 //!
 //! # What happens to whom
 //!
@@ -39,7 +38,6 @@ mod harness;
 pub(crate) mod home;
 mod id;
 mod join;
-mod join_waker;
 pub(crate) mod orphans;
 pub(crate) mod owner;
 mod raw;

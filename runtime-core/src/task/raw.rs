@@ -197,14 +197,25 @@ impl TaskRef {
         }
     }
 
-    /// Takes the join waker, when it is the caller's.
+    /// Takes the join waker out of its slot.
     ///
     /// # Safety
     ///
     /// The slot is the caller's by the rules of `JOIN_WAKER`.
+    #[inline]
     pub(crate) unsafe fn take_join_waker(&self) -> Option<Waker> {
-        // SAFETY: the slot is the caller's.
-        unsafe { self.header().join_waker.take() }
+        // SAFETY: the caller's promise.
+        self.header().join_waker.with_mut(|slot| unsafe { (*slot).take() })
+    }
+
+    /// Whether the slot holds a waker that wakes the same task as this one.
+    ///
+    /// # Safety
+    ///
+    /// The slot is the caller's by the rules of `JOIN_WAKER`.
+    pub(crate) unsafe fn join_waker_will_wake(&self, waker: &Waker) -> bool {
+        // SAFETY: the caller's promise.
+        self.header().join_waker.with(|slot| unsafe { &*slot }.as_ref().is_some_and(|old| old.will_wake(waker)))
     }
 
     /// Fills the join waker's slot; the old content is dropped. That is another poller's waker, so this one does not
@@ -214,8 +225,8 @@ impl TaskRef {
     ///
     /// The slot is the caller's by the rules of `JOIN_WAKER`.
     pub(crate) unsafe fn put_join_waker(&self, waker: Waker) {
-        // SAFETY: the slot is the caller's.
-        let old = unsafe { self.header().join_waker.put(waker) };
+        // SAFETY: the caller's promise.
+        let old = self.header().join_waker.with_mut(|slot| unsafe { (*slot).replace(waker) });
         discard(catch(|| drop(old)));
     }
 }

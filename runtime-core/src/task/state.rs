@@ -16,11 +16,9 @@
 //! - `JOIN_WAKER`: the join waker in the header is the runtime's: it is set, stays as it is, and the thread that completes
 //!   the task takes it and wakes it. While the bit is clear (and before `COMPLETE`) the waker belongs to the join
 //!   handle. Set and cleared only by the join handle, and only before `COMPLETE`.
-//! - `JOIN_RESET`: the join handle has taken a waker back. Set with the first time that it clears `JOIN_WAKER`, and never cleared.
-//!   While it is clear and `JOIN_WAKER` is set, the waker is the first one that there was.
 //!
-//! Above them, the count of references, of which there may be 32 million: the word has 32 bits on every machine, so that a small task
-//! fits a line of the cache (`cell.rs`). One each for the owner list (until completion), the queue entry, the join
+//! Above them, the count of references, of which there may be 64 million: the word has 32 bits on every machine, so that
+//! a small task fits a line of the cache (`cell.rs`). One each for the owner list (until completion), the queue entry, the join
 //! handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the owner list holds
 //! on until completion, a future never meets that moment.
 //!
@@ -40,8 +38,8 @@
 //! | RUNNING                  | SCHEDULED, +1 ref if lent | worker, the poll yielded     | `finish_poll`: Requeue|
 //! | RUNNING+CANCELLED        | (same)                    | worker, aborted meanwhile    | `finish_poll`: Cancel |
 //! | RUNNING                  | COMPLETE, -refs           | worker, output stored        | `complete`            |
-//! | RUNNING+JOIN_WAKER       | the same, with the waker  | worker, output stored        | `complete`            |
-//! | RUNNING+JOIN_WAKER+JOIN_RESET | COMPLETE             | worker, who then takes the waker, -refs | `complete`, `ref_dec` |
+//! | RUNNING+JOIN_WAKER       | COMPLETE+JOIN_WAKER       | worker, output stored        | `complete`            |
+//! | COMPLETE+JOIN_WAKER      | the same, -refs           | worker, has woken the joiner | `ref_dec`             |
 //! | idle                     | SCHEDULED, +1 ref (or the waker's own) | any thread      | `wake_by_ref`, `wake` |
 //! | RUNNING                  | RUNNING+SCHEDULED         | any thread                   | `wake_by_ref`, `wake` |
 //! | idle                     | SCHEDULED+CANCELLED, +1 ref | any thread                 | `abort`               |
@@ -70,8 +68,7 @@ const COMPLETE: u32 = 1 << 2;
 const CANCELLED: u32 = 1 << 3;
 const JOIN_INTEREST: u32 = 1 << 4;
 const JOIN_WAKER: u32 = 1 << 5;
-const JOIN_RESET: u32 = 1 << 6;
-const REF_SHIFT: u32 = 7;
+const REF_SHIFT: u32 = 6;
 const REF: u32 = 1 << REF_SHIFT;
 
 /// With so many references no more are made. What is left is for other threads that make one meanwhile, and for that of the queue,
@@ -112,9 +109,7 @@ pub(crate) enum FinishPoll {
 pub(crate) enum Complete {
     /// Done, and the references were given back. `last`: nobody else holds the task; its memory can go.
     Released { last: bool },
-    /// Done, and the references were given back. The join waker is the caller's, as it was when last looked at: wake it.
-    ReleasedWithWaker,
-    /// Done; take the join waker, wake it, and then give the references back.
+    /// Done, and the join waker is the caller's: take it, wake it, and then give the references back.
     WakeJoin,
     /// Not done: the join handle is gone. Drop the stored output first, then try again.
     DropOutput,
@@ -200,20 +195,14 @@ impl State {
         self.0.load(Acquire) & JOIN_INTEREST != 0
     }
 
-    /// RUNNING to COMPLETE, giving back `refs` references in the same step where that is possible: one that is lent is not
-    /// among them. `look` looks at the join waker, before a step by which it becomes the caller's.
+    /// RUNNING to COMPLETE. Gives back `refs` references in the same step, unless there is a joiner to wake first: one
+    /// that is lent is not among them.
     #[inline]
-    pub(crate) fn complete(&self, refs: u32, output_stored: bool, mut look: impl FnMut()) -> Complete {
+    pub(crate) fn complete(&self, refs: u32, output_stored: bool) -> Complete {
         self.update(|current| {
             debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
             let done = current ^ (RUNNING | COMPLETE);
-            if current & (JOIN_WAKER | JOIN_RESET) == JOIN_WAKER {
-                // If the word is still the same when it is exchanged, no waker was taken back meanwhile: that would have left
-                // JOIN_RESET. So what is seen now is what was there when the bit was set.
-                look();
-                debug_assert!(current >> REF_SHIFT > refs, "the join handle's is there");
-                (Complete::ReleasedWithWaker, Some(done - refs * REF))
-            } else if current & JOIN_WAKER != 0 {
+            if current & JOIN_WAKER != 0 {
                 (Complete::WakeJoin, Some(done))
             } else if current & JOIN_INTEREST == 0 && output_stored {
                 (Complete::DropOutput, None)
@@ -313,11 +302,7 @@ impl State {
     pub(crate) fn unset_join_waker(&self) -> Result<(), AlreadyComplete> {
         self.update(|current| {
             debug_assert_ne!(current & JOIN_WAKER, 0);
-            if current & COMPLETE != 0 {
-                (Err(AlreadyComplete), None)
-            } else {
-                (Ok(()), Some((current & !JOIN_WAKER) | JOIN_RESET))
-            }
+            if current & COMPLETE != 0 { (Err(AlreadyComplete), None) } else { (Ok(()), Some(current & !JOIN_WAKER)) }
         })
     }
 
@@ -370,7 +355,7 @@ impl State {
 /// There is no other way out: wrapping round would free a living task, and who clones a waker expects no error.
 #[cold]
 fn too_many_references() -> ! {
-    fatal::abort("a task has 32 million wakers and handles, and cannot count more");
+    fatal::abort("a task has 64 million wakers and handles, and cannot count more");
 }
 
 #[cfg(all(test, not(loom)))]
@@ -390,7 +375,7 @@ mod tests {
         assert_eq!(state.wake_by_ref(), Wake::Submit);
         assert_eq!(refs(&state), 3);
         assert_eq!(state.start_poll(), StartPoll::Poll);
-        assert_eq!(state.complete(2, true, || ()), Complete::Released { last: false });
+        assert_eq!(state.complete(2, true), Complete::Released { last: false });
         assert!(state.is_complete());
         assert!(state.ref_dec(1));
     }
@@ -483,7 +468,7 @@ mod tests {
             child.args(["a_count_that_is_full_ends_the_process", "--nocapture"]).env(CASE, case);
             let output = child.output().unwrap();
             let told = String::from_utf8_lossy(&output.stderr);
-            assert!(!output.status.success() && told.contains("32 million"), "{case}: {output:?}");
+            assert!(!output.status.success() && told.contains("64 million"), "{case}: {output:?}");
         }
     }
 
@@ -494,7 +479,7 @@ mod tests {
         assert_eq!(state.start_poll(), StartPoll::Poll);
         state.ref_inc();
         assert!(!state.has_join_interest());
-        assert_eq!(state.complete(2, false, || ()), Complete::Released { last: false });
+        assert_eq!(state.complete(2, false), Complete::Released { last: false });
         assert_eq!(state.wake(), Wake::Dealloc);
     }
 
@@ -504,9 +489,9 @@ mod tests {
         assert_eq!(state.start_poll(), StartPoll::Poll);
         assert_eq!(state.drop_join(), DropJoin::Detached);
         assert!(!state.ref_dec(1));
-        assert_eq!(state.complete(2, true, || ()), Complete::DropOutput);
+        assert_eq!(state.complete(2, true), Complete::DropOutput);
         assert!(!state.is_complete());
-        assert_eq!(state.complete(2, false, || ()), Complete::Released { last: true });
+        assert_eq!(state.complete(2, false), Complete::Released { last: true });
     }
 
     #[test]
@@ -516,24 +501,12 @@ mod tests {
         assert_eq!(state.set_join_waker(), Ok(()));
         assert_eq!(state.unset_join_waker(), Ok(()));
         assert_eq!(state.set_join_waker(), Ok(()));
-        assert_eq!(state.complete(2, true, || unreachable!("it may change")), Complete::WakeJoin);
+        assert_eq!(state.complete(2, true), Complete::WakeJoin);
+        assert!(state.has_join_waker(), "the handle leaves it alone");
         assert_eq!(state.unset_join_waker(), Err(AlreadyComplete));
         assert_eq!(state.drop_join(), DropJoin::Complete);
         assert!(!state.ref_dec(1));
         assert!(state.ref_dec(2));
-    }
-
-    #[test]
-    fn the_first_join_waker_goes_with_the_references() {
-        let state = State::new();
-        assert_eq!(state.start_poll(), StartPoll::Poll);
-        assert_eq!(state.set_join_waker(), Ok(()));
-        let mut looks = 0;
-        assert_eq!(state.complete(2, true, || looks += 1), Complete::ReleasedWithWaker);
-        assert_eq!((looks, refs(&state)), (1, 1));
-        assert!(state.has_join_waker(), "the handle leaves it alone");
-        assert_eq!(state.drop_join(), DropJoin::Complete);
-        assert!(state.ref_dec(1));
     }
 
     #[test]
@@ -546,7 +519,7 @@ mod tests {
         assert_eq!(running.start_poll(), StartPoll::Poll);
         assert_eq!(running.abort(), Wake::Nothing);
         assert_eq!(running.finish_poll(false, false), FinishPoll::Cancel);
-        assert_eq!(running.complete(2, true, || ()), Complete::Released { last: false });
+        assert_eq!(running.complete(2, true), Complete::Released { last: false });
         assert_eq!(running.abort(), Wake::Nothing);
 
         let idle = State::new();
@@ -563,13 +536,13 @@ mod tests {
         assert_eq!(idle.start_poll(), StartPoll::Poll);
         assert_eq!(idle.finish_poll(false, false), FinishPoll::Idle);
         assert!(idle.claim_for_shutdown());
-        assert_eq!(idle.complete(1, true, || ()), Complete::Released { last: false });
+        assert_eq!(idle.complete(1, true), Complete::Released { last: false });
         assert!(!idle.claim_for_shutdown());
 
         let queued = State::new();
         assert!(queued.claim_for_shutdown());
         assert_eq!(queued.wake_by_ref(), Wake::Nothing);
-        assert_eq!(queued.complete(1, true, || ()), Complete::Released { last: false });
+        assert_eq!(queued.complete(1, true), Complete::Released { last: false });
         assert_eq!(refs(&queued), 2, "the queue entry still holds its reference");
     }
 }

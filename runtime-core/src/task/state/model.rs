@@ -166,8 +166,6 @@ struct Task {
     join: Join,
     /// The runtime has the joiner's waker.
     join_waker: bool,
-    /// The joiner has taken one back.
-    join_reset: bool,
     wakers: u32,
     abort_handles: u32,
     cancelled: bool,
@@ -189,7 +187,6 @@ impl Task {
             woken: false,
             join: Join::Held,
             join_waker: false,
-            join_reset: false,
             wakers: 0,
             abort_handles: 0,
             cancelled: false,
@@ -322,7 +319,6 @@ impl Task {
             }
             Op::UnsetJoinWaker => {
                 assert_eq!(self.state.unset_join_waker().is_err(), self.complete);
-                self.join_reset |= !self.complete;
                 self.join_waker = self.complete;
             }
             Op::DropJoin => {
@@ -331,7 +327,6 @@ impl Task {
                     && !self.complete
                     && !self.cancelled
                     && !self.join_waker
-                    && !self.join_reset
                     && self.wakers + self.abort_handles == 0;
                 assert_eq!(self.state.drop_join_at_birth(), as_born);
                 self.join = if as_born { Join::Gone } else { Join::Dropping };
@@ -393,14 +388,8 @@ impl Task {
     fn complete(&mut self) {
         let refs = 1 + u32::from(self.run_has_ref) - u32::from(self.lent);
         let Run::Stored(stored) = self.run else { unreachable!("asked for in `apply`") };
-        let mut has_looked = false;
-        let complete = self.state.complete(refs, stored, || has_looked = true);
-        if self.join_waker && !self.join_reset {
-            self.complete = true;
-            self.end_of_run();
-            assert!(has_looked);
-            assert_eq!(complete, Complete::ReleasedWithWaker);
-        } else if self.join_waker {
+        let complete = self.state.complete(refs, stored);
+        if self.join_waker {
             assert_eq!(complete, Complete::WakeJoin);
             self.complete = true;
             self.run = Run::WakingJoiner;
