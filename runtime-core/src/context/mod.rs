@@ -20,7 +20,7 @@ use std::time::Instant;
 use self::entered::Entered;
 pub(crate) use self::entered::{Frame, MainFuture, RuntimeGuard, UserGuard};
 pub use self::station::Station;
-pub(crate) use self::task::{CurrentTask, in_task, lend, note_wake, outside_of_poll, take_back, task_id, wake_in_poll};
+pub(crate) use self::task::{CurrentTask, in_task, note_wake, outside_of_poll, task_id, wake_in_poll};
 use crate::clock::Clock;
 use crate::coop::Budget;
 use crate::driver::{KnownService, Service};

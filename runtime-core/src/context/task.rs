@@ -15,15 +15,12 @@ pub(crate) struct CurrentTask {
     /// The data of its waker; null if it has none of ours, or if a wake of it is not to be taken for one in its poll.
     waker: Cell<*const ()>,
     yields: Cell<bool>,
-    /// Whether a waker of the task has the reference that came with it from its queue, and is not counted. Such a waker
-    /// was cloned on this thread, in this poll; and any other of the task's that is dropped here will do to give it back.
-    has_lent: Cell<bool>,
 }
 
 impl CurrentTask {
     #[inline]
     pub(crate) fn new(id: Id, waker: *const ()) -> Self {
-        Self { id, waker: Cell::new(waker), yields: Cell::new(false), has_lent: Cell::new(false) }
+        Self { id, waker: Cell::new(waker), yields: Cell::new(false) }
     }
 
     /// Whether it has woken itself, on the thread that polls it.
@@ -36,13 +33,6 @@ impl CurrentTask {
     #[inline]
     pub(crate) fn end_last_poll(&self) {
         self.waker.set(ptr::null());
-    }
-
-    /// The task is about to be given back, or to complete: whether a waker has its queue's reference. From now on none is lent.
-    #[inline]
-    pub(crate) fn settle(&self) -> bool {
-        self.waker.set(ptr::null());
-        self.has_lent.replace(false)
     }
 }
 
@@ -97,19 +87,6 @@ fn yields(waker: *const ()) -> bool {
         task.yields.set(task.yields.get() | is_its_own);
         is_its_own
     }) == Some(true)
-}
-
-/// Lends the queue's reference of the task which this thread polls to a new waker of it, if that is the one whose wakers have
-/// such data, and it was not lent yet.
-#[inline]
-pub(crate) fn lend(waker: *const ()) -> bool {
-    with_task(|task| ptr::eq(task.waker.get(), waker) && !task.has_lent.replace(true)) == Some(true)
-}
-
-/// Takes it back from a waker that is dropped. If it was not lent, that waker's own is the caller's to give back.
-#[inline]
-pub(crate) fn take_back(waker: *const ()) -> bool {
-    with_task(|task| ptr::eq(task.waker.get(), waker) && task.has_lent.replace(false)) == Some(true)
 }
 
 /// Runs code of a task that blocks, as if outside of its poll: a wake of the task is an ordinary one, and there is no budget.

@@ -50,14 +50,13 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
     match polled {
         Ok(Poll::Pending) => {
             runner.tell(&task, TaskEventKind::Pending);
-            let lent = runner.settle();
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
-            match cell.header.state.finish_poll(runner.has_yielded(), lent) {
+            match cell.header.state.finish_poll(runner.has_yielded()) {
                 FinishPoll::Idle => {}
                 // SAFETY: SCHEDULED is set, and the queue's reference goes back to a queue.
                 FinishPoll::Requeue => return Some(unsafe { Notified::from_raw(header) }),
                 // SAFETY: still RUNNING.
-                FinishPoll::Cancel => unsafe { cancel::<F>(header, QUEUE_AND_OWNER - u32::from(lent), runner) },
+                FinishPoll::Cancel => unsafe { cancel::<F>(header, QUEUE_AND_OWNER, runner) },
             }
         }
         // SAFETY: still RUNNING.
@@ -98,7 +97,7 @@ unsafe fn cancel<F: Future + 'static>(header: NonNull<Header>, refs: u32, runner
     unsafe { store_and_complete::<F>(header, Err(cause), refs, runner) };
 }
 
-/// Drops the future, settles what was lent, stores what came of it if anybody wants that, completes the task and gives `refs` references back.
+/// Drops the future, stores what came of it if anybody wants that, completes the task and gives `refs` references back.
 ///
 /// # Safety
 ///
@@ -106,7 +105,7 @@ unsafe fn cancel<F: Future + 'static>(header: NonNull<Header>, refs: u32, runner
 unsafe fn store_and_complete<F: Future + 'static>(
     header: NonNull<Header>,
     outcome: Result<F::Output, Cause>,
-    mut refs: u32,
+    refs: u32,
     runner: &Runner<'_>,
 ) {
     // SAFETY: the caller's references keep the task.
@@ -117,7 +116,6 @@ unsafe fn store_and_complete<F: Future + 'static>(
     // SAFETY: RUNNING. A panic of the future's drop after its last poll has nowhere to go: the output is what counts.
     discard(unsafe { cell.clear() });
     runner.end_last_poll();
-    refs -= u32::from(runner.settle());
     let mut stored = state.has_join_interest();
     if stored {
         // SAFETY: RUNNING, and just cleared.

@@ -229,45 +229,6 @@ fn loom_a_waker_given_away_is_counted_once() {
     });
 }
 
-/// Leaves a waker, and is then ready or not.
-struct LeaveWaker(Arc<Signals>, Poll<()>);
-
-impl Future for LeaveWaker {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        *self.0.waker.lock().unwrap() = Some(cx.waker().clone());
-        self.1
-    }
-}
-
-/// The waker to which the last poll has lent the queue's reference is used up beside that poll, or after it: however the
-/// task ends, it has that reference, and nobody else.
-#[test]
-fn loom_a_waker_left_by_the_last_poll_is_counted_once() {
-    for outcome in [Poll::Ready(()), Poll::Pending] {
-        check(3, move || {
-            let signals = Arc::new(Signals { raised: AtomicUsize::new(0), waker: Mutex::new(None) });
-            let handle = spawn(LeaveWaker(signals.clone(), outcome));
-            let worker = thread::spawn(run_queued);
-            if outcome.is_pending() {
-                handle.abort();
-            }
-            let left = signals.waker.lock().unwrap().take();
-            if let Some(waker) = left {
-                waker.wake();
-            }
-            worker.join().unwrap();
-            run_queued();
-            assert!(handle.is_finished());
-            forget_waker(&signals);
-            assert_eq!(FREED.load(Relaxed), 0, "the handle has it");
-            drop(handle);
-            assert_freed();
-        });
-    }
-}
-
 /// The joiner's waker is registered while the task completes: it gets the output, or the wake.
 #[test]
 fn loom_a_joiner_is_told_of_the_completion() {

@@ -35,13 +35,7 @@ impl Runner<'_> {
         self.current.is_some_and(CurrentTask::yields)
     }
 
-    /// Whether a waker has the reference that the task brought from its queue: see `state.rs`. None is lent any more.
-    #[inline]
-    pub(super) fn settle(&self) -> bool {
-        self.current.is_some_and(CurrentTask::settle)
-    }
-
-    /// There will be no other, and the future is gone.
+    /// The last poll is over, and the future is gone.
     #[inline]
     pub(super) fn end_last_poll(&self) {
         if let Some(current) = self.current {

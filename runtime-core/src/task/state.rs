@@ -22,20 +22,15 @@
 //! handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the owner list holds
 //! on until completion, a future never meets that moment.
 //!
-//! While a task is polled there is one reference more than is counted, perhaps: the first waker that the polling thread itself
-//! clones has the queue's reference *lent* to it, which costs no exchange (`context/task.rs` keeps the account). The step that
-//! ends the poll settles it, in the exchange that it makes anyway. Until then the count cannot come to nothing, whoever drops that
-//! waker: the queue's reference and the owner list's are both counted, and the poll gives neither back before.
-//!
 //! # The transitions
 //!
 //! | from                     | to                        | who                          | function              |
 //! |--------------------------|---------------------------|------------------------------|-----------------------|
 //! | (new)                    | SCHEDULED, 3 refs         | spawn                        | `new`                 |
 //! | SCHEDULED                | RUNNING                   | worker; has the queue's ref  | `start_poll`          |
-//! | RUNNING                  | idle, -1 ref unless lent  | worker, poll was Pending     | `finish_poll`: Idle   |
-//! | RUNNING+SCHEDULED        | SCHEDULED, +1 ref if lent | worker, woken meanwhile      | `finish_poll`: Requeue|
-//! | RUNNING                  | SCHEDULED, +1 ref if lent | worker, the poll yielded     | `finish_poll`: Requeue|
+//! | RUNNING                  | idle, -1 ref              | worker, poll was Pending     | `finish_poll`: Idle   |
+//! | RUNNING+SCHEDULED        | SCHEDULED                 | worker, woken meanwhile      | `finish_poll`: Requeue|
+//! | RUNNING                  | SCHEDULED                 | worker, the poll yielded     | `finish_poll`: Requeue|
 //! | RUNNING+CANCELLED        | (same)                    | worker, aborted meanwhile    | `finish_poll`: Cancel |
 //! | RUNNING                  | COMPLETE, -refs           | worker, output stored        | `complete`            |
 //! | RUNNING+JOIN_WAKER       | COMPLETE+JOIN_WAKER       | worker, output stored        | `complete`            |
@@ -71,8 +66,8 @@ const JOIN_WAKER: u32 = 1 << 5;
 const REF_SHIFT: u32 = 6;
 const REF: u32 = 1 << REF_SHIFT;
 
-/// With so many references no more are made. What is left is for other threads that make one meanwhile, and for that of the queue,
-/// which whoever wakes the task makes without a look: it is given back when the poll ends, or lent, and that step looks.
+/// A clone that finds a larger word than this ends the process. The rest of the count's range is for other threads that
+/// clone at the same moment, and for the queue's reference, which a wake adds without a look at the count.
 const MOST: u32 = u32::MAX - (REF << 20);
 
 /// A new task stands in a queue; the owner list, the queue and the join handle hold it.
@@ -168,23 +163,18 @@ impl State {
         if before & CANCELLED == 0 { StartPoll::Poll } else { StartPoll::Cancel }
     }
 
-    /// After a poll that returned `Pending`; `yields` if it has asked for another one on its own thread, `lent` if a waker has
-    /// the queue's reference. On `Cancel` that is not settled yet.
+    /// After a poll that returned `Pending`; `yields` if the task asked for another poll on its own thread.
     #[inline]
-    pub(crate) fn finish_poll(&self, yields: bool, lent: bool) -> FinishPoll {
-        let lent = u32::from(lent);
+    pub(crate) fn finish_poll(&self, yields: bool) -> FinishPoll {
         self.update(|current| {
             debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
-            if lent > 0 && current > MOST {
-                too_many_references();
-            }
             if current & CANCELLED != 0 {
                 (FinishPoll::Cancel, None)
             } else if yields || current & SCHEDULED != 0 {
-                (FinishPoll::Requeue, Some(((current & !RUNNING) | SCHEDULED) + lent * REF))
+                (FinishPoll::Requeue, Some((current & !RUNNING) | SCHEDULED))
             } else {
-                debug_assert!(current >> REF_SHIFT >= 2 - lent, "the owner list holds on until completion");
-                (FinishPoll::Idle, Some((current & !RUNNING) - (1 - lent) * REF))
+                debug_assert!(current >> REF_SHIFT >= 2, "the owner list holds on until completion");
+                (FinishPoll::Idle, Some((current & !RUNNING) - REF))
             }
         })
     }
@@ -195,8 +185,7 @@ impl State {
         self.0.load(Acquire) & JOIN_INTEREST != 0
     }
 
-    /// RUNNING to COMPLETE. Gives back `refs` references in the same step, unless there is a joiner to wake first: one
-    /// that is lent is not among them.
+    /// RUNNING to COMPLETE. Gives back `refs` references in the same step, unless there is a joiner to wake first.
     #[inline]
     pub(crate) fn complete(&self, refs: u32, output_stored: bool) -> Complete {
         self.update(|current| {
@@ -370,7 +359,7 @@ mod tests {
     fn a_quiet_life() {
         let state = State::new();
         assert_eq!(state.start_poll(), StartPoll::Poll);
-        assert_eq!(state.finish_poll(false, false), FinishPoll::Idle);
+        assert_eq!(state.finish_poll(false), FinishPoll::Idle);
         assert_eq!(refs(&state), 2);
         assert_eq!(state.wake_by_ref(), Wake::Submit);
         assert_eq!(refs(&state), 3);
@@ -388,7 +377,7 @@ mod tests {
         assert_eq!(state.wake_by_ref(), Wake::Nothing);
         assert_eq!(state.wake_by_ref(), Wake::Nothing);
         assert_eq!(refs(&state), 3);
-        assert_eq!(state.finish_poll(false, false), FinishPoll::Requeue);
+        assert_eq!(state.finish_poll(false), FinishPoll::Requeue);
         assert_eq!(refs(&state), 3, "the requeued task keeps the reference it came with");
     }
 
@@ -400,13 +389,13 @@ mod tests {
             if is_woken {
                 assert_eq!(state.wake_by_ref(), Wake::Nothing);
             }
-            assert_eq!(state.finish_poll(true, false), FinishPoll::Requeue);
+            assert_eq!(state.finish_poll(true), FinishPoll::Requeue);
             assert_eq!(refs(&state), 3);
             assert_eq!(state.wake_by_ref(), Wake::Nothing, "it stands in the queue");
         }
         assert_eq!(state.start_poll(), StartPoll::Poll);
         assert_eq!(state.abort(), Wake::Nothing);
-        assert_eq!(state.finish_poll(true, false), FinishPoll::Cancel);
+        assert_eq!(state.finish_poll(true), FinishPoll::Cancel);
     }
 
     #[test]
@@ -414,62 +403,26 @@ mod tests {
         let state = State::new();
         assert_eq!(state.start_poll(), StartPoll::Poll);
         state.ref_inc();
-        assert_eq!(state.finish_poll(false, false), FinishPoll::Idle);
+        assert_eq!(state.finish_poll(false), FinishPoll::Idle);
         assert_eq!(refs(&state), 3);
         assert_eq!(state.wake(), Wake::Submit);
         assert_eq!(refs(&state), 3);
     }
 
-    #[test]
-    fn a_waker_with_the_queues_reference_keeps_it_when_the_poll_ends() {
-        let state = State::new();
-        assert_eq!(state.start_poll(), StartPoll::Poll);
-        assert_eq!(state.finish_poll(false, true), FinishPoll::Idle);
-        assert_eq!(refs(&state), 3);
-        assert_eq!(state.wake(), Wake::Submit);
-        assert_eq!(refs(&state), 3);
-    }
-
-    #[test]
-    fn a_lent_waker_that_is_gone_before_the_poll_ends_frees_nothing() {
-        let state = State::new();
-        assert!(state.drop_join_at_birth());
-        assert_eq!(state.start_poll(), StartPoll::Poll);
-        assert!(!state.ref_dec(1), "dropped on another thread");
-        assert_eq!(refs(&state), 1);
-        assert_eq!(state.finish_poll(false, true), FinishPoll::Idle);
-        assert_eq!(refs(&state), 1, "the owner list's");
-
-        assert_eq!(state.wake_by_ref(), Wake::Submit);
-        assert_eq!(state.start_poll(), StartPoll::Poll);
-        assert_eq!(state.wake(), Wake::Nothing, "used up on another thread");
-        assert_eq!(state.finish_poll(false, true), FinishPoll::Requeue);
-        assert_eq!(refs(&state), 2);
-    }
-
-    /// One more waker for good, in each way there is. A process of its own does it with a full count, and must not survive it.
+    /// A clone at a full count must end the process. So it is made in a process of its own.
     #[test]
     fn a_count_that_is_full_ends_the_process_instead_of_wrapping_round() {
-        const CASE: &str = "RT_TEST_CASE_OF_FULL_COUNT";
+        const IN_CHILD: &str = "RT_TEST_FULL_COUNT";
         const FULL: u32 = (MOST & !(REF - 1)) + REF + RUNNING;
-        type Case = (&'static str, fn(&State));
-        let cases: [Case; 3] = [
-            ("cloned", |state| state.ref_inc()),
-            ("lent in a poll that waits", |state| _ = state.finish_poll(false, true)),
-            ("lent in a poll that yields", |state| _ = state.finish_poll(true, true)),
-        ];
-        if let Ok(case) = std::env::var(CASE) {
-            let (_, clone) = cases.iter().find(|(name, _)| *name == case).expect("a case");
-            return clone(&State(AtomicU32::new(FULL)));
+        if std::env::var_os(IN_CHILD).is_some() {
+            return State(AtomicU32::new(FULL)).ref_inc();
         }
-        for (case, clone) in cases {
-            clone(&State(AtomicU32::new(FULL - REF)));
-            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-            child.args(["a_count_that_is_full_ends_the_process", "--nocapture"]).env(CASE, case);
-            let output = child.output().unwrap();
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert!(!output.status.success() && told.contains("64 million"), "{case}: {output:?}");
-        }
+        State(AtomicU32::new(FULL - REF)).ref_inc();
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["a_count_that_is_full_ends_the_process", "--nocapture"]).env(IN_CHILD, "1");
+        let output = child.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && stderr.contains("64 million"), "{output:?}");
     }
 
     #[test]
@@ -518,13 +471,13 @@ mod tests {
         let running = State::new();
         assert_eq!(running.start_poll(), StartPoll::Poll);
         assert_eq!(running.abort(), Wake::Nothing);
-        assert_eq!(running.finish_poll(false, false), FinishPoll::Cancel);
+        assert_eq!(running.finish_poll(false), FinishPoll::Cancel);
         assert_eq!(running.complete(2, true), Complete::Released { last: false });
         assert_eq!(running.abort(), Wake::Nothing);
 
         let idle = State::new();
         assert_eq!(idle.start_poll(), StartPoll::Poll);
-        assert_eq!(idle.finish_poll(false, false), FinishPoll::Idle);
+        assert_eq!(idle.finish_poll(false), FinishPoll::Idle);
         assert_eq!(idle.abort(), Wake::Submit);
         assert_eq!(idle.abort(), Wake::Nothing);
         assert_eq!(idle.start_poll(), StartPoll::Cancel);
@@ -534,7 +487,7 @@ mod tests {
     fn shutdown_claims_what_is_not_complete() {
         let idle = State::new();
         assert_eq!(idle.start_poll(), StartPoll::Poll);
-        assert_eq!(idle.finish_poll(false, false), FinishPoll::Idle);
+        assert_eq!(idle.finish_poll(false), FinishPoll::Idle);
         assert!(idle.claim_for_shutdown());
         assert_eq!(idle.complete(1, true), Complete::Released { last: false });
         assert!(!idle.claim_for_shutdown());

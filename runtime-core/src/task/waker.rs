@@ -40,10 +40,8 @@ fn header(data: *const ()) -> NonNull<Header> {
 }
 
 unsafe fn clone(data: *const ()) -> RawWaker {
-    if !context::lend(data) {
-        // SAFETY: the waker that is cloned has, or stands on, a reference.
-        unsafe { header(data).as_ref() }.state.ref_inc();
-    }
+    // SAFETY: the waker that is cloned has, or stands on, a reference.
+    unsafe { header(data).as_ref() }.state.ref_inc();
     RawWaker::new(data, &VTABLE)
 }
 
@@ -70,8 +68,6 @@ unsafe fn wake_by_ref(data: *const ()) {
 }
 
 unsafe fn drop_waker(data: *const ()) {
-    if !context::take_back(data) {
-        // SAFETY: the waker's reference is given up.
-        drop(unsafe { TaskRef::from_raw(header(data)) });
-    }
+    // SAFETY: the waker's reference is given up.
+    drop(unsafe { TaskRef::from_raw(header(data)) });
 }

@@ -31,10 +31,6 @@ pub enum Op {
     WokeJoiner,
     /// A waker is cloned: a waker that somebody has, or the one that the poll at hand shows.
     CloneWaker,
-    /// The polling thread clones it, and lends the clone the queue's reference.
-    LendRef,
-    /// It drops a waker, and takes that reference back.
-    TakeRefBack,
     /// It wakes, and is kept.
     WakeByRef,
     /// It wakes, and is given up.
@@ -67,7 +63,7 @@ pub enum Op {
 
 impl Op {
     /// All there are.
-    pub const ALL: [Op; 24] = [
+    pub const ALL: [Op; 22] = [
         Op::StartPoll,
         Op::Pending,
         Op::Yield,
@@ -76,8 +72,6 @@ impl Op {
         Op::Complete,
         Op::WokeJoiner,
         Op::CloneWaker,
-        Op::LendRef,
-        Op::TakeRefBack,
         Op::WakeByRef,
         Op::Wake,
         Op::DropWaker,
@@ -159,8 +153,6 @@ struct Task {
     run_has_ref: bool,
     owner_has_ref: bool,
     queued: bool,
-    /// One of the wakers is not counted.
-    lent: bool,
     /// Woken since it is being run.
     woken: bool,
     join: Join,
@@ -183,7 +175,6 @@ impl Task {
             run_has_ref: false,
             owner_has_ref: true,
             queued: true,
-            lent: false,
             woken: false,
             join: Join::Held,
             join_waker: false,
@@ -210,11 +201,6 @@ impl Task {
         matches!(self.run, Run::Polling | Run::Ending | Run::Stored(_))
     }
 
-    /// Whether user code may run on the thread that took the task from its queue, before that has settled.
-    fn may_lend(&self) -> bool {
-        self.run_has_ref && matches!(self.run, Run::Polling | Run::Ending)
-    }
-
     fn is_wanted(&self) -> bool {
         matches!(self.join, Join::Held | Join::Dropping)
     }
@@ -237,8 +223,6 @@ impl Task {
                 Op::Complete => matches!(self.run, Run::Stored(_)),
                 Op::WokeJoiner => self.run == Run::WakingJoiner,
                 Op::CloneWaker | Op::WakeByRef => self.has_waker(),
-                Op::LendRef => self.may_lend() && !self.lent,
-                Op::TakeRefBack => self.may_lend() && self.lent && self.wakers > 0,
                 Op::Wake | Op::DropWaker => self.wakers > 0,
                 Op::Abort | Op::NewAbortHandle => self.can_abort(),
                 Op::DropAbortHandle => self.abort_handles > 0,
@@ -278,14 +262,6 @@ impl Task {
             Op::CloneWaker => {
                 self.state.ref_inc();
                 self.wakers += 1;
-            }
-            Op::LendRef => {
-                self.wakers += 1;
-                self.lent = true;
-            }
-            Op::TakeRefBack => {
-                self.wakers -= 1;
-                self.lent = false;
             }
             Op::WakeByRef => {
                 let expected = self.wake();
@@ -372,7 +348,7 @@ impl Task {
     }
 
     fn pending(&mut self, yields: bool) {
-        let polled = self.state.finish_poll(yields, self.lent);
+        let polled = self.state.finish_poll(yields);
         if self.cancelled {
             assert_eq!(polled, FinishPoll::Cancel);
             self.run = Run::Ending;
@@ -380,13 +356,12 @@ impl Task {
         }
         self.run = Run::Nobody;
         self.run_has_ref = false;
-        self.lent = false;
         self.queued = std::mem::take(&mut self.woken) | yields;
         assert_eq!(polled, if self.queued { FinishPoll::Requeue } else { FinishPoll::Idle });
     }
 
     fn complete(&mut self) {
-        let refs = 1 + u32::from(self.run_has_ref) - u32::from(self.lent);
+        let refs = 1 + u32::from(self.run_has_ref);
         let Run::Stored(stored) = self.run else { unreachable!("asked for in `apply`") };
         let complete = self.state.complete(refs, stored);
         if self.join_waker {
@@ -408,7 +383,7 @@ impl Task {
     fn end_of_run(&mut self) -> u32 {
         self.run = Run::Nobody;
         self.owner_has_ref = false;
-        1 + u32::from(std::mem::take(&mut self.run_has_ref)) - u32::from(std::mem::take(&mut self.lent))
+        1 + u32::from(std::mem::take(&mut self.run_has_ref))
     }
 
     /// Of what a wake finds, what it leaves behind, and what it has to do then.
@@ -446,7 +421,7 @@ impl Task {
             // Of a word that nobody can look at any more nothing is promised.
             return;
         }
-        assert_eq!(word >> REF_SHIFT, self.refs() - u32::from(self.lent), "references: {self:?}");
+        assert_eq!(word >> REF_SHIFT, self.refs(), "references: {self:?}");
         expect(RUNNING, self.is_run());
         expect(COMPLETE, self.complete);
         expect(CANCELLED, self.cancelled);
