@@ -5,6 +5,18 @@
 //! the end, for good, the one that shuts the runtime down ([`Foreign::close_gate`]). What all do under the lock anyway,
 //! they also count and number there without further atomic operations. Several of these lists stand side by side, and
 //! a thread always takes the same one, so that threads seldom meet at a gate.
+//!
+//! # Dead tasks
+//!
+//! Threads that drop the last reference to such a task push it onto the list's return stack (`task/owner.rs`). Two kinds
+//! of threads free what is there, under the gate:
+//!
+//! - each spawn, before it allocates. So a program that goes on spawning uses the same memory again;
+//! - the thread whose return carries a nudge, which about one return in 256 does. So dead tasks do not pile up when nobody
+//!   spawns any more.
+//!
+//! A nudge does not wait for the gate: if another thread holds it, the dead tasks wait for the next spawn or nudge. At
+//! shutdown, the thread that closed the gate frees what is left.
 
 use std::future::Future;
 use std::ptr::NonNull;
@@ -30,46 +42,12 @@ pub(crate) struct Foreign {
 struct Gate {
     ids: IdBlock,
     closed: bool,
-    births: Births,
-}
-
-/// How many tasks were spawned here that speak against seeing to a nudge.
-///
-/// Who spawns frees the dead of the list first, all at once, and so gets their cells in the order in which they died. That
-/// is mostly the one in which they lie in memory, which a processor fetches ahead. Were a part of them freed in between,
-/// that part would come last; and after some thousands of such shuffles nothing would lie in order any more. (Of large tasks
-/// the memory is in no order, and too much to wait for: only if a list has few of them, [`Births::FEW_LARGE`], may they wait.)
-#[derive(Debug, Default)]
-struct Births {
-    /// So many of all were told off against nudges, or are too old to speak.
-    spent: u64,
-}
-
-impl Births {
-    /// Against each nudge, half as many as there are deaths to a nudge: a spawner that comes in bursts is not found wanting for
-    /// where a nudge falls.
-    const A_NUDGE: u64 = 128;
-    /// The most that count at a time. So when nobody spawns any more, some 4,000 tasks die before they are seen to.
-    const MOST: u64 = 2048;
-
-    /// So few large tasks are no reason to see to a nudge: that of a server, say, which lasts as long as the program.
-    const FEW_LARGE: usize = 15;
-
-    /// At a nudge: whether there were so many births that those who spawn will see to the dead themselves.
-    fn are_many(&mut self, births: u64) -> bool {
-        self.spent = self.spent.max(births.saturating_sub(Self::MOST));
-        let are_many = births - self.spent >= Self::A_NUDGE;
-        if are_many {
-            self.spent += Self::A_NUDGE;
-        }
-        are_many
-    }
 }
 
 impl Foreign {
     pub(crate) fn new(index: usize) -> Self {
         Self {
-            gate: Mutex::new(Gate { ids: IdBlock::default(), closed: false, births: Births::default() }),
+            gate: Mutex::new(Gate { ids: IdBlock::default(), closed: false }),
             owner: Owner::new(ListOf::Foreign(index)),
             gated: WorkerCounters::default(),
             shared: WorkerCounters::default(),
@@ -118,18 +96,13 @@ impl Foreign {
         self.shared.injector_schedules.add_shared(1);
     }
 
-    /// Many dead tasks have come home: frees them, unless somebody is at the gate, or comes often. Then the next spawn
-    /// does, or the next nudge. If more than a few of the list's tasks are large, only somebody at the gate is a reason to wait.
+    /// Many dead tasks have come home: frees them, unless another thread holds the gate or shutdown has closed it.
     pub(crate) fn nudge(&self) {
-        if let Some(mut gate) = self.gate.try_lock()
+        if let Some(gate) = self.gate.try_lock()
             && !gate.closed
         {
             // SAFETY: with the gate in hand the list is this thread's.
-            unsafe {
-                if self.owner.large_tasks() > Births::FEW_LARGE || !gate.births.are_many(self.gated.spawns.get()) {
-                    self.owner.drain_returned();
-                }
-            }
+            unsafe { self.owner.drain_returned() };
         }
     }
 
@@ -159,34 +132,4 @@ where
     let (task, handle) = task::new_task::<F, S>(future, birth);
     task::refuse(task);
     handle
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    /// A nudge comes with every 256th death.
-    const DEATHS: u64 = 256;
-
-    #[test]
-    fn who_spawns_in_bursts_sees_to_the_dead_himself() {
-        for burst in [256, 1000, 2000] {
-            let mut births = Births::default();
-            for bursts in 1..=100 {
-                // All of a burst die, and then the next one comes.
-                for _ in 0..burst / DEATHS {
-                    assert!(births.are_many(bursts * burst), "{bursts} bursts of {burst}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn when_nobody_spawns_any_more_the_dead_are_seen_to() {
-        let mut births = Births::default();
-        let nudges = (0..).take_while(|_| births.are_many(1_000_000)).count() as u64;
-        assert!(nudges * DEATHS <= 4096, "{nudges}");
-        assert!(!births.are_many(1_000_000 + Births::A_NUDGE - 1));
-        assert!(births.are_many(1_000_000 + Births::A_NUDGE));
-    }
 }

@@ -16,8 +16,8 @@
 //! its maintenance ticks and before it parks. Pushing is a compare-exchange in a loop; the owner takes the whole stack
 //! with one swap, so no node is popped while another thread looks at it, and there is no ABA. A push releases and the
 //! swap acquires: the owner frees what the pusher has seen the last of. About every 256th return nudges the owner, so
-//! that a sleeping one does not sit on a heap of dead tasks. (For a foreign list `scheduler/foreign.rs` judges whether that
-//! is to the point.)
+//! that a sleeping one does not sit on a heap of dead tasks. (The dead of a foreign list have no owner to wake: the thread that
+//! nudges frees them itself, `scheduler/foreign.rs`.)
 //!
 //! # What happens at shutdown
 //!
@@ -291,16 +291,6 @@ impl Owner {
     pub(crate) unsafe fn settle(&self) {
         // SAFETY: the caller's promise.
         self.cells.with_mut(|cells| unsafe { (*cells).settle() });
-    }
-
-    /// How many of its tasks, dead ones that were not freed yet included, are so large that the memory of each is an allocation.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread owns this list.
-    pub(crate) unsafe fn large_tasks(&self) -> usize {
-        // SAFETY: the caller's promise.
-        self.cells.with(|cells| unsafe { (*cells).singles() })
     }
 
     /// Gives the memory of dead tasks back that was kept for new ones.

@@ -186,11 +186,6 @@ impl Cells {
         self.blocks.cells().chain(self.singles.cells())
     }
 
-    /// How many tasks there are that have memory of their own.
-    pub(super) fn singles(&self) -> usize {
-        self.singles.count()
-    }
-
     /// How many cells tasks lie in. It was cleared.
     pub(super) fn count(&self) -> usize {
         debug_assert_eq!(self.bytes, 0, "some have no task");
