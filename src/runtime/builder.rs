@@ -87,10 +87,9 @@ impl Builder {
     ///
     /// A thread in `block_on` is not one of them: it polls its own future, and no tasks.
     ///
-    /// More workers than processors make a difference only for tasks that block or compute for long without saying so:
-    /// those beyond the processors stay asleep until the others have been seen to be held up, which takes some milliseconds.
-    /// (Without [`rescue_blocked`](Self::rescue_blocked) they are woken like all others.) The processors are those that the
-    /// thread which builds the runtime may use at that time.
+    /// More workers than processors do no more work; they only take turns at the processors, and the switches between
+    /// them cost time. Nothing is gained for tasks that block either, because the runtime starts further threads for those
+    /// by itself ([`rescue_blocked`](Self::rescue_blocked)).
     ///
     /// # Panics
     ///

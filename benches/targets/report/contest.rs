@@ -3,7 +3,6 @@
 use std::iter;
 use std::ops::Range;
 
-use rt_benches::runtimes::Rt;
 use rt_benches::{Measure, Reference, Runs, Runtime, Trio, Visitor};
 
 /// The figures of a measure, for each of its rows.
@@ -24,9 +23,6 @@ pub(crate) trait Contestable {
 
     /// Starts each runtime, and runs it on them in turn.
     fn among_runtimes(&self, workers: usize, rounds: Range<usize>, outcome: &mut Outcome);
-
-    /// Does so with rt alone, and starts it with each of these numbers of workers.
-    fn among_workers(&self, workers: &[usize], rounds: Range<usize>, outcome: &mut Outcome);
 }
 
 impl<M: Measure> Contestable for M {
@@ -47,14 +43,6 @@ impl<M: Measure> Contestable for M {
             if let Some(Reference { name, run }) = &reference {
                 outcome.reference.get_or_insert_with(|| (name, Runs::default())).1.push(run(()));
             }
-        }
-    }
-
-    fn among_workers(&self, workers: &[usize], rounds: Range<usize>, outcome: &mut Outcome) {
-        let runtimes: Vec<Rt> = workers.iter().map(|&workers| Rt::start(workers)).collect();
-        let prepared: Vec<u64> = runtimes.iter().map(|runtime| self.prepare(runtime)).collect();
-        for round in rounds {
-            outcome.run_round(round, |side| self.run(&runtimes[side], prepared[side]));
         }
     }
 }

@@ -3,7 +3,6 @@
 //! ```text
 //! cargo bench --bench report                             everything; about twenty-five minutes
 //! cargo bench --bench report -- [part of a row's title]  these rows to standard output; no file is written
-//! cargo bench --bench report -- --beyond [part]          only the table of workers beyond the processors
 //! cargo bench --bench report -- --servers [part]         only the table of servers
 //! cargo bench --bench report -- --test                   every row once to standard output, to see that it works
 //! ```
@@ -32,9 +31,9 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-use self::markdown::{Beyond, Document, Table};
+use self::markdown::{Document, Table};
 use self::pairs::Pairs;
-use self::results::{BeyondPass, Pass, Results};
+use self::results::{Pass, Results};
 use self::sections::Extent;
 use self::servers::{ServerSection, Servers};
 use self::sweep::Sweep;
@@ -49,7 +48,6 @@ const WORKERS: [usize; 3] = [2, 1, 4];
 /// The most runs of a row in the main pass, and in the further ones.
 const MAIN_RUNS: usize = 9;
 const FURTHER_RUNS: usize = 3;
-const BEYOND_RUNS: usize = 5;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -68,12 +66,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let once = is_given("--test");
 
     let sections = sections::all();
-    let mut beyond = BeyondPass::new(&sections, part, BEYOND_RUNS);
-    if is_given("--beyond") {
-        Sweep::all().for_each(|sweep| beyond.run(sweep));
-        println!("{}", Beyond(&beyond.results()));
-        return Ok(());
-    }
     let workers = rt_benches::workers(&WORKERS);
     let (main, others) = workers.split_first().expect("there is at least one number");
     let mut servers = Servers::new(part, *main);
@@ -98,28 +90,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         pairs.sample();
         main_pass.run(sweep);
         further.iter_mut().for_each(|pass| pass.run(sweep));
-        beyond.run(sweep);
         servers.run(sweep);
     }
     pairs.sample();
     let results = main_pass.results();
     let further = further.into_iter().map(Pass::results);
     let further: Vec<(usize, Vec<Results>)> = others.iter().copied().zip(further).collect();
-    let beyond = beyond.results();
 
     // Where the package lies, not where the program was started.
     let benches = Path::new(env!("CARGO_MANIFEST_DIR"));
     let plots = benches.join("plots");
     fs::create_dir_all(&plots)?;
     plots::draw(&results, &plots)?;
-    let document = Document {
-        workers: *main,
-        results: &results,
-        further: &further,
-        beyond: &beyond,
-        servers: &servers,
-        pairs: &pairs,
-    };
+    let document = Document { workers: *main, results: &results, further: &further, servers: &servers, pairs: &pairs };
     let path = benches.with_file_name("BENCHMARKS.md");
     fs::write(&path, document.to_string())?;
     // The README shows the summary, and CI that it is this one.

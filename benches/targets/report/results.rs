@@ -1,14 +1,11 @@
 //! Running the sections in sweeps, and what came of them.
 
-use rt_benches::{Runs, Trio};
+use rt_benches::Trio;
 
 use crate::contest::Outcome;
 use crate::row::Row;
 use crate::sections::{Extent, Item, Section};
 use crate::sweep::Sweep;
-
-/// Workers of the runtimes of rt that are compared with each other: the first is what the others are related to.
-pub(crate) const BEYOND: [usize; 3] = [2, 8, 16];
 
 /// What came of a section.
 pub(crate) struct Results {
@@ -18,23 +15,11 @@ pub(crate) struct Results {
     pub(crate) rows: Vec<Row>,
 }
 
-/// What came of a row of rt alone, for each number of workers in [`BEYOND`].
-pub(crate) struct BeyondRow {
-    pub(crate) title: String,
-    pub(crate) figures: Vec<Runs>,
-}
-
 /// The runtimes beside each other, all with the same number of workers.
 pub(crate) struct Pass<'a> {
     workers: usize,
     most_runs: usize,
     sections: Vec<(&'a Section, Vec<Measured<'a>>)>,
-}
-
-/// rt alone, with more workers than there are processors.
-pub(crate) struct BeyondPass<'a> {
-    most_runs: usize,
-    items: Vec<Measured<'a>>,
 }
 
 /// An item, and what came of it so far.
@@ -72,31 +57,6 @@ impl<'a> Pass<'a> {
             }
         }
         all
-    }
-}
-
-impl<'a> BeyondPass<'a> {
-    /// The rows whose titles contain the filter.
-    pub(crate) fn new(sections: &'a [Section], filter: &str, most_runs: usize) -> Self {
-        let sections = sections.iter().filter(|section| section.extent >= Extent::BeyondProcessors);
-        let items = sections.flat_map(|section| Measured::of(section, filter, BEYOND.len())).collect();
-        Self { most_runs, items }
-    }
-
-    /// Tells what it is at on standard error.
-    pub(crate) fn run(&mut self, sweep: Sweep) {
-        for measured in &mut self.items {
-            let rounds = sweep.share(measured.runs(self.most_runs));
-            if !rounds.is_empty() {
-                eprintln!("{sweep}rt with {BEYOND:?} workers: {}", measured.titles().join("; "));
-                measured.item.measure.among_workers(&BEYOND, rounds, &mut measured.outcome);
-            }
-        }
-    }
-
-    pub(crate) fn results(self) -> Vec<BeyondRow> {
-        let rows = self.items.into_iter().flat_map(|measured| measured.titles().into_iter().zip(measured.outcome.rows));
-        rows.map(|(title, figures)| BeyondRow { title, figures }).collect()
     }
 }
 

@@ -18,8 +18,6 @@ pub(crate) enum Extent {
     Once,
     /// And with the other numbers.
     OtherWorkers,
-    /// And, on rt alone, with more workers than there are processors.
-    BeyondProcessors,
 }
 
 /// Rows that belong together.
@@ -77,7 +75,7 @@ pub(crate) fn all() -> Vec<Section> {
 }
 
 fn spawning() -> Section {
-    Section::new("Spawning", "spawning", Extent::BeyondProcessors, "Time on the clock, for each task or node.")
+    Section::new("Spawning", "spawning", Extent::OtherWorkers, "Time on the clock, for each task or node.")
         .timed(Join, 0.3)
         .telling(0)
         .timed(Detached, 0.4)
@@ -95,12 +93,12 @@ fn spawning() -> Section {
 fn foreign_threads() -> Section {
     let about = "Threads that are not part of the runtime each spawn 1,000 tasks and join them, all at once. \
                  Time on the clock, divided by the tasks of all threads.";
-    let section = Section::new("Foreign threads", "foreign-threads", Extent::BeyondProcessors, about);
+    let section = Section::new("Foreign threads", "foreign-threads", Extent::OtherWorkers, about);
     FromThreads::ALL.into_iter().fold(section, |section, threads| section.timed(threads, None))
 }
 
 fn yielding_and_messaging() -> Section {
-    Section::new("Yielding and messaging", "messaging", Extent::BeyondProcessors, "Time on the clock.")
+    Section::new("Yielding and messaging", "messaging", Extent::OtherWorkers, "Time on the clock.")
         .timed(Yielding::MANY, 0.6)
         .telling(0)
         .timed(Yielding::ONE, 0.3)

@@ -40,11 +40,6 @@ impl ThreadId {
         self.0.get()
     }
 
-    /// Whether it waits for something in the kernel. `None` also if the thread has ended.
-    pub(crate) fn is_asleep(self) -> Option<bool> {
-        imp::is_asleep(self.get())
-    }
-
     /// `None` also if the thread has ended.
     pub(crate) fn read(self) -> Option<Reading> {
         imp::read(self.get())
@@ -68,7 +63,7 @@ mod imp {
         Some(Reading { is_asleep: is_asleep(id)?, times: times(id) })
     }
 
-    pub(super) fn is_asleep(id: u32) -> Option<bool> {
+    fn is_asleep(id: u32) -> Option<bool> {
         // "TID (name) S ...": see proc_pid_stat(5). The name may contain parentheses.
         let stat = fs::read_to_string(format!("/proc/self/task/{id}/stat")).ok()?;
         let state = stat.rsplit_once(") ")?.1.chars().next()?;
@@ -93,10 +88,6 @@ mod imp {
     }
 
     pub(super) fn read(_: u32) -> Option<Reading> {
-        None
-    }
-
-    pub(super) fn is_asleep(_: u32) -> Option<bool> {
         None
     }
 }

@@ -1,18 +1,16 @@
 //! `BENCHMARKS.md`.
 
-mod beyond;
 mod summary;
 mod tables;
 
 use std::fmt;
 
-pub(crate) use self::beyond::Beyond;
 pub(crate) use self::summary::{Summary, replace_summary};
 pub(crate) use self::tables::Table;
 use crate::machine::Machine;
 use crate::pairs::Pairs;
 use crate::plots;
-use crate::results::{BeyondRow, Results};
+use crate::results::Results;
 use crate::servers::{ServerSection, Servers};
 
 /// All of it.
@@ -21,7 +19,6 @@ pub(crate) struct Document<'a> {
     pub(crate) results: &'a [Results],
     /// Of other numbers of workers.
     pub(crate) further: &'a [(usize, Vec<Results>)],
-    pub(crate) beyond: &'a [BeyondRow],
     pub(crate) servers: &'a Servers,
     pub(crate) pairs: &'a Pairs,
 }
@@ -29,7 +26,7 @@ pub(crate) struct Document<'a> {
 const HOW_TO_READ: &str = "\
 The runtimes are run in turn within each row, beginning with another one each time. All rows are gone through three times,
 with new runtimes each time, and a figure is the median of the runs: nine of what is timed and three to five of the rest; three with
-other numbers of workers; five beyond the processors. Less is better. *Ratio* is rt's figure as a part of the best peer's, so that below 1 rt is ahead. *Aim* is what the ratio, or
+other numbers of workers. Less is better. *Ratio* is rt's figure as a part of the best peer's, so that below 1 rt is ahead. *Aim* is what the ratio, or
 the figure, is meant to be at most, and is compared as it is printed. *Range* is the smallest and the largest of rt's runs. Absolute figures move by half
 from machine to machine and from run to run; ratios within a row move less. What a row measures, and what it does not,
 is told by the module of its name in [`benches/workloads`](benches/workloads); what is the same for all runtimes, by
@@ -77,6 +74,6 @@ impl fmt::Display for Document<'_> {
                 writeln!(f, "### {}, {workers} {noun}\n\n{}", section.title, Table(&section.rows))?;
             }
         }
-        write!(f, "{}", Beyond(self.beyond))
+        Ok(())
     }
 }

@@ -5,8 +5,7 @@
 //!
 //! 1. leaves on its lanes nothing that thieves leave alone, and marks its slot, so that even a single task on its lanes counts as work
 //!    that somebody should come for;
-//! 2. counts itself as aside (`balance.rs`), and no longer as one that uses a processor (`idle/`); if there are now too few
-//!    spares and no worker sleeps, starts one;
+//! 2. counts itself as aside (`balance.rs`); if there are now too few spares and no worker sleeps, starts one;
 //! 3. otherwise wakes a sleeper, if there is a task anywhere or nobody is in the drivers. If nobody sleeps, those who are up
 //!    come by: a spare that was about to retire finds that it is needed, and one that was about to lie down looks
 //!    at all lanes after it has said so (`idle/`), and finds the mark.
@@ -70,14 +69,12 @@ impl Worker {
             // Nobody relies on it for anything.
             return;
         }
-        // The processor that it counts for is free.
-        shared.change_reserve(-1);
         let too_few = shared.spares.balance.step_aside();
         if too_few && !shared.has_sleepers() && shared.start_spare(runtime) {
             return;
         }
-        // With no reserve all but this worker's own tasks have had somebody woken for them.
-        if self.has_queued() || shared.monitor.reserve > 0 && shared.does_work_wait() {
+        // Somebody was woken for everything else.
+        if self.has_queued() {
             shared.notify(runtime, || false);
         }
         shared.see_to_drivers(runtime);
@@ -96,7 +93,6 @@ impl<P> Drop for Back<'_, P> {
         let shared = self.worker.shared();
         if !self.worker.is_guest() {
             shared.spares.balance.step_back();
-            shared.change_reserve(1);
         }
         if shared.lifecycle.step_back() {
             self.worker.slot().current.step_aside(false);

@@ -52,7 +52,6 @@ use self::monitor::Monitor;
 use self::signal::Signal;
 use self::slot::Slot;
 use self::spares::Spares;
-use self::steal::{MISSING, MISSING_IN_A_CROWD};
 pub(crate) use self::worker::Worker;
 
 use super::closing::Closing;
@@ -102,8 +101,6 @@ pub(crate) struct Shared {
     started: Instant,
     /// So many of the workers have something to run on.
     processors: usize,
-    /// A worker that was not at its maintenance for so many microseconds is missing.
-    missing_after: u64,
     /// Whether the process may use one processor only: then waiting for another thread by looking is waiting in vain.
     single_cpu: bool,
 }
@@ -133,9 +130,6 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
 impl Shared {
     pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: Generator) -> Self {
         let processors = config.worker_threads.min(config.num_processors());
-        let reserve = monitor::reserve(config, processors);
-        let idle = Idle::new(config.worker_threads);
-        idle.change_reserve(reserve);
         let (slots, cores): (Vec<_>, Vec<_>) = (0..config.worker_threads + GUESTS)
             .map(|index| new_worker(index, config.global_queue_interval, &rng))
             .map(|(slot, core)| (CachePadded::new(slot), core))
@@ -150,16 +144,15 @@ impl Shared {
             foreign_wakers: Injector::new(),
             queues: Closing::new(),
             signal: Signal::default(),
-            idle: CachePadded::new(idle),
+            idle: CachePadded::new(Idle::new(config.worker_threads)),
             driver: SharedDriver::new(driver),
             foreign: (0..foreign_lists(config.num_processors()))
                 .map(|index| CachePadded::new(Foreign::new(index)))
                 .collect(),
             lifecycle: Lifecycle::new(cores, config.worker_threads),
-            monitor: Monitor::new(config, reserve),
+            monitor: Monitor::new(config),
             started: Clock::real(),
             processors,
-            missing_after: if config.worker_threads <= processors { MISSING } else { MISSING_IN_A_CROWD },
             single_cpu: config.num_processors() == 1,
         }
     }
@@ -270,13 +263,6 @@ impl Shared {
     /// Whether there is work that a worker on its way to sleep should stay up for.
     fn has_surplus(&self) -> bool {
         !self.injector.is_empty() || !self.foreign_wakers.is_empty() || self.victims().any(Slot::has_surplus)
-    }
-
-    /// Changes how many workers are left asleep, if any are at all.
-    fn change_reserve(&self, by: i32) {
-        if self.monitor.reserve > 0 {
-            self.idle.change_reserve(by);
-        }
     }
 
     /// Whether work waits that somebody should be woken for: also what the attendant holds.

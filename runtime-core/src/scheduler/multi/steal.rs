@@ -13,14 +13,12 @@ use crate::task::Notified;
 /// A worker is missing if for so many microseconds it has neither got up nor had its maintenance. A multiple of what
 /// `pacing.rs` aims at.
 pub(super) const MISSING: u64 = 400;
-/// And after so many if there are more workers than processors: then to wait for one is nothing unusual.
-pub(super) const MISSING_IN_A_CROWD: u64 = 5_000;
 
 /// Whether a worker that was not seen for so long is missing. If the own interval took as long this worker does not know
 /// better: two with long polls would take the same tasks from each other all the time, and some would never get to the
 /// front of a line.
-fn is_missing(unseen: u64, own_interval: u64, missing_after: u64) -> bool {
-    unseen >= missing_after && unseen >= 2 * own_interval
+fn is_missing(unseen: u64, own_interval: u64) -> bool {
+    unseen >= MISSING && unseen >= 2 * own_interval
 }
 
 impl Worker {
@@ -77,7 +75,6 @@ impl Worker {
         let mut lone = shared.victims().filter(|slot| slot.may_have_work() && slot.lanes.has_lone()).peekable();
         lone.peek()?;
         let now = shared.since_start(Clock::real());
-        // In a crowd, too: who waits for a processor is not about to run it.
         let task = lone.find_map(|slot| if slot.unseen(now) < MISSING { None } else { self.steal_lone_from(slot) })?;
         self.count_stolen(1);
         Some(task)
@@ -118,7 +115,7 @@ impl Worker {
     /// then.
     pub(super) fn help_a_missing_peer(&self, now: u64, own_interval: u64) {
         let Some(peer) = self.random_peer() else { return };
-        if !is_missing(peer.unseen(now), own_interval, self.shared().missing_after) || !peer.has_any_work() {
+        if !is_missing(peer.unseen(now), own_interval) || !peer.has_any_work() {
             return;
         }
         self.counters().steal_attempts.add(1);
@@ -165,9 +162,9 @@ mod tests {
 
     #[test]
     fn a_worker_is_missing_only_in_comparison() {
-        assert!(!is_missing(399, 200, MISSING));
-        assert!(is_missing(400, 200, MISSING));
-        assert!(!is_missing(1999, 1000, MISSING), "all have long polls");
-        assert!(is_missing(2000, 1000, MISSING));
+        assert!(!is_missing(399, 200));
+        assert!(is_missing(400, 200));
+        assert!(!is_missing(1999, 1000), "all have long polls");
+        assert!(is_missing(2000, 1000));
     }
 }

@@ -23,18 +23,13 @@ struct Model {
 impl Model {
     /// Tasks that need all workers at once.
     fn new(workers: usize, tasks: usize) -> Arc<Self> {
-        Self::with_needs(workers, tasks, workers)
-    }
-
-    /// Tasks that need so many workers at once.
-    fn with_needs(workers: usize, tasks: usize, enough: usize) -> Arc<Self> {
         Arc::new(Self {
             idle: Idle::new(workers),
             queue: AtomicUsize::new(0),
             left: AtomicUsize::new(tasks),
             beds: (0..workers).map(|_| Notify::new()).collect(),
             begun: LoomMutex::new(0),
-            enough,
+            enough: workers,
             enough_begun: Condvar::new(),
         })
     }
@@ -61,14 +56,6 @@ impl Model {
         self.enough_begun.notify_all();
         while *begun < self.enough {
             begun = self.enough_begun.wait(begun).unwrap();
-        }
-    }
-
-    /// What the monitor does, and a worker that steps aside.
-    fn call_the_reserve(&self) {
-        self.idle.change_reserve(-1);
-        if self.queue.load(Acquire) > 0 {
-            self.notify();
         }
     }
 
@@ -149,52 +136,6 @@ fn loom_two_tasks_get_two_workers() {
             model.push();
             model.push();
         });
-    });
-}
-
-#[test]
-fn loom_one_worker_does_it_all_while_the_other_is_the_reserve() {
-    bounded(2, || {
-        let model = Model::with_needs(2, 2, 1);
-        model.idle.change_reserve(1);
-        work_beside(&model, |model| {
-            model.push();
-            model.push();
-        });
-    });
-}
-
-#[test]
-fn loom_two_tasks_get_two_workers_when_the_reserve_is_needed() {
-    bounded(2, || {
-        let model = Model::new(2, 2);
-        model.idle.change_reserve(1);
-        work_beside(&model, |model| {
-            model.push();
-            model.push();
-            model.call_the_reserve();
-        });
-    });
-}
-
-#[test]
-fn loom_a_push_beside_a_smaller_reserve_is_not_overlooked() {
-    bounded(2, || {
-        let model = Model::new(2, 2);
-        model.idle.change_reserve(1);
-        let other = {
-            let model = model.clone();
-            thread::spawn(move || model.work(1))
-        };
-        let monitor = {
-            let model = model.clone();
-            thread::spawn(move || model.call_the_reserve())
-        };
-        model.push();
-        model.push();
-        model.work(0);
-        monitor.join().unwrap();
-        other.join().unwrap();
     });
 }
 

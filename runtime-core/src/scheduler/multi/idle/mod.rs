@@ -30,19 +30,6 @@
 //! whether the work has been taken or somebody has begun to search. Both are read after the pusher's fence, so they mean
 //! what they meant above.
 //!
-//! # The reserve
-//!
-//! More threads than processors do no more work, and take each other's processors away. So of the workers beyond the
-//! processors' number nobody wakes any for work, as long as the others get on with theirs: while no more than `reserve` sleep,
-//! nobody is woken. All of the above holds with "somebody sleeps" read as "more than the reserve sleep": somebody is up then
-//! who will look at everything before going to sleep, and if one of those who are up goes to sleep, there was nothing to do
-//! for it.
-//!
-//! Those who are up may be held up themselves, in a poll, in a hook, or before they have begun. The monitor makes the reserve
-//! smaller as soon as it sees that (`monitor/crowd.rs`); a worker that steps aside takes itself out of the count. Whoever does so
-//! changes the number; fences (SeqCst); looks at all queues, and wakes somebody if there is work. A pusher that did not see
-//! the change has its fence first, so the look sees what it pushed.
-//!
 //! # Which work counts
 //!
 //! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on
@@ -59,7 +46,7 @@ use std::hint::spin_loop;
 
 use crate::primitive::Mutex;
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
-use crate::primitive::atomic::{AtomicI32, AtomicU32, fence};
+use crate::primitive::atomic::{AtomicU32, fence};
 use crate::runtime::MAX_WORKER_THREADS;
 
 const SEARCHING: u32 = 1;
@@ -86,8 +73,6 @@ pub(crate) struct Idle {
     counts: AtomicU32,
     /// The last to go to sleep is the first to be woken: its caches are warm.
     sleepers: Mutex<Vec<usize>>,
-    /// So many are left asleep. Below zero it is as good as zero: more may step aside than it has.
-    reserve: AtomicI32,
     workers: u32,
     /// So many may search at once.
     searchers: u32,
@@ -104,7 +89,6 @@ impl Idle {
         Self {
             counts: AtomicU32::new(0),
             sleepers: Mutex::new(Vec::with_capacity(workers)),
-            reserve: AtomicI32::new(0),
             workers: workers as u32,
             searchers: workers.div_ceil(2) as u32,
         }
@@ -137,19 +121,7 @@ impl Idle {
 
     fn is_help_needed(&self) -> bool {
         let counts = Counts(self.counts.load(SeqCst));
-        counts.sleeping() > self.reserve() && counts.searching() == 0
-    }
-
-    fn reserve(&self) -> u32 {
-        // Relaxed: the fences order it.
-        self.reserve.load(Relaxed).max(0) as u32
-    }
-
-    /// Makes the reserve larger, or smaller. Whoever makes it smaller must then look at everything.
-    pub(crate) fn change_reserve(&self, by: i32) {
-        self.reserve.fetch_add(by, Relaxed);
-        // Pairs with the fence in `wake_one`.
-        fence(SeqCst);
+        counts.sleeping() > 0 && counts.searching() == 0
     }
 
     #[cold]
@@ -277,29 +249,6 @@ mod tests {
         assert!(idle.stop_search());
         assert_eq!(idle.wake_one(|| false), Some(0));
         assert_eq!(idle.wake_any(), None, "nobody sleeps");
-    }
-
-    #[test]
-    fn the_reserve_is_left_asleep() {
-        let idle = Idle::new(3);
-        (0..3).for_each(|worker| idle.start_sleep(worker, false));
-        idle.change_reserve(2);
-        assert_eq!(idle.wake_one(|| false), Some(2));
-        assert!(idle.stop_search());
-        assert_eq!(idle.wake_one(|| false), None);
-        idle.change_reserve(-1);
-        assert_eq!(idle.wake_one(|| false), Some(1));
-        assert!(idle.stop_search());
-        assert_eq!(idle.wake_any(), Some(0), "there are other reasons");
-    }
-
-    #[test]
-    fn a_reserve_below_zero_is_none() {
-        let idle = Idle::new(2);
-        idle.change_reserve(-1);
-        assert_eq!(idle.wake_one(|| false), None, "nobody sleeps");
-        idle.start_sleep(0, false);
-        assert_eq!(idle.wake_one(|| false), Some(0));
     }
 
     #[test]

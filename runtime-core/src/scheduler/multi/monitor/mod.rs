@@ -14,8 +14,6 @@
 //! as the others are. A poll that was blocked while something waited is an *event*: it is counted, and reported once for
 //! each place where such tasks are spawned (`report.rs`).
 //!
-//! Workers beyond the processors, which are left asleep as long as the others get on, are called up by it, too (`crowd.rs`).
-//!
 //! When the stuck workers are back there are too many: those spares that sleep are woken to retire, and those that work
 //! do so at their next maintenance.
 //!
@@ -37,7 +35,6 @@
 //! that it starts were made before (`runtime/names.rs`).
 
 mod attendant;
-mod crowd;
 mod doze;
 mod pace;
 mod policy;
@@ -53,8 +50,6 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use self::attendant::{Former, Patrol, Places};
-use self::crowd::Crowd;
-pub(super) use self::crowd::reserve;
 use self::doze::Doze;
 use self::pace::{Mood, Pace};
 use self::policy::{Help, Situation};
@@ -83,21 +78,18 @@ pub(super) struct Monitor {
     threshold: Duration,
     /// Whether spares are started, and polls that are blocked are counted and reported.
     rescues: bool,
-    /// How many workers are left asleep as long as the others get on.
-    pub(super) reserve: i32,
     hook: Option<BlockedHook>,
     blocked: AtomicU64,
 }
 
 impl Monitor {
-    pub(super) fn new(config: &Config, reserve: i32) -> Self {
+    pub(super) fn new(config: &Config) -> Self {
         let (doze, parker) = Doze::new();
         Self {
             doze,
             parker: Mutex::new(Some(parker)),
             threshold: config.blocked_threshold.max(pace::ALERT),
             rescues: config.rescue_blocked,
-            reserve,
             hook: config.on_blocked.clone(),
             blocked: AtomicU64::new(0),
         }
@@ -184,7 +176,6 @@ struct Rounds<'a> {
     places: Places,
     patrol: Patrol,
     former: Former,
-    crowd: Crowd,
 }
 
 /// For how long nobody has looked after the drivers.
@@ -207,13 +198,11 @@ impl<'a> Rounds<'a> {
             places: Places::default(),
             patrol: Patrol::default(),
             former: Former::default(),
-            crowd: Crowd::default(),
         }
     }
 
     /// The monitor has slept for so long.
     fn has_dozed(&mut self, time: Duration) {
-        self.crowd.has_dozed(time);
         self.trouble = self.trouble.saturating_sub(time);
     }
 
@@ -226,7 +215,6 @@ impl<'a> Rounds<'a> {
     fn go(&mut self, passed: Passed) -> Mood {
         let shared = self.shared;
         let mut progress = self.look(passed);
-        self.crowd.look(self.runtime, shared, &self.watches, &progress, passed.real);
         self.trouble = self.trouble.saturating_sub(passed.counted);
         if progress.contains(&Progress::Stuck) || !self.trouble.is_zero() && progress.contains(&Progress::Slow) {
             self.read_threads(&mut progress);

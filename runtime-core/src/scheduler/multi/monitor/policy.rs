@@ -61,7 +61,7 @@ pub(super) struct Situation {
     pub(super) queued: usize,
     /// Timers and sockets wait, and nobody looks after them.
     pub(super) drivers_wait: bool,
-    /// A worker has nothing to do, or is left asleep because there is no processor for it.
+    /// A worker has nothing to do.
     pub(super) has_sleepers: bool,
     pub(super) spares: usize,
     /// Of the threads that the user asked for.
@@ -117,7 +117,7 @@ impl Situation {
         if !is_stuck && self.aside <= self.spares {
             return Help::default();
         }
-        // Those who move come for what is injected, or held. Else a reserve would be got up one after the other.
+        // Those who move come for what is injected, or held.
         let does_anybody_come = self.moving > self.excused;
         let is_wanted = self.drivers_wait || self.stranded > 0 || self.injected > 0 && !does_anybody_come;
         if self.has_sleepers {
