@@ -8,7 +8,6 @@
 //! Where to begin reading: `task/mod.rs` and `task/state.rs` (what a task is), `scheduler/multi/worker.rs` (what a
 //! worker does), `scheduler/multi/idle/` (how workers sleep and wake each other).
 
-mod asymmetric;
 mod block_in_place;
 pub mod blocked;
 mod blocking;

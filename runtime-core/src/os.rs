@@ -3,9 +3,6 @@
 //! They are here, and not in the crates that use them, so that those need no `unsafe`. A sandbox may refuse any of them,
 //! at any time: whoever calls one must go on without it.
 
-#[cfg(target_os = "linux")]
-pub(crate) use membarrier::{interrupt, register};
-
 /// The number of the error by which `connect` says that it takes time.
 #[cfg(unix)]
 pub const IN_PROGRESS: i32 = libc::EINPROGRESS;
@@ -44,25 +41,6 @@ pub fn is_blocking(number: std::os::fd::RawFd) -> std::io::Result<bool> {
     }
 }
 
-#[cfg(target_os = "linux")]
-mod membarrier {
-    /// Registers the process for [`interrupt`]. Returns whether the system can do that.
-    pub(crate) fn register() -> bool {
-        membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
-    }
-
-    /// Has every running thread of the process execute a full barrier. Returns whether that was done.
-    pub(crate) fn interrupt() -> bool {
-        membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
-    }
-
-    fn membarrier(command: libc::c_int) -> bool {
-        let (flags, processor): (libc::c_uint, libc::c_int) = (0, 0);
-        // SAFETY: The call takes three numbers, and touches no memory.
-        unsafe { libc::syscall(libc::SYS_membarrier, command, flags, processor) == 0 }
-    }
-}
-
 #[cfg(all(test, target_os = "linux", not(loom)))]
 mod tests {
     use std::io::Write;
@@ -79,12 +57,6 @@ mod tests {
         theirs.write_all(b"!").unwrap();
         // Without an end of its own.
         super::wait_readable(&ours, Duration::MAX).unwrap();
-    }
-
-    #[test]
-    fn a_process_is_interrupted_only_once_it_is_registered() {
-        // Refused by old systems and by sandboxes, and then always.
-        assert_eq!(super::register(), super::interrupt());
     }
 
     #[test]

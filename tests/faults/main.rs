@@ -16,7 +16,6 @@ mod linux {
     mod borrowed_descriptors;
     mod children;
     mod no_descriptors;
-    mod no_membarrier;
     mod no_threads;
     mod own_process;
     mod quota;

@@ -28,7 +28,6 @@ use crate::tcp_pair;
 type Calls = &'static [libc::c_long];
 
 const SHORT_WAITS: Calls = &[libc::SYS_ppoll];
-const FENCES_IN_OTHER_THREADS: Calls = &[libc::SYS_membarrier];
 const WHICH_PROCESSORS_THERE_ARE: Calls = &[libc::SYS_sched_getaffinity];
 const LETTING_OTHERS_RUN: Calls = &[libc::SYS_sched_yield];
 const FILES: Calls = &[libc::SYS_openat, libc::SYS_openat2, libc::SYS_statx, libc::SYS_newfstatat];
@@ -43,7 +42,6 @@ const SIGNALS_TO_THREADS: Calls = &[libc::SYS_tgkill, libc::SYS_rt_sigaction];
 
 const REFUSED: &[Calls] = &[
     SHORT_WAITS,
-    FENCES_IN_OTHER_THREADS,
     WHICH_PROCESSORS_THERE_ARE,
     LETTING_OTHERS_RUN,
     FILES,

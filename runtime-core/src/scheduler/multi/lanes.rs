@@ -2,7 +2,7 @@
 //!
 //! Three lanes: a LIFO deque for what was spawned or woken (its newest task is the one whose data is in the cache), a FIFO
 //! fair lane for tasks that yielded and those woken by sockets, and a FIFO *due lane* for those woken by timers. All can
-//! be stolen from; a task that is alone on the LIFO lane, and about to be run, only if the worker is missing (`bottom/`).
+//! be stolen from; a task that is alone on the LIFO lane, and about to be run, only if the worker is missing (`lifo_slot.rs`).
 //!
 //! # The bound
 //!
@@ -27,8 +27,7 @@ use std::cell::Cell;
 
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
-use super::bottom::{self, Bottom, BottomStealer};
-use crate::asymmetric::AsymmetricFence;
+use super::lifo_slot::{self, LifoSlot, LifoSlotStealer};
 use crate::primitive::Injector;
 use crate::scheduler::injector_turns::InjectorTurns;
 use crate::scheduler::pacing::Pacing;
@@ -40,7 +39,7 @@ const EVERY: u32 = 4;
 /// The private side of a worker's lanes.
 pub(crate) struct Lanes {
     /// The oldest task of the LIFO lane, if it was pushed onto the empty lane.
-    bottom: Bottom,
+    lifo_slot: LifoSlot,
     lifo: Deque<Notified>,
     fair: Deque<Notified>,
     due: Deque<Notified>,
@@ -56,22 +55,21 @@ pub(crate) struct Lanes {
 
 /// The public side.
 pub(crate) struct LaneStealers {
-    bottom: BottomStealer,
+    lifo_slot: LifoSlotStealer,
     lifo: Stealer<Notified>,
     fair: Stealer<Notified>,
     due: Stealer<Notified>,
 }
 
 impl Lanes {
-    /// The fence is for who steals a lone task.
-    pub(crate) fn new(injector_interval: u32, fence: AsymmetricFence) -> (Self, LaneStealers) {
+    pub(crate) fn new(injector_interval: u32) -> (Self, LaneStealers) {
         let (lifo, fair, due) = (Deque::new_lifo(), Deque::new_fifo(), Deque::new_fifo());
-        let (bottom, bottom_stealer) = bottom::new(fence);
+        let (lifo_slot, slot_stealer) = lifo_slot::new();
         let stealers =
-            LaneStealers { bottom: bottom_stealer, lifo: lifo.stealer(), fair: fair.stealer(), due: due.stealer() };
+            LaneStealers { lifo_slot: slot_stealer, lifo: lifo.stealer(), fair: fair.stealer(), due: due.stealer() };
         let oldest = lifo.stealer();
         let lanes = Self {
-            bottom,
+            lifo_slot,
             lifo,
             fair,
             due,
@@ -87,8 +85,8 @@ impl Lanes {
     /// Queues a task that was woken or spawned.
     #[inline]
     pub(crate) fn push(&self, task: Notified) {
-        if self.bottom.is_open() && self.lifo.is_empty() {
-            self.bottom.fill(task);
+        if self.lifo_slot.is_empty() && self.lifo.is_empty() {
+            self.lifo_slot.fill(task);
         } else {
             self.lifo.push(task);
         }
@@ -97,18 +95,18 @@ impl Lanes {
     /// How many tasks are on the LIFO lane.
     #[inline]
     fn lifo_len(&self) -> usize {
-        self.lifo.len() + usize::from(!self.bottom.is_empty())
+        self.lifo.len() + usize::from(!self.lifo_slot.is_empty())
     }
 
     /// Takes the newest task of the LIFO lane.
     #[inline]
     fn pop_newest(&self) -> Option<Notified> {
-        pop(&self.lifo).or_else(|| self.bottom.take())
+        pop(&self.lifo).or_else(|| self.lifo_slot.take())
     }
 
     /// Takes the oldest task of the LIFO lane.
     fn pop_oldest(&self) -> Option<Notified> {
-        self.bottom.take().or_else(|| self.oldest.steal().success())
+        self.lifo_slot.take().or_else(|| self.oldest.steal().success())
     }
 
     /// Queues a task that yielded.
@@ -224,7 +222,7 @@ impl Lanes {
 
     /// Moves the one task that lies on the LIFO lane alone to where anybody may take it.
     pub(crate) fn offer_lone(&self) {
-        if let Some(task) = self.bottom.take() {
+        if let Some(task) = self.lifo_slot.take() {
             self.fair.push(task);
         }
     }
@@ -283,19 +281,18 @@ fn pop(lane: &Deque<Notified>) -> Option<Notified> {
 
 impl LaneStealers {
     pub(crate) fn has_lone(&self) -> bool {
-        !self.bottom.is_empty()
+        !self.lifo_slot.is_empty()
     }
 
-    /// Takes the task that lies on the LIFO lane alone. That goes by way of the kernel, and interrupts each processor that
-    /// runs a thread of the process: `bottom/`.
+    /// Takes the task that lies on the LIFO lane alone. Its worker is about to run it, so only from one that is missing.
     pub(crate) fn steal_lone(&self) -> Option<Notified> {
-        self.bottom.steal()
+        self.lifo_slot.steal()
     }
 
     /// Takes out everything, one by one, at shutdown, when nobody is at the private side any more.
     pub(crate) fn drain(&self) -> impl Iterator<Item = Notified> {
         debug_assert!(
-            self.bottom.is_empty(),
+            self.lifo_slot.is_empty(),
             "a core that was put down has been drained, and one that is lent has offered its lone task"
         );
         let lanes = [&self.due, &self.lifo, &self.fair];
@@ -303,7 +300,7 @@ impl LaneStealers {
     }
 
     pub(crate) fn len(&self) -> usize {
-        usize::from(!self.bottom.is_empty()) + self.lifo.len() + self.fair.len() + self.due.len()
+        usize::from(!self.lifo_slot.is_empty()) + self.lifo.len() + self.fair.len() + self.due.len()
     }
 }
 
@@ -320,25 +317,5 @@ fn until_settled<T>(mut steal: impl FnMut() -> Steal<T>) -> Option<T> {
             Steal::Empty => return None,
             Steal::Retry => {}
         }
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::bottom::tests::{number, task};
-    use super::*;
-
-    #[test]
-    fn a_lone_task_is_for_anybody_after_a_thief_was_refused_its_fence() {
-        let (lanes, stealers) = Lanes::new(61, AsymmetricFence::Refused);
-        let (thief, _) = Lanes::new(61, AsymmetricFence::Symmetric);
-        lanes.push(task(0));
-        assert!(stealers.has_lone());
-        assert_eq!(thief.steal_newer_from(&stealers).map(number), None, "its worker comes for it");
-        assert_eq!(stealers.steal_lone().map(number), None);
-        assert_eq!(lanes.next().map(number), Some(0));
-        lanes.push(task(1));
-        assert!(!stealers.has_lone());
-        assert_eq!(thief.steal_newer_from(&stealers).map(number), Some(1));
     }
 }

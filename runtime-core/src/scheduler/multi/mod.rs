@@ -17,12 +17,12 @@
 mod aside;
 mod attendant;
 mod balance;
-mod bottom;
 mod drivers;
 mod guest;
 mod idle;
 mod lanes;
 mod lifecycle;
+mod lifo_slot;
 mod monitor;
 mod rest;
 mod shutdown;
@@ -58,7 +58,6 @@ use super::closing::Closing;
 use super::foreign::Foreign;
 use super::park::{SharedDriver, Wakeup};
 use super::{IdBlock, Place, runtime_of};
-use crate::asymmetric::AsymmetricFence;
 use crate::clock::Clock;
 use crate::context;
 use crate::driver::Driver;
@@ -119,7 +118,7 @@ struct Core {
 
 /// Both sides of a worker.
 fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, Core) {
-    let (lanes, stealers) = Lanes::new(injector_interval, AsymmetricFence::new());
+    let (lanes, stealers) = Lanes::new(injector_interval);
     let (wakeup, parker) = Wakeup::new();
     let (victims, user_random) = (rng.split(), rng.split());
     let (ids, last_wait) = (IdBlock::default(), Cell::default());

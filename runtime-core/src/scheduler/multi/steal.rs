@@ -75,19 +75,9 @@ impl Worker {
         let mut lone = shared.victims().filter(|slot| slot.may_have_work() && slot.lanes.has_lone()).peekable();
         lone.peek()?;
         let now = shared.since_start(Clock::real());
-        let task = lone.find_map(|slot| if slot.unseen(now) < MISSING { None } else { self.steal_lone_from(slot) })?;
+        let task = lone.find_map(|slot| if slot.unseen(now) < MISSING { None } else { slot.lanes.steal_lone() })?;
         self.count_stolen(1);
         Some(task)
-    }
-
-    /// The same, of a certain worker. Waits for the kernel, and so for other processors: nobody must rely on this worker
-    /// meanwhile as on one that searches. (If it gets nothing it goes on like any other that has found nothing.)
-    fn steal_lone_from(&self, slot: &Slot) -> Option<Notified> {
-        if !slot.lanes.has_lone() {
-            return None;
-        }
-        self.stop_searching();
-        slot.lanes.steal_lone()
     }
 
     #[cold]
@@ -123,7 +113,7 @@ impl Worker {
         // Its lone task, too, even if others wait here: as long as there are any this worker does not search, and there
         // may be nobody else.
         if !self.core.lanes.relieve(&peer.lanes)
-            && let Some(task) = self.steal_lone_from(peer)
+            && let Some(task) = peer.lanes.steal_lone()
         {
             self.core.lanes.push_event(task);
         }

@@ -34,7 +34,7 @@
 //!
 //! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on
 //! its lanes beyond the one task that it is going to run itself when the current poll returns. A worker that searches
-//! anyway takes that one task, too, if it lies in a deque; one that was pushed onto the empty LIFO lane (`bottom/`) only
+//! anyway takes that one task, too, if it lies in a deque; one that was pushed onto the empty LIFO lane (`lifo_slot.rs`) only
 //! if its worker has not been seen for a while (`MISSING`). For a searcher that is about to begin a poll it counts as
 //! surplus. Should the poll not return, the monitor sends somebody for it (`monitor/`). Work in the injector is always
 //! surplus.
