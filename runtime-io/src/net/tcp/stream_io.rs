@@ -10,22 +10,11 @@ use crate::readiness::Direction;
 
 use super::TcpStream;
 
-/// One call moves what is in so many buffers at most. The standard library passes on no more of them: as many as the system takes
-/// where it knows that number, and elsewhere the 16 that POSIX promises. To expect more of a call would be to take one that reached
-/// the limit for one that left the socket empty or full. (To expect less does no harm.)
-const BUFFERS_AT_ONCE: usize = if cfg!(any(
-    target_os = "linux",
-    target_os = "android",
-    target_vendor = "apple",
-    target_os = "freebsd",
-    target_os = "dragonfly",
-    target_os = "netbsd",
-    target_os = "openbsd",
-)) {
-    1024
-} else {
-    16
-};
+/// The least number of buffers that a vectored call passes on to the system, by POSIX. Systems take more, but what a
+/// call has moved is compared with the room in this many: were it compared with the room in more buffers than the
+/// call passed on, a call that reached its limit would look like one that left the socket empty, or full. To expect
+/// less is safe.
+const BUFFERS_AT_ONCE: usize = 16;
 
 fn room(bufs: &[IoSliceMut<'_>]) -> usize {
     bufs.iter().take(BUFFERS_AT_ONCE).map(|buf| buf.len()).sum()
