@@ -1,8 +1,8 @@
 //! Reading and writing without blocking: the traits, their extension methods, and what goes with them.
 //!
-//! The facade publishes this as `rt::io`, with documentation of its own for users. The traits are those of `futures-io`, which every runtime-neutral library
-//! speaks; the extension methods and adaptors are `futures-lite`'s. Nothing is implemented here, and nothing should be:
-//! what these crates lack belongs in them.
+//! The facade publishes this as `rt::io`, with documentation of its own for users. The traits are those of
+//! `futures-io`, which every runtime-neutral library speaks; the extension methods and adaptors are `futures-lite`'s.
+//! Nothing is implemented here, and nothing should be: what these crates lack belongs in them.
 //!
 //! # Example
 //!

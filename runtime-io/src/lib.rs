@@ -6,7 +6,7 @@
 //! Inside, from the bottom up:
 //!
 //! - `readiness`: what is known about one descriptor, and who waits for it. All the concurrency is in there.
-//! - `driver`: the poller, those of single workers, the table that turns a token into a descriptor's readiness, and parking.
+//! - `driver`: the poller, the table that turns a token into a descriptor's readiness, and parking.
 //! - `registration`: the tie between an object and the driver, and the loop "try, and if it would block, wait".
 //! - `net`, `unix`: the public types. They hold a backend and a registration, and no protocol of their own.
 //!

@@ -1,8 +1,8 @@
-//! The tie between an object and the driver, and the loop that all operations are made of.
+//! Registered objects, and the loop that all operations are made of: wait until ready, try, clear if refused.
 //!
-//! A [`Registration`] owns a slot of the driver's table; an [`Evented`] owns, beside it, the object that is registered
-//! under the slot's token, and takes it out of the poller before either goes. Backends and `AsyncFd` hold one; nothing
-//! else talks to the driver.
+//! A [`Registration`] owns a slot of the driver's table. An [`Evented`] owns a registration and the object that is
+//! registered under the slot's token, and takes the object out of the poller before it drops either. Backends and
+//! `AsyncFd` hold an `Evented`; nothing else talks to the driver.
 
 use std::future::poll_fn;
 use std::io;
@@ -31,7 +31,7 @@ pub(crate) fn current_driver() -> Arc<Handle> {
     }
 }
 
-/// Readiness of one registered object, and how operations wait for it.
+/// One object's registration with the driver: its slot, and the ways to wait for it and to try operations.
 #[derive(Debug)]
 pub(crate) struct Registration {
     slot: Slot,
@@ -54,9 +54,9 @@ impl Registration {
         self.poll_settling(cx, direction, operation, |_, _| {})
     }
 
-    /// As [`poll_io`](Self::poll_io), for plain reads and writes of TCP streams, which move up to `wanted` bytes, and for nothing
-    /// else: [`readiness`](crate::readiness) says why. If it moves fewer, the next one need not be tried to know that it
-    /// would block, which saves a system call a message.
+    /// As [`poll_io`](Self::poll_io), for plain reads and writes of TCP streams that move up to `wanted` bytes. If the
+    /// operation moves fewer, readiness is cleared without another attempt, which saves a system call a message.
+    /// [`readiness`](crate::readiness) says why this is for nothing else.
     #[inline]
     pub(crate) fn poll_transfer(
         &self,
@@ -70,7 +70,7 @@ impl Registration {
         })
     }
 
-    /// The loop of both; `settle` draws conclusions from a success.
+    /// The loop of both. `settle` gets the result of a success, and the look that led to it.
     #[inline]
     fn poll_settling<R>(
         &self,
@@ -179,18 +179,19 @@ impl Registration {
         outcome
     }
 
-    /// Others know the descriptor, or are about to: from now on a transfer that runs short proves nothing.
+    /// Notes that other code knows the descriptor, or is about to: from now on a short transfer proves nothing.
     pub(crate) fn be_wary(&self) {
         self.io().be_wary();
     }
 
-    /// The operation that this look led to was refused.
+    /// Clears after an operation that `event` led to was refused.
     #[cfg_attr(not(unix), allow(dead_code))] // for the guards of `AsyncFd`
     pub(crate) fn clear_refused(&self, event: ReadyEvent) {
         self.io().clear_refused(event);
     }
 
-    /// Somebody says that these flags do not hold; what speaks of an end is kept, as it comes only once.
+    /// Clears these flags because the user says that they do not hold. The closed flags are kept, as they come only
+    /// once.
     #[cfg_attr(not(unix), allow(dead_code))] // for the guards of `AsyncFd`
     pub(crate) fn clear_drained(&self, event: ReadyEvent) {
         self.io().clear_drained(event);

@@ -1,11 +1,18 @@
-//! The poller that the runtime's idle workers wait in, and what the sockets need of it.
+//! The I/O driver: the poller that the runtime's idle workers wait in.
 //!
-//! One [`Driver`] a runtime, held by whichever worker waits at the time; one [`Handle`], shared, through which objects
-//! are registered, also while the driver waits. Descriptors are registered once, for edges: the system reports each
-//! change once, [`readiness`](crate::readiness) remembers it, and operations try before they wait.
+//! A runtime has one [`Driver`], which one worker at a time holds, and one [`Handle`], which all threads share and
+//! through which objects are registered, also while the driver waits. The parts:
 //!
-//! A poll collects the wakers of all its events and calls them together at the end, in the order the events came. The
-//! driver must never call one earlier, hold a lock while it does, or let one that panics take the worker with it.
+//! - [`table`]: the readiness of each registration, in slots. A [`token`] tells which slot an event is for.
+//! - [`registry`]: puts descriptors into the poller and takes them out.
+//! - [`wait`]: waits in the poller. [`unpark`]: ends that wait from another thread.
+//!
+//! Descriptors are registered once, edge-triggered: the system reports each change once,
+//! [`readiness`](crate::readiness) remembers it, and operations try before they wait.
+//!
+//! A turn of the driver waits for events, stores each in its slot, and collects the wakers that it concerns. It calls
+//! them together at the end, in the order of the events. It never calls a waker earlier, never holds a lock while it
+//! does, and contains the panic of each.
 
 mod registry;
 mod table;
@@ -26,7 +33,7 @@ use std::time::Duration;
 use runtime_core::context;
 use runtime_core::driver::{DriverCounters, Service, Unpark};
 
-use crate::readiness::{ScheduledIo, WakeBatch};
+use crate::readiness::WakeBatch;
 use crate::ready::Ready;
 
 pub(crate) use registry::Numbered;
@@ -36,40 +43,35 @@ pub(crate) use table::Slot;
 use token::{Address, MAX_SHARDS, WAKE};
 use unpark::{ParkState, Unparker};
 
-/// How many events one poll takes from the system at most, unless told otherwise.
+/// The default of how many events one turn takes from the system at most.
 pub const DEFAULT_EVENTS: usize = 1024;
 
-/// And at the very most. There is memory for that many from the start (three quarters of a megabyte, at this number), and
-/// whoever has no time for more than a thousand events at once has none for more than this either.
-const MOST_EVENTS: usize = 1 << 16;
+/// The upper bound of that number. The memory for the events (three quarters of a megabyte for this number) is
+/// allocated when the driver is made.
+const MAX_EVENTS: usize = 1 << 16;
 
-/// The I/O driver: waits for events of the operating system and delivers them. See the module.
+/// Waits for events of the operating system and delivers them to the registrations. One worker at a time holds it.
 pub struct Driver {
     poll: mio::Poll,
     events: mio::Events,
-    /// Empty between polls; kept for its memory.
+    /// Empty between turns; kept for its memory.
     wakes: WakeBatch,
     handle: Arc<Handle>,
     closed: bool,
 }
 
-/// What the runtime keeps of its I/O driver: objects are registered here.
+/// The shared side of the driver: objects are registered here. It outlives the [`Driver`].
 pub struct Handle {
     /// One for each worker, and one for all other threads.
     shards: Box<[Arc<Shard>]>,
-    shared: Arc<Shared>,
+    /// How many events have been delivered. Only the thread that holds the driver writes it.
+    events: AtomicU64,
     unparker: Arc<Unparker>,
 }
 
-/// What the driver and all shards have in common.
-struct Shared {
-    registry: Arc<Registry>,
-    /// Written by the thread that holds the driver only.
-    events: AtomicU64,
-}
-
 impl Driver {
-    /// Makes a driver for a runtime of so many worker slots, which takes at most `events` events from one poll.
+    /// Makes a driver for a runtime of `slots` worker slots, which takes at most `events` events from the system in a
+    /// turn.
     ///
     /// # Errors
     ///
@@ -78,16 +80,15 @@ impl Driver {
         let poll = mio::Poll::new()?;
         let shards = slots.saturating_add(1).min(MAX_SHARDS);
         let registry = Arc::new(Registry::new(poll.registry(), shards)?);
-        let shared = Arc::new(Shared { registry, events: AtomicU64::new(0) });
         let waker = mio::Waker::new(poll.registry(), WAKE)?;
         let handle = Arc::new(Handle {
-            shards: (0..shards).map(|number| Arc::new(Shard::new(number, shared.clone()))).collect(),
-            shared,
-            unparker: Arc::new(Unparker { state: Arc::new(ParkState::new()), waker }),
+            shards: (0..shards).map(|number| Arc::new(Shard::new(number, registry.clone()))).collect(),
+            events: AtomicU64::new(0),
+            unparker: Arc::new(Unparker { state: ParkState::new(), waker }),
         });
         let driver = Driver {
             poll,
-            events: mio::Events::with_capacity(events.clamp(1, MOST_EVENTS)),
+            events: mio::Events::with_capacity(events.clamp(1, MAX_EVENTS)),
             wakes: WakeBatch::new(),
             handle: handle.clone(),
             closed: false,
@@ -95,14 +96,13 @@ impl Driver {
         Ok((driver, handle))
     }
 
-    /// One look at the poller, at most so long, and everything that follows from it. Returns whether there was an
-    /// event.
+    /// Waits for events, for `timeout` at most, and delivers them. Returns whether there were any.
     fn turn(&mut self, timeout: Option<Duration>) -> bool {
         match wait::wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
-            // A signal: no further events came. The caller looks around and comes back.
+            // A signal ended the wait before any event came. The worker looks for work and parks again.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return false,
-            // Not a condition of the machine but a broken descriptor. To return would be to spin in silence.
+            // The poller's descriptor is broken. Were this to return, the worker would spin in silence.
             Err(error) => panic!("the I/O driver cannot wait for events any more: {error}"),
         }
         let mut delivered = 0;
@@ -116,7 +116,7 @@ impl Driver {
             }
         }
         if delivered > 0 {
-            let counter = &self.handle.shared.events;
+            let counter = &self.handle.events;
             counter.store(counter.load(Ordering::Relaxed) + delivered, Ordering::Relaxed);
             self.wakes.wake_all();
         }
@@ -126,12 +126,11 @@ impl Driver {
 
 impl runtime_core::driver::Driver for Driver {
     fn park(&mut self, timeout: Option<Duration>) -> bool {
-        let unparker = self.handle.unparker.clone();
-        // The poller rounds a timeout up to what it can measure, so nobody is sent back before their time. Asked to
-        // return, it still takes what is there.
-        let timeout = if unparker.state.enter() { timeout } else { Some(Duration::ZERO) };
+        // The poller rounds a timeout up, so the wait is never too short. If the driver was unparked already, it still
+        // delivers what is ready.
+        let timeout = if self.handle.unparker.state.enter() { timeout } else { Some(Duration::ZERO) };
         let delivered = self.turn(timeout);
-        unparker.state.leave();
+        self.handle.unparker.state.leave();
         delivered
     }
 
@@ -152,7 +151,7 @@ impl runtime_core::driver::Driver for Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // A driver that goes without the ceremony must not leave anybody waiting either.
+        // Nobody may be left waiting for a driver that was dropped without a shutdown.
         runtime_core::driver::Driver::shutdown(self);
     }
 }
@@ -163,7 +162,7 @@ impl fmt::Debug for Driver {
     }
 }
 
-// As with a [`Shard`], which this has besides a poller and counters.
+// For the same reason as a [`Shard`].
 impl RefUnwindSafe for Handle {}
 
 impl Handle {
@@ -172,7 +171,7 @@ impl Handle {
         self.unparker.clone()
     }
 
-    /// Claims a slot for a new registration, in the shard of the calling worker unless that one is full.
+    /// Claims a slot for a new registration: in the shard of the calling worker, or if that is full in any other.
     ///
     /// # Errors
     ///
@@ -189,22 +188,18 @@ impl Handle {
     }
 
     fn deliver(&self, to: Address, ready: Ready, wakes: &mut WakeBatch) {
-        // A descriptor that was closed behind its registration's back can haunt the poller for as long as a copy of it
-        // exists, so a token that nobody has any more is no reason for alarm.
-        if let Some(io) = self.find(to) {
+        // An event can be for a registration that is gone: the poller goes on reporting a descriptor that was closed
+        // without being taken out, as long as a copy of it is open.
+        if let Some(io) = self.shards.get(to.shard).and_then(|shard| shard.get(to.slot)) {
             io.deliver(to.generation, ready, wakes);
         }
-    }
-
-    fn find(&self, address: Address) -> Option<&ScheduledIo> {
-        self.shards.get(address.shard)?.get(address.slot)
     }
 }
 
 impl Service for Handle {
     fn counters(&self) -> DriverCounters {
         let mut counters = DriverCounters::default();
-        counters.io_events = self.shared.events.load(Ordering::Relaxed);
+        counters.io_events = self.events.load(Ordering::Relaxed);
         counters.io_registered = self.shards.iter().map(|shard| shard.claimed() as u64).sum();
         counters
     }

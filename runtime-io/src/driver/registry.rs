@@ -1,24 +1,31 @@
-//! [`Registry`]: the shared poller, for those who put a descriptor into it or take one out.
+//! [`Registry`]: puts descriptors into the poller and takes them out.
 //!
-//! The poller knows a descriptor by its number; and by what the number stood for when it was put in, but that nobody can tell it
-//! afterwards. So to take out number 7 is to take out *whatever stands under number 7 now*. Mostly that is the right thing, for a
-//! socket has its number until it is closed, and is taken out before. But an object in an `AsyncFd` may have closed its
-//! descriptor long ago, or a C library may have, which gave us no more than the number. The system hands the number on, to a connection
-//! that is registered in turn, say. Whoever took it out then, in the belief that it was still theirs, would leave that one deaf.
+//! # Holders
 //!
-//! So there is a note of each number's *holder*: the last registration that was put in under it. When a registration goes:
+//! The poller identifies a descriptor by its number, together with the open file that the number stood for when it
+//! was registered. A caller can name the number only. So "take out number 7" takes out *whatever number 7 stands for
+//! now*. That is mostly right: a socket keeps its number until it is closed, and is taken out before. But an object
+//! in an `AsyncFd` may have closed its descriptor long ago, and so may a C library that lent us the number. The
+//! system gives the number to a new descriptor, which may be registered in turn. Taking out the number for the old
+//! registration would then leave the new one deaf.
 //!
-//! - It is the holder: the number is taken out. If the descriptor was closed meanwhile the poller has forgotten it by itself; and if
-//!   the number is somebody's again who is not registered here, the poller does not know them. Either way it refuses, harmlessly.
-//! - Another has become the holder: the poller took that one in under the number, so what this one had put in stands for something else,
-//!   or is gone. Nothing is taken out.
+//! So the registry notes the *holder* of each number: the last registration that was put in under it. When a
+//! registration ends:
 //!
-//! **The lock.** Between looking who the holder is and taking the number out nobody else must become the holder, and a number must not
-//! be put in before its holder is noted. So all this is done under a lock, system call included. There are as many locks as
-//! shards, picked by the number, and each is held for that one call. (epoll itself allows one such call at a time.) No code of a user's
-//! runs under it: objects are asked for their descriptor before.
+//! - If it is the holder, the number is taken out. If the descriptor was closed meanwhile, the poller has forgotten
+//!   it; if the number belongs to something that is not registered here, the poller does not know it. In both cases
+//!   the poller refuses, which does no harm.
+//! - If another registration is the holder, nothing is taken out: the poller accepted that one under the number, so the
+//!   descriptor of this one is closed, or stands under another number.
 //!
-//! What lives as long as the driver does, its own wake-up, needs no note. All else that is put into the poller is noted.
+//! The driver's own wake-up lives as long as the driver and needs no note.
+//!
+//! # The lock
+//!
+//! Between the look at the holder and the system call that takes the number out, no other registration may become the
+//! holder; nor may a number be put in before its holder is noted. So both happen under a lock, system call included.
+//! There are as many locks as shards, picked by the number, and each is held for that one call. (epoll itself runs
+//! one such call at a time.) No user code runs under it: objects are asked for their descriptor before.
 
 #[cfg_attr(not(unix), path = "registry/no_holders.rs")]
 mod holders;
@@ -31,7 +38,7 @@ use mio::event::Source;
 use holders::Holders;
 pub(crate) use holders::{Number, Numbered};
 
-/// Puts descriptors into the shared poller, and takes out those that are still there.
+/// Registers descriptors with the poller, and deregisters those that are still there.
 #[derive(Debug)]
 pub(super) struct Registry {
     poller: mio::Registry,
@@ -39,7 +46,7 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    /// With so many locks.
+    /// Makes a registry with `locks` locks.
     ///
     /// # Errors
     ///
@@ -48,11 +55,11 @@ impl Registry {
         Ok(Self { poller: poller.try_clone()?, holders: Holders::new(locks) })
     }
 
-    /// Puts a descriptor in, which has this number.
+    /// Puts in a descriptor under its `number`, and notes `token` as the holder.
     ///
     /// # Errors
     ///
-    /// What the poller says: that it does not take such descriptors, or has this one already, for example.
+    /// The poller's: it does not take such descriptors, or has this one already, for example.
     pub(super) fn register(
         &self,
         source: &mut impl Source,
@@ -63,11 +70,11 @@ impl Registry {
         self.holders.note(number, token, || self.poller.register(source, token, interest))
     }
 
-    /// Takes out what was put in under this number and token, if it is there.
+    /// Takes out what was put in under this number and token, if that is still the holder.
     ///
     /// # Errors
     ///
-    /// If it is not: the descriptor was closed.
+    /// If it is not the holder, or the poller does not know it: the descriptor was closed.
     pub(super) fn deregister(&self, source: &mut impl Source, number: Number, token: Token) -> io::Result<()> {
         self.holders.forget(number, token, || self.poller.deregister(source))
     }

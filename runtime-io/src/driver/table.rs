@@ -1,20 +1,19 @@
-//! Where the readiness of every registration lives: a sharded, paged table that gives out slots and takes them back.
-//!
-//! A worker registers in the shard of its own number, so the lock that guards a shard's list of free slots is
-//! practically never contended: only a socket that is closed on another worker, or registered from a foreign thread,
-//! touches somebody else's. The lock is held for a few instructions; the system call that registers the descriptor is
-//! made outside of it.
-//!
-//! **Finding a slot takes no lock.** A shard's slots are in pages, each twice as big as the one before it. A page is
-//! made when it is first needed and stays where it is until the whole shard goes, which every registration and the
-//! handle keep alive. So the driver can follow a token at any time, however stale it is: it finds *some* registration's
-//! readiness, whose own generation tells whether it is still the one that was meant
-//! ([`ScheduledIo::deliver`](crate::readiness::ScheduledIo::deliver)). Memory is never given back while the runtime
-//! lives: it is that of the most descriptors there ever were at a time, 64 bytes each.
+//! The table of all registrations' readiness, in shards of slots.
 //!
 //! The life of a slot: *free* -> [`Shard::claim`] -> *claimed* (its generation is in the token, events are delivered)
-//! -> [`Slot`] dropped: first retired, which ends its generation, then *free*. The hand-over to the next claimant goes
-//! through the shard's lock.
+//! -> [`Slot`] dropped: first retired, which ends its generation, then *free*. The shard's lock orders the end of one
+//! registration before the beginning of the next in the same slot.
+//!
+//! **Locks.** A worker registers in the shard of its own number, so the lock of a shard's free list is hardly ever
+//! contended: other threads touch it only to close a socket of this worker's shard. All threads that are not workers
+//! share one shard. The lock is held for a few instructions, and never over a system call.
+//!
+//! **Finding a slot takes no lock.** A shard's slots are in pages, each twice as big as the one before it. A page is
+//! allocated when it is first needed, and stays in place until the shard is freed. The handle and every registration
+//! keep the shard alive. So the driver can follow a token at any time, however old: it finds the readiness of *some*
+//! registration, whose generation tells whether it is the one that the token was made for
+//! ([`ScheduledIo::deliver`](crate::readiness::ScheduledIo::deliver)). Pages are not freed while the runtime
+//! lives: they take 64 bytes for each of the most descriptors that were ever registered at a time.
 
 use std::fmt;
 use std::io;
@@ -30,12 +29,11 @@ use crate::interest::Interest;
 use crate::readiness::ScheduledIo;
 use crate::shut_down;
 
-use super::Shared;
-use super::registry::{Number, Numbered};
+use super::registry::{Number, Numbered, Registry};
 use super::token::{Address, SLOT_BITS};
 
 const FIRST_PAGE: usize = 32;
-/// As many pages as it takes to use up the slot numbers of a token, all but the last few.
+/// As many pages as the slot numbers of a token allow.
 const PAGES: usize = (SLOT_BITS - FIRST_PAGE.trailing_zeros()) as usize;
 /// How many slots a shard can have: 32 (2^pages - 1).
 const CAPACITY: usize = FIRST_PAGE * ((1 << PAGES) - 1);
@@ -43,16 +41,16 @@ const CAPACITY: usize = FIRST_PAGE * ((1 << PAGES) - 1);
 /// One shard of the table: slots in pages that stay where they are, and which of them are free.
 pub(crate) struct Shard {
     number: usize,
-    pub(super) shared: Arc<Shared>,
+    registry: Arc<Registry>,
     pages: [OnceLock<Box<[ScheduledIo]>>; PAGES],
     free: Free,
 }
 
-// A panic leaves it whole: under its locks, and those of its registrations, runs nothing that panics in the middle of a
-// change; wakers, which may, are called afterwards. So whoever catches a panic may go on to use sockets.
+// No panic leaves it inconsistent: nothing that can panic runs under its lock or under those of its registrations.
+// Wakers, which can, are called afterwards. So a program that catches a panic may go on to use sockets.
 impl RefUnwindSafe for Shard {}
 
-/// Apart from the pages, which every operation reads.
+/// On a cache line of its own, apart from the pages, which every operation reads.
 #[repr(align(128))]
 struct Free(Mutex<Slots>);
 
@@ -72,10 +70,10 @@ fn locate(slot: usize) -> (usize, usize) {
 }
 
 impl Shard {
-    pub(super) fn new(number: usize, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(number: usize, registry: Arc<Registry>) -> Self {
         Self {
             number,
-            shared,
+            registry,
             pages: [const { OnceLock::new() }; PAGES],
             free: Free(Mutex::new(Slots { claimed: Slab::new(), closed: false })),
         }
@@ -127,12 +125,12 @@ impl fmt::Debug for Shard {
     }
 }
 
-/// A claimed slot. Goes back to its shard on drop.
+/// A claimed slot of the table: one registration. Dropping it returns the slot to its shard.
 #[derive(Debug)]
 pub(crate) struct Slot {
     shard: Arc<Shard>,
     slot: usize,
-    /// What it is registered as, if it is.
+    /// The number that the object is registered under, if it is.
     number: Option<Number>,
 }
 
@@ -142,7 +140,7 @@ impl Slot {
         self.shard.get(self.slot).expect("a claimed slot has a page")
     }
 
-    /// What the poller is to call this registration.
+    /// The token that events for this registration carry.
     pub(crate) fn token(&self) -> Token {
         Address { generation: self.io().generation(), shard: self.shard.number, slot: self.slot }.token()
     }
@@ -150,15 +148,15 @@ impl Slot {
     /// Registers an object under the token of this slot.
     pub(crate) fn register(&mut self, source: &mut (impl Source + Numbered), interest: Interest) -> io::Result<()> {
         let number = source.number();
-        self.shard.shared.registry.register(source, number, self.token(), interest.to_mio())?;
+        self.shard.registry.register(source, number, self.token(), interest.to_mio())?;
         self.number = Some(number);
         Ok(())
     }
 
-    /// Takes the object out again: what was registered, and nothing that has the same number by now.
+    /// Takes the object out of the poller, unless its number stands for another registration by now.
     pub(crate) fn deregister(&mut self, source: &mut impl Source) -> io::Result<()> {
         let Some(number) = self.number.take() else { return Err(io::ErrorKind::NotFound.into()) };
-        self.shard.shared.registry.deregister(source, number, self.token())
+        self.shard.registry.deregister(source, number, self.token())
     }
 }
 
@@ -172,11 +170,10 @@ impl Drop for Slot {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::driver::Driver;
 
     fn shard() -> Arc<Shard> {
-        let (_driver, handle) = Driver::new(0, 16).unwrap();
-        Arc::new(Shard::new(0, handle.shared.clone()))
+        let poll = mio::Poll::new().unwrap();
+        Arc::new(Shard::new(0, Arc::new(Registry::new(poll.registry(), 1).unwrap())))
     }
 
     #[test]

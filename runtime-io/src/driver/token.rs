@@ -1,4 +1,4 @@
-//! The token under which the poller knows a registration: where its slot is, and which registration of that slot it is.
+//! The token that the poller reports for a registration: its slot, and which registration of that slot it is.
 //!
 //! The upper bits are the generation, as wide as in the readiness word; below it the number of the shard, then that of
 //! the slot in its shard. Arithmetic only.
@@ -7,7 +7,7 @@ use mio::Token;
 
 use crate::readiness::GENERATION_BITS;
 
-/// The token of the driver's own wake-up. No registration has it: slot numbers end before all their bits are set.
+/// The token of the driver's own wake-up. No registration has it: slots have numbers below [`SLOT_MASK`].
 pub(super) const WAKE: Token = Token(usize::MAX);
 
 const SHARD_BITS: u32 = if usize::BITS >= 64 { 8 } else { 4 };
@@ -16,10 +16,10 @@ pub(super) const SLOT_BITS: u32 = usize::BITS - GENERATION_BITS - SHARD_BITS;
 
 /// How many shards a token can tell apart.
 pub(super) const MAX_SHARDS: usize = 1 << SHARD_BITS;
-/// No registration has this number.
-const NO_SLOT: usize = (1 << SLOT_BITS) - 1;
+/// The bits of a slot's number, and at the same time the upper bound of the numbers.
+const SLOT_MASK: usize = (1 << SLOT_BITS) - 1;
 
-/// A token taken apart.
+/// The parts of a token: the shard, the slot in it, and the generation of the registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) generation: usize,
@@ -29,7 +29,7 @@ pub(super) struct Address {
 
 impl Address {
     pub(super) fn token(self) -> Token {
-        debug_assert!(self.shard < MAX_SHARDS && self.slot < NO_SLOT);
+        debug_assert!(self.shard < MAX_SHARDS && self.slot < SLOT_MASK);
         Token((((self.generation << SHARD_BITS) | self.shard) << SLOT_BITS) | self.slot)
     }
 
@@ -37,7 +37,7 @@ impl Address {
         Self {
             generation: token.0 >> (SHARD_BITS + SLOT_BITS),
             shard: (token.0 >> SLOT_BITS) & (MAX_SHARDS - 1),
-            slot: token.0 & NO_SLOT,
+            slot: token.0 & SLOT_MASK,
         }
     }
 }
@@ -51,7 +51,7 @@ mod tests {
         let last_generation = usize::MAX >> (SHARD_BITS + SLOT_BITS);
         for generation in [0, 1, last_generation] {
             for shard in [0, 1, MAX_SHARDS - 1] {
-                for slot in [0, 1, (1 << SLOT_BITS) - 2] {
+                for slot in [0, 1, SLOT_MASK - 1] {
                     let address = Address { generation, shard, slot };
                     assert_eq!(Address::of(address.token()), address);
                     assert_ne!(address.token(), WAKE);

@@ -1,4 +1,4 @@
-//! Ending the driver's wait from another thread, with a system call only if somebody really waits.
+//! Ends the driver's wait from another thread, with a system call only if a thread is really waiting.
 //!
 //! One atomic of three states:
 //!
@@ -14,8 +14,6 @@
 //! A signal can reach the poller late, when the wait it was for has ended for another reason. It then ends a later wait
 //! without cause, which parking allows. It never comes too early: PARKED is seen before the signal is sent, and the
 //! poller keeps a signal that comes before the wait proper.
-
-use std::sync::Arc;
 
 use runtime_core::driver::Unpark;
 use runtime_core::primitive::atomic::AtomicU8;
@@ -55,7 +53,7 @@ impl ParkState {
 /// What the runtime holds to end the driver's wait.
 #[derive(Debug)]
 pub(super) struct Unparker {
-    pub(super) state: Arc<ParkState>,
+    pub(super) state: ParkState,
     pub(super) waker: mio::Waker,
 }
 

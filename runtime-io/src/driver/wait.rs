@@ -1,4 +1,4 @@
-//! Waiting in the poller, for short times more exactly than the poller itself can.
+//! Waits in the poller; for short times more exactly than the poller itself can.
 //!
 //! epoll counts timeouts in whole milliseconds, rounded up: a timer that is due in 0.3 ms would be 0.7 ms late. On
 //! Linux a short wait therefore goes through `ppoll`, which counts nanoseconds, on the poller's own descriptor: that is
@@ -12,7 +12,7 @@
 use std::io;
 use std::time::Duration;
 
-/// Waits for events, at most so long.
+/// Waits for events, for `timeout` at most; without one, until there are any.
 pub(super) fn wait(poll: &mut mio::Poll, events: &mut mio::Events, timeout: Option<Duration>) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if let Some(waited) = exact::wait(poll, timeout) {
@@ -37,7 +37,8 @@ mod exact {
     pub(super) fn wait(poller: &mio::Poll, timeout: Option<Duration>) -> Option<io::Result<()>> {
         let short = timeout.filter(|timeout| !timeout.is_zero() && *timeout < SHORT)?;
         match os::wait_readable(poller.registry(), short) {
-            // Whatever else it is, the poller can wait, or say what is wrong. A signal ends the wait, as it ends the poller's.
+            // For any other error the poller waits instead, or reports it. A signal ends this wait as it ends the
+            // poller's.
             Err(error) if error.kind() != io::ErrorKind::Interrupted => None,
             waited => Some(waited),
         }

@@ -54,7 +54,8 @@ impl Stream {
         Self::register(driver, mio::net::TcpStream::connect(addr)?, Ready::EMPTY)
     }
 
-    /// The stream must be in non-blocking mode already. What has been done to it, and who else knows it, cannot be known.
+    /// The stream must be in non-blocking mode already. What has been done to it, and who else knows it, cannot be
+    /// known.
     pub(super) fn from_std(driver: &Handle, stream: std::net::TcpStream) -> io::Result<Self> {
         let stream = Self::register(driver, mio::net::TcpStream::from_std(stream), Ready::EMPTY)?;
         stream.registration().be_wary();
@@ -136,7 +137,8 @@ impl Stream {
         SockRef::from(self.0.source())
     }
 
-    /// For somebody outside who wants the raw handle of the operating system. A carrier that has none does not get here.
+    /// For somebody outside who wants the raw handle of the operating system. A carrier that has none does not get
+    /// here.
     pub(super) fn lend(&self) -> &mio::net::TcpStream {
         self.0.registration().be_wary();
         self.0.source()
@@ -170,7 +172,8 @@ impl Listener {
         socket.listen(driver, BACKLOG)
     }
 
-    /// The listener must be in non-blocking mode already. It may be a socket of any kind, as nobody has asked: for SCTP, say.
+    /// The listener must be in non-blocking mode already. It may be a socket of any kind, as nobody has asked: for
+    /// SCTP, say.
     pub(super) fn from_std(driver: Arc<Handle>, listener: std::net::TcpListener) -> io::Result<Self> {
         let is_doubtful = !platform::is_tcp(&listener);
         Self::register(driver, listener, is_doubtful)
@@ -212,7 +215,8 @@ impl Listener {
         self.socket.source().set_ttl(ttl)
     }
 
-    /// For somebody outside who wants the raw handle of the operating system. A carrier that has none does not get here.
+    /// For somebody outside who wants the raw handle of the operating system. A carrier that has none does not get
+    /// here.
     pub(super) fn lend(&self) -> &mio::net::TcpListener {
         self.socket.source()
     }
@@ -222,7 +226,8 @@ impl Listener {
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: socket2::Socket,
-    /// Whether others know the descriptor. They may have put it into blocking mode, and the stream it becomes must be wary.
+    /// Whether others know the descriptor. They may have put it into blocking mode, and the stream it becomes must be
+    /// wary.
     is_lent: AtomicBool,
 }
 

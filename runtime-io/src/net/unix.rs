@@ -16,8 +16,8 @@ pub(super) fn prepare_listener(socket: &Socket) -> io::Result<()> {
     socket.os().set_reuse_address(true)
 }
 
-/// An error if operations on the socket would block the worker instead of saying that they would. A courtesy: if the system does not
-/// tell the mode, the caller's word is taken for it.
+/// An error if operations on the socket would block the worker instead of saying that they would. A courtesy: if the
+/// system does not tell the mode, the caller's word is taken for it.
 pub(super) fn require_nonblocking(socket: impl AsFd) -> io::Result<()> {
     if SockRef::from(&socket).nonblocking().unwrap_or(true) {
         return Ok(());

@@ -106,8 +106,9 @@ fn a_short_read_does_not_clear_the_end_that_arrives_meanwhile() {
     });
 }
 
-/// Two units come together, with an urgent mark between them at which a read stops short. Somebody who has been lent the descriptor
-/// may take the urgent byte out before the driver collects the event, which then does not tell of it. The second unit is read.
+/// Two units come together, with an urgent mark between them at which a read stops short. Somebody who has been lent
+/// the descriptor may take the urgent byte out before the driver collects the event, which then does not tell of it.
+/// The second unit is read.
 #[test]
 fn a_short_read_at_a_mark_is_not_the_last_whoever_takes_the_urgent_byte() {
     let mut model = loom::model::Builder::new();

@@ -1,60 +1,63 @@
-//! What is known about one registered descriptor, and who waits for it.
+//! The readiness of one registered descriptor, and the tasks that wait for it.
 //!
-//! The driver delivers events into a [`ScheduledIo`]; operations read it, wait in it, and clear it when they find that
-//! it says too much. It knows nothing of descriptors, tokens or the poller.
-//!
-//! A waker may be anybody's code: cloning, calling or dropping one can block, panic, or come back to this very descriptor. So none of
-//! the three happens under the lock. Only a task's own waker is cloned under it, which just counts. (To compare two wakers is to
-//! compare two pointers each, and calls nothing.)
+//! The driver delivers events into a [`ScheduledIo`]. An operation looks at it, tries if it is ready, and clears it
+//! if the attempt shows that it is not. It knows nothing of descriptors, tokens or the poller.
 //!
 //! # The protocol
 //!
-//! A `ScheduledIo` is one atomic [`word`] and the [`waiters`] behind a lock.
+//! A `ScheduledIo` is one atomic [`word`] and the [`waiters`] behind a lock. **Flags are set under the lock, and
+//! cleared without it.** The rest follows.
 //!
-//! **Flags are set under the lock, and cleared without it.** That is the whole trick; the rest follows.
-//!
-//! - *Deliver* (the driver's thread): takes the lock, looks whether the generation is the token's, sets flags and
-//!   counts the tick up, takes the wakers concerned, lets the lock go. The wakers are called later still.
-//! - *Look* (anybody): one load. Flags there? Go and try the operation.
-//! - *Wait* (anybody): takes the lock, looks again, and, still under the lock, leaves its waker. A delivery is
-//!   either wholly before this, then the second look sees its flags, because the lock was handed over in between; or
-//!   wholly after, and then it finds the waker. No wake is lost, and no second look after leaving the waker is needed.
-//!   If the waker has to be cloned, and is not a task's, the lock is let go, the clone is made, and the whole step begins anew with the
-//!   clone in hand: what came in between is seen by the new look. The old waker is dropped when the lock has been let go.
-//! - *Clear* (whoever tried the operation in vain): a compare-exchange that takes flags away if the tick is still the
-//!   one it *looked* at before trying. If an event came meanwhile, the tick differs and nothing is cleared: what was
-//!   tried may have been in vain just before that event. A clear never sets anything, so it needs no lock; it can only
-//!   make a waiter wait that would otherwise have tried in vain as well.
+//! - *Deliver* (the driver): takes the lock, checks that the generation is the token's, sets flags, increments the
+//!   tick, takes the wakers concerned, and releases the lock. The wakers are called later still.
+//! - *Look* (any thread): one load. If flags are set, the operation is tried.
+//! - *Wait* (any thread): takes the lock, looks again, and, still under the lock, leaves a waker. A delivery is
+//!   either wholly before this, then the second look sees its flags; or wholly after, then it finds the waker. No
+//!   wake is lost.
+//! - *Clear* (after an attempt in vain): a compare-exchange that removes flags if the tick is still the one that was
+//!   seen before the attempt. If an event came meanwhile, the tick differs and nothing is cleared: the attempt may
+//!   have been just before that event. A clear never sets anything, so it needs no lock; it can only make a waiter
+//!   wait that would otherwise have tried in vain.
 //! - *Shut down* (the driver, once): under the lock, sets the bit that nothing clears, and takes all wakers.
-//! - *Retire* (the owner of the registration, when it goes): under the lock, takes all wakers and moves on to the next
+//! - *Retire* (the owner of the registration, at its end): under the lock, takes all wakers and moves on to the next
 //!   generation, with no flags. Nobody looks, waits or clears at that time or after it: they all borrow the
-//!   registration. An event of an older generation, which the driver may have in its hands at this very moment, finds
-//!   the generation changed, under the lock, and does nothing.
+//!   registration. An event of an older generation, which the driver may hold at that moment, finds under the lock that
+//!   the generation has changed, and does nothing.
+//!
+//! # Wakers
+//!
+//! A waker may be anybody's code: to clone, call or drop one can block, panic, or come back to this very descriptor.
+//! So none of these happens under the lock. The exception is the clone of a task's waker, which just counts. If
+//! another waker has to be cloned, *wait* releases the lock, clones, and begins anew with the clone in hand; what
+//! came in between is seen by the new look. The old waker is dropped after the lock is released. (To compare two
+//! wakers is to compare two pointers each, and calls nothing.)
 //!
 //! # Orderings
 //!
-//! The lock orders everything that matters between deliver, wait, shut down and retire. Only looks and clears touch the
-//! word outside of it. A look is an Acquire load and pairs with the Release half of a delivery's update, so that who
-//! sees a flag also sees what the delivering thread did before; the clear's compare-exchange needs no more than to
-//! be atomic, and is AcqRel so that it keeps such a chain intact.
+//! The lock orders everything between deliver, wait, shut down and retire. Only looks and clears touch the word
+//! outside of it. A look is an Acquire load and pairs with the Release half of a delivery's update: a thread that
+//! sees a flag also sees what the delivering thread did before. The clear's compare-exchange only has to be atomic;
+//! it is AcqRel so that such a chain stays intact.
 //!
-//! # Three kinds of clearing
+//! # What is cleared
 //!
-//! After *would block* the operating system has just said that there is nothing in this direction, neither data nor an
-//! end of it nor an error, so everything that speaks for the direction goes, the closed flags included. (Pollers report
-//! some passing conditions in a way that looks like a closed one; if such a flag stayed, the direction would be
-//! tried in vain for ever.) If the operation was for both directions, nobody knows which of them it failed in, and the
-//! closed flags stay.
+//! After *would block* the system has just said that there is nothing in this direction, neither data nor an end of
+//! it nor an error. So all flags of the direction are cleared, the closed ones included. (Pollers report some passing
+//! conditions as closed; if such a flag stayed, the direction would be tried in vain for ever.) If the operation was
+//! for both directions, it is not known which of them it failed in, and the closed flags stay.
 //!
-//! After a *short* read or write of a TCP stream there is, as a rule, nothing left for now. The end of the stream may well have
-//! been announced already, with no event to come: the closed flags stay. The last section says where the rule holds.
+//! After a *short* read or write of a TCP stream there is, as a rule, nothing left for now. The end of the stream may
+//! have been announced already, with no event to come, so the closed flags stay. The next section says where the rule
+//! holds.
+//!
+//! After a read that filled its buffer nothing is cleared.
 //!
 //! # What a short transfer proves
 //!
-//! The driver registers descriptors for edges: data that was there when an event was delivered is not announced again.
-//! So whoever clears readiness must be certain that the next operation in this direction would block. *Would block*
-//! itself is proof, for every kind of descriptor. It costs a system call to obtain. A transfer that moved some bytes,
-//! but fewer than it was asked for, looks like proof as well, because the system would have gone on if it could. But
+//! Descriptors are registered edge-triggered: data that was there when an event was delivered is not announced again.
+//! So to clear readiness it must be certain that the next operation in this direction would block. *Would block*
+//! itself is proof, for every kind of descriptor, but costs a system call. A transfer that moved some bytes, but
+//! fewer than it was asked for, looks like proof as well, because the system would have gone on if it could. But
 //! reads run short for other reasons, with more to be read behind:
 //!
 //! | what is read | where a read stops |
@@ -62,40 +65,44 @@
 //! | TCP | at the mark of urgent data; also when the urgent byte was taken out already (`MSG_OOB`), or is in line |
 //! | TCP with kernel TLS | before a record of another type |
 //! | TCP with an error pending | in front of the error |
-//! | Unix streams | at the mark of urgent data; after a message that carries descriptors (`SCM_RIGHTS`), or other credentials than the next |
+//! | Unix streams | at the mark of urgent data; after descriptors (`SCM_RIGHTS`); where the credentials change |
 //! | sequenced packets, SCTP, datagrams, pipes in packet mode (`O_DIRECT`) | after each packet |
 //! | terminals and pseudo-terminals | after each line, or each control byte in packet mode |
-//! | inotify, signalfd, devices | after each record, or where they please |
-//! | anything that is only looked at (`MSG_PEEK`) | it takes nothing away, so all of it is still there |
+//! | inotify, signalfd, devices | after each record, or anywhere |
+//! | anything, with `MSG_PEEK` | nothing is taken away, so all of it is still there |
 //!
 //! (`SO_RCVLOWAT` is no such reason: it holds back events, and reads take what there is.)
 //!
 //! So only plain reads and writes of a [`TcpStream`](crate::net::TcpStream) use the rule; they call
-//! `Registration::poll_transfer` and `try_transfer`. All else clears readiness by *would block* or not at all:
-//! `AsyncFd`, whatever is in it; `try_io`, `async_io` and `peek`; and the listener, which accepts until it is refused.
+//! `Registration::poll_transfer` and `try_transfer`. All other operations clear readiness by *would block* or not at
+//! all: `AsyncFd`, whatever is in it; `try_io`, `async_io` and `peek`; and the listener, which accepts until it is
+//! refused.
 //!
 //! And the rule holds only until the registration becomes *wary*, which it then stays. It becomes wary when
 //!
 //! - an event tells of urgent data or of an error;
-//! - the descriptor comes from outside or is lent to the outside (`AsFd`, `AsRawFd`). Then it may not be a TCP socket; it may be
-//!   given to kernel TLS; or somebody may take the urgent byte out before an event has told of it;
+//! - the descriptor comes from outside or is lent to the outside (`AsFd`, `AsRawFd`). Then it may not be a TCP
+//!   socket; it may be given to kernel TLS; or other code may take the urgent byte out before an event has told of
+//!   it;
 //! - it was accepted by a listener that comes from outside and is not known to be of TCP.
 //!
 //! Why that is enough: a read has stopped at a mark, with bytes behind it, and is about to clear what it saw at some
 //! tick. If those bytes came after the event of that tick was collected, an event of their own will follow, or has
 //! followed and changed the tick. Otherwise mark and bytes were in the socket when that event was collected. Either the
-//! urgent byte was there too, and the event told of it. Or somebody had taken it out, with a descriptor that had been
+//! urgent byte was there too, and the event told of it. Or it had been taken out, through a descriptor that had been
 //! lent before. In both cases the registration was wary before the reader saw the tick. (The clear asks again in its
-//! compare-exchange. So it also knows what was lent between the look and the read.) One case is left out: the urgent byte comes
-//! out of order, before any segment has announced the mark, and Linux never says that it is there (`TCP_URG_NOTYET`, for good). Only
-//! a peer that forges segments does that, and it starves its own connection only.
+//! compare-exchange, so it also knows of a loan between the look and the read.)
+//!
+//! One case is left out: the urgent byte comes out of order, before any segment has announced the mark, and Linux
+//! never says that it is there (`TCP_URG_NOTYET`, for good). Only a peer that forges segments does that, and it
+//! starves its own connection only.
 //!
 //! *Would block* has one known exception. At an urgent mark, Linux refuses a read while a signal is pending for the
 //! thread, though there are bytes behind the mark.
 //!
 //! A *partial write* to a stream socket means that Linux came to where it would have refused to write, and made the
 //! same arrangements for the event that tells of room. The same conditions apply, although only the kind of the socket
-//! and errors matter here. One call moves [`MOST_AT_ONCE`] at most, so nobody can have asked for more.
+//! and errors matter here. One call moves [`MAX_BYTES_AT_ONCE`] at most, so no more than that can have been asked for.
 
 mod waiters;
 mod wakes;
@@ -128,10 +135,9 @@ use word::Word;
 /// Width of the generation, for the token that carries it as well.
 pub(crate) const GENERATION_BITS: u32 = Word::GENERATION_BITS;
 
-/// Whether a partial write to a TCP stream proves that the next one would block.
-///
-/// True where the poller reports edges (epoll, kqueue). Windows reports again only after an operation has
-/// really been refused, and so does mio's emulation over `poll`.
+/// Whether a partial write to a TCP stream proves that the next one would block: where the poller is edge-triggered
+/// (epoll, kqueue). Windows reports again only after an operation has really been refused, and so does mio's
+/// emulation over `poll`.
 pub(crate) const SHORT_WRITE_FILLS: bool = cfg!(any(
     target_os = "linux",
     target_os = "android",
@@ -143,13 +149,14 @@ pub(crate) const SHORT_WRITE_FILLS: bool = cfg!(any(
     target_os = "openbsd",
 ));
 
-/// Whether a short read of a TCP stream proves that the next one would block: as for writes, and the poller must tell of urgent data.
+/// Whether a short read of a TCP stream proves that the next one would block: where, besides, the poller tells of
+/// urgent data.
 pub(crate) const SHORT_READ_DRAINS: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
-/// How many bytes one call moves at most. Linux's limit, the lowest.
-const MOST_AT_ONCE: usize = 0x7fff_f000;
+/// The most bytes that one call moves on any system: Linux's limit, the lowest.
+const MAX_BYTES_AT_ONCE: usize = 0x7fff_f000;
 
-/// One descriptor's readiness. See the module. Aligned so that two of them never share a cache line.
+/// The readiness of one registered descriptor, and the wakers of all that wait for it. Aligned to a cache line.
 #[repr(align(64))]
 pub(crate) struct ScheduledIo {
     word: AtomicUsize,
@@ -158,14 +165,14 @@ pub(crate) struct ScheduledIo {
 
 const _: () = assert!(cfg!(loom) || size_of::<ScheduledIo>() == 64);
 
-/// What a look saw: the flags, and when.
+/// What a look saw: the flags, and the tick at that moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadyEvent {
-    /// The flags that concern whoever looked. Not empty, unless it was a mere [`ScheduledIo::look`].
+    /// The flags that concern the caller's interest. Empty only if it comes from [`ScheduledIo::look`].
     pub(crate) ready: Ready,
-    /// Whether all who looked wanted was one direction.
+    /// Whether the caller's interest was one direction only.
     one_way: bool,
-    /// How many events there had been.
+    /// The number of events by then.
     tick: usize,
 }
 
@@ -182,7 +189,7 @@ impl ScheduledIo {
         Self { word: AtomicUsize::new(Word::FIRST.raw()), waiters: Mutex::new(Waiters::default()) }
     }
 
-    /// Which registration of this slot the present one is.
+    /// The number of the slot's current registration.
     pub(crate) fn generation(&self) -> usize {
         self.load().generation()
     }
@@ -191,20 +198,18 @@ impl ScheduledIo {
         Word::from_raw(self.word.load(Acquire))
     }
 
-    /// Changes the word, whatever others do to it at the same time. Returns what it was, changed or not.
-    fn update(&self, mut change: impl FnMut(Word) -> Option<Word>) -> Word {
-        let changed = self.word.fetch_update(AcqRel, Acquire, |raw| change(Word::from_raw(raw)).map(Word::raw));
-        // A refused change is a decision of the caller's, not a failure.
-        Word::from_raw(changed.unwrap_or_else(|refused| refused))
+    /// Changes the word atomically, unless `change` decides against it.
+    fn update(&self, mut change: impl FnMut(Word) -> Option<Word>) {
+        let _ = self.word.fetch_update(AcqRel, Acquire, |raw| change(Word::from_raw(raw)).map(Word::raw));
     }
 
-    /// Takes as given what no event has said: a socket that was just accepted can be written to. Before the descriptor
-    /// is known to the poller, so there is nobody to wake.
+    /// Sets flags that no event has told of: a socket that was just accepted can be written to. Called before the
+    /// descriptor is in the poller, so there is nobody to wake.
     pub(crate) fn assume(&self, ready: Ready) {
         self.update(|word| Some(word.with_ready(ready)));
     }
 
-    /// An event has come for the registration of this generation: false if that one is gone.
+    /// Delivers an event for the registration of this generation. False if that registration is gone.
     pub(crate) fn deliver(&self, generation: usize, ready: Ready, wakes: &mut WakeBatch) -> bool {
         let mut waiters = self.waiters.lock();
         // Relaxed: the generation changes only under the lock, which we hold.
@@ -216,14 +221,14 @@ impl ScheduledIo {
         true
     }
 
-    /// The driver is gone.
+    /// Fails all operations from now on, because the driver is gone.
     pub(crate) fn shut_down(&self, wakes: &mut WakeBatch) {
         let mut waiters = self.waiters.lock();
         self.update(|word| Some(word.shut_down()));
         waiters.take_concerned(Ready::ALL, wakes);
     }
 
-    /// The registration is gone: makes the slot ready for the next one.
+    /// Ends the registration, and prepares the slot for the next one.
     pub(crate) fn retire(&self) {
         let mut waiters = self.waiters.lock();
         self.update(|word| Some(word.next_generation()));
@@ -251,7 +256,7 @@ impl ScheduledIo {
         })
     }
 
-    /// Waits in the slot of a direction: the last caller there is the one who will be woken.
+    /// Waits in the slot of a direction. Of several callers, the last one will be woken.
     #[inline]
     pub(crate) fn poll_ready(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<io::Result<ReadyEvent>> {
         let interest = direction.interest();
@@ -262,7 +267,7 @@ impl ScheduledIo {
         self.wait(interest, cx.waker(), |waiters| waiters.slot(direction))
     }
 
-    /// Waits in the list. `key` is the caller's place in it, to be given back with [`leave`](Self::leave).
+    /// Waits in the list. `key` is the caller's entry in it, to be removed by [`leave`](Self::leave).
     fn poll_listed(
         &self,
         cx: &mut Context<'_>,
@@ -276,7 +281,7 @@ impl ScheduledIo {
         self.wait(interest, cx.waker(), |waiters| waiters.listed(key, interest))
     }
 
-    /// Looks again under the lock, and leaves a waker in its place there if there is still nothing.
+    /// Looks again under the lock, and leaves a waker in `place` if no flag is set.
     fn wait(
         &self,
         interest: Interest,
@@ -288,15 +293,16 @@ impl ScheduledIo {
             if let Some(outcome) = self.try_wait(interest, waker, &mut spare, &mut place) {
                 break outcome;
             }
-            // Foreign code, perhaps: without the lock.
+            // May be user code, so without the lock.
             spare = Some(waker.clone());
         };
         discard(spare);
         outcome
     }
 
-    /// One step of [`wait`](Self::wait), under the lock. `None` if it needs a clone of the waker that must be made without
-    /// the lock; the next step finds that clone in `spare`. What is in there after the last step is to be dropped.
+    /// One step of [`wait`](Self::wait), under the lock. `None` if it needs a clone of the waker that must be made
+    /// without the lock; the next step finds that clone in `spare`. What is in there after the last step is to be
+    /// dropped.
     fn try_wait(
         &self,
         interest: Interest,
@@ -324,7 +330,8 @@ impl ScheduledIo {
         discard(gone);
     }
 
-    /// The operation that this look led to was refused. False if flags had to stay that will lead to it again at once.
+    /// Clears after an operation that `event` led to was refused. False if flags had to stay that will lead to it
+    /// again.
     #[inline]
     pub(crate) fn clear_refused(&self, event: ReadyEvent) -> bool {
         let passing = if event.one_way { event.ready } else { event.ready.without_closed() };
@@ -332,27 +339,29 @@ impl ScheduledIo {
         passing == event.ready
     }
 
-    /// From now on a transfer that runs short proves nothing. To be called before anybody else gets at the descriptor.
+    /// Makes the registration wary: from now on a short transfer proves nothing. Called before the descriptor is lent.
     pub(crate) fn be_wary(&self) {
         self.update(|word| (!word.is_wary()).then(|| word.wary()));
     }
 
-    /// A plain read or write of a TCP stream, that this look led to, has moved so many of the bytes that it wanted to.
+    /// Clears if a plain read or write of a TCP stream, which `event` led to, was short: if it moved `moved` bytes of
+    /// `wanted`.
     #[inline]
     pub(crate) fn note_transfer(&self, event: ReadyEvent, direction: Direction, moved: usize, wanted: usize) {
         let is_proof = match direction {
             Direction::Read => SHORT_READ_DRAINS,
             Direction::Write => SHORT_WRITE_FILLS,
         };
-        // If nothing moved, it is the end of the stream, or nothing was wanted.
-        let is_short = 0 < moved && moved < wanted.min(MOST_AT_ONCE);
+        // If nothing moved, it was the end of the stream, or nothing was wanted.
+        let is_short = 0 < moved && moved < wanted.min(MAX_BYTES_AT_ONCE);
         if is_proof && is_short {
             let passing = event.ready.without_closed();
             self.update(|word| (word.tick() == event.tick && !word.is_wary()).then(|| word.without_ready(passing)));
         }
     }
 
-    /// Somebody says that these flags do not hold. What speaks of an end is kept.
+    /// Clears these flags because the user says that they do not hold. The closed flags are kept, as they come only
+    /// once.
     #[cfg_attr(not(unix), allow(dead_code))] // for the guards of `AsyncFd`
     pub(crate) fn clear_drained(&self, event: ReadyEvent) {
         self.clear(event.tick, event.ready.without_closed());
@@ -370,9 +379,9 @@ impl fmt::Debug for ScheduledIo {
     }
 }
 
-/// A place in the list of waiters, for as long as somebody waits with an interest of their own.
+/// An entry in the list of waiters: an operation that waits with an interest of its own.
 ///
-/// The place is taken by the first poll that has to wait, kept over wakes, and given back on drop.
+/// The entry is made by the first poll that has to wait, kept over wakes, and removed on drop.
 #[derive(Debug)]
 pub(crate) struct Waiter<'a> {
     io: &'a ScheduledIo,

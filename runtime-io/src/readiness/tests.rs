@@ -111,7 +111,7 @@ fn a_transfer_of_all_that_one_call_can_move_is_not_short() {
     let io = ScheduledIo::new();
     deliver(&io, Ready::WRITABLE);
     let look = || io.look(Interest::WRITABLE).unwrap();
-    io.note_transfer(look(), Direction::Write, MOST_AT_ONCE, usize::MAX);
+    io.note_transfer(look(), Direction::Write, MAX_BYTES_AT_ONCE, usize::MAX);
     io.note_transfer(look(), Direction::Write, 0, 1);
     assert_eq!(look().ready, Ready::WRITABLE);
 }

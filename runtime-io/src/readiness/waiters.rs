@@ -1,7 +1,7 @@
-//! Who waits for one descriptor: a slot for a reader, a slot for a writer, and a list for everybody else.
+//! The wakers that wait for one descriptor: a slot for a reader, a slot for a writer, and a list for all others.
 //!
-//! Plain data, owned by the lock of a [`ScheduledIo`](super::ScheduledIo). It moves wakers in and out and never clones, calls
-//! or drops one: that is foreign code, which must run without the lock.
+//! Plain data, behind the lock of a [`ScheduledIo`](super::ScheduledIo). It moves wakers in and out and never clones,
+//! calls or drops one: a waker may be user code, which must run without the lock.
 
 use std::task::Waker;
 
@@ -29,8 +29,8 @@ impl Direction {
     }
 }
 
-/// The wakers of all who wait for one descriptor. A waker is here from the poll that found nothing ready until the event that ends the
-/// wait takes it.
+/// The wakers that wait for one descriptor. A waker is here from the poll that found nothing ready until the event that
+/// ends the wait takes it.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     reader: Option<Waker>,
@@ -43,12 +43,12 @@ pub(super) struct Waiters {
 #[derive(Debug)]
 struct Entry {
     interest: Interest,
-    /// `None` before it is left for the first time, and once an event has taken it, until its owner is polled again.
+    /// `None` until the first poll has left it, and again from the event that took it until the owner is polled again.
     waker: Option<Waker>,
 }
 
 impl Waiters {
-    /// Where the waker of a direction is.
+    /// The slot of a direction.
     pub(super) fn slot(&mut self, direction: Direction) -> &mut Option<Waker> {
         match direction {
             Direction::Read => &mut self.reader,
@@ -56,20 +56,20 @@ impl Waiters {
         }
     }
 
-    /// Where the waker of one on the list is. Without a key the caller is put on the list, and gets one.
+    /// The waker of an entry of the list. Without a `key`, a new entry is made and `key` is set to it.
     pub(super) fn listed(&mut self, key: &mut Option<usize>, interest: Interest) -> &mut Option<Waker> {
         let others = self.others.get_or_insert_default();
         let key = *key.get_or_insert_with(|| others.insert(Entry { interest, waker: None }));
         &mut others[key].waker
     }
 
-    /// Takes somebody off the list.
+    /// Removes an entry of the list, and returns its waker.
     #[must_use]
     pub(super) fn unlist(&mut self, key: usize) -> Option<Waker> {
         self.others.as_mut().and_then(|others| others.try_remove(key)).and_then(|entry| entry.waker)
     }
 
-    /// Moves the wakers of all whom `ready` concerns into the batch: the reader and the writer first, then the list.
+    /// Moves the wakers that `ready` concerns into the batch: the reader and the writer first, then the list.
     pub(super) fn take_concerned(&mut self, ready: Ready, wakes: &mut WakeBatch) {
         let concerned = |interest: Interest| ready.intersects(interest.mask());
         if concerned(Interest::READABLE) {
@@ -87,7 +87,7 @@ impl Waiters {
         }
     }
 
-    /// Drops all wakers, each by itself: of two that panic in one drop the second would end the process.
+    /// Drops the wakers one by one: if two panicked in one drop, the second panic would end the process.
     pub(super) fn discard(self) {
         discard(self.reader);
         discard(self.writer);

@@ -1,21 +1,21 @@
 //! Wakers taken under locks, to be called when none is held.
 //!
-//! The driver fills one batch from all the events of a poll and empties it in one go, so that the scheduler sees the
-//! woken tasks together, oldest first.
+//! The driver fills one batch from all the events of a turn and then calls all its wakers, so that the scheduler gets
+//! the woken tasks together, oldest first.
 
 use std::task::Waker;
 
 use runtime_core::driver::contain;
 
-/// Drops a waker that nobody waits with any more. Not to be called under a lock: it can drop a task. Nor is it any
-/// business of the caller's, who may be somebody else by now, should it panic.
+/// Drops a waker that is not needed any more, and contains its panic. Not to be called under a lock: it can drop a
+/// task.
 pub(super) fn discard(waker: Option<Waker>) {
     if waker.is_some() {
         contain(|| drop(waker));
     }
 }
 
-/// Wakers that are to be called, in the order in which they came.
+/// Wakers to be called, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct WakeBatch(Vec<Waker>);
 
@@ -28,7 +28,7 @@ impl WakeBatch {
         self.0.extend(waker);
     }
 
-    /// Calls every waker, in the order they came, and keeps the memory for the next batch.
+    /// Calls every waker in order, and keeps the memory for the next batch.
     pub(crate) fn wake_all(&mut self) {
         self.0.drain(..).for_each(runtime_core::driver::wake);
     }

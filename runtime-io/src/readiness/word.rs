@@ -8,12 +8,12 @@
 //! | 0-5 | ready | the flags of [`Ready`] |
 //! | 6 | wary | a transfer that ran short proves nothing here. Stays until the next registration |
 //! | 7 | shutdown | the driver is gone: every operation fails from now on. Never cleared |
-//! | 8.. | tick | counts the events delivered to this registration, and wraps. Who clears says which count it saw. |
+//! | 8.. | tick | counts the events delivered to this registration, and wraps. A clear names the count that it saw |
 //! | the rest | generation | counts the registrations this slot has had, and wraps. A token carries it too |
 //!
 //! Where a word has 32 bits, the tick has 12 of them: 4096 events between a look and its clear would pass for none.
 //!
-//! This file is arithmetic only; who may do what, and when, stands in the module above.
+//! This file is arithmetic only. The protocol is in the module above.
 
 use crate::ready::Ready;
 
@@ -23,7 +23,7 @@ const TICK_SHIFT: u32 = 8;
 const GENERATION_SHIFT: u32 = usize::BITS - Word::GENERATION_BITS;
 const TICK_MASK: usize = (1 << (GENERATION_SHIFT - TICK_SHIFT)) - 1;
 
-/// A value of the readiness word.
+/// A value of the readiness word, with its parts and the changes that the protocol makes to it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word(usize);
 

@@ -33,20 +33,20 @@ fn is_blocking_error() -> io::Error {
 ///
 /// # Non-blocking mode
 ///
-/// The descriptor must be in non-blocking mode (`O_NONBLOCK`). In the other, an operation that finds nothing does not say so but blocks
-/// the worker, and all tasks that the worker would have polled. So a descriptor in blocking mode is refused. Most types have a
-/// `set_nonblocking`, or a flag for it where they are made; for any descriptor there is `fcntl` with `F_SETFL`. That
-/// goes for those, too, which are only waited for and never read (of processes, of other pollers): the system takes the flag for
-/// each.
+/// The descriptor must be in non-blocking mode (`O_NONBLOCK`). In the other, an operation that finds nothing does not
+/// say so but blocks the worker, and all tasks that the worker would have polled. So a descriptor in blocking mode is
+/// refused. Most types have a `set_nonblocking`, or a flag for it where they are made; for any descriptor there is
+/// `fcntl` with `F_SETFL`. That goes for those, too, which are only waited for and never read (of processes, of other
+/// pollers): the system takes the flag for each.
 ///
-/// The mode is the open file's, and so shared by all who have inherited the descriptor. Standard input belongs to the shell as well: read
-/// it on a thread of its own ([`spawn_blocking`](runtime_core::spawn_blocking)).
+/// The mode is the open file's, and so shared by all who have inherited the descriptor. Standard input belongs to the
+/// shell as well: read it on a thread of its own ([`spawn_blocking`](runtime_core::spawn_blocking)).
 ///
 /// # The descriptor stays the same
 ///
-/// The object is asked for its descriptor once, when it is registered. It should keep that one open for as long as it is in here. If it
-/// closes it or changes to another, nobody is woken any more, and no other harm is done: what was registered is taken out in the
-/// end, and nothing else, also if the number is another descriptor's by then.
+/// The object is asked for its descriptor once, when it is registered. It should keep that one open for as long as it
+/// is in here. If it closes it or changes to another, nobody is woken any more, and no other harm is done: what was
+/// registered is taken out in the end, and nothing else, also if the number is another descriptor's by then.
 ///
 /// # Waiting
 ///
@@ -86,8 +86,9 @@ pub struct AsyncFd<T: AsRawFd> {
 
 /// The object, as the poller sees it.
 ///
-/// The object is asked for its descriptor once, before it is registered. What it says is safe code of somebody else's, which may say
-/// something else each time. What is taken out in the end is what was put in, if it is still there (`driver/registry.rs`).
+/// The object is asked for its descriptor once, before it is registered. What it says is safe code of somebody
+/// else's, which may say something else each time. What is taken out in the end is what was put in, if it is still
+/// there (`driver/registry.rs`).
 struct Descriptor<T> {
     object: T,
     number: RawFd,
@@ -118,8 +119,8 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the poller does not take it; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is in blocking mode. The object is dropped
-    /// then; [`try_new`](Self::try_new) gives it back.
+    /// If the poller does not take it; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is in blocking mode. The
+    /// object is dropped then; [`try_new`](Self::try_new) gives it back.
     ///
     /// # Panics
     ///
@@ -192,10 +193,11 @@ impl<T: AsRawFd> AsyncFd<T> {
     pub fn try_with_interest(inner: T, interest: Interest) -> Result<Self, AsyncFdTryNewError<T>> {
         let driver = current_driver();
         let number = inner.as_raw_fd();
-        // A courtesy: if the system does not tell the mode, the caller's word is taken for it. The poller refuses a number that is
-        // nobody's.
+        // A courtesy: if the system does not tell the mode, the caller's word is taken for it. The poller refuses a
+        // number that is nobody's.
         let is_blocking = os::is_blocking(number).unwrap_or(false);
-        // What cannot be waited for at all is told first: files are in blocking mode, and would be in vain in the other.
+        // What cannot be waited for at all is told first: files are in blocking mode, and would be in vain in the
+        // other.
         match Evented::new(&driver, Descriptor { object: inner, number }, interest, Ready::EMPTY) {
             Ok(io) if is_blocking => {
                 let inner = Self { io }.into_inner();

@@ -1,4 +1,4 @@
-//! [`Holders`]: which registration is in the poller under which number. `registry.rs` says what for.
+//! [`Holders`]: which registration is in the poller under which number. `registry.rs` says why that must be known.
 //!
 //! (The maps are sorted ones because a hash map asks the system for random numbers, which a sandbox may refuse.)
 
@@ -23,27 +23,27 @@ impl<T: AsRawFd> Numbered for T {
     }
 }
 
-/// Who the holder of each number is. Under the lock of a number are its note and the system call that goes with it.
+/// The holder of each number. The lock of a number covers its note and the system call that goes with it.
 #[derive(Debug)]
 pub(super) struct Holders(Box<[Stripe]>);
 
-/// The numbers that have this one's place as their remainder. On a line of its own.
+/// The holders of the numbers that leave the same remainder. On a cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Stripe(Mutex<BTreeMap<Number, Token>>);
 
 impl Holders {
-    /// With so many locks.
+    /// Makes `locks` stripes, each with its own lock.
     pub(super) fn new(locks: usize) -> Self {
         Self((0..locks).map(|_| Stripe::default()).collect())
     }
 
     fn stripe(&self, number: Number) -> &Mutex<BTreeMap<Number, Token>> {
-        // The sign of a number that is none does not matter: the poller will refuse it.
+        // A negative number may go to any stripe: the poller will refuse it.
         &self.0[number as usize % self.0.len()].0
     }
 
-    /// Calls `put_in`, and if that succeeds notes the holder. Should it fail, whoever was the holder still is.
+    /// Calls `put_in`, and if that succeeds notes the new holder. If it fails, the holder stays the same.
     pub(super) fn note(&self, number: Number, token: Token, put_in: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let mut holders = self.stripe(number).lock();
         put_in()?;
@@ -51,7 +51,7 @@ impl Holders {
         Ok(())
     }
 
-    /// Calls `take_out` if that is the holder, who is none any more then.
+    /// If the holder is `token`, removes the note and calls `take_out`.
     pub(super) fn forget(
         &self,
         number: Number,

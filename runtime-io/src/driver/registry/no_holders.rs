@@ -1,5 +1,5 @@
-//! In place of `holders.rs`, for systems on which only sockets of ours are registered: they are taken out before they are closed, so
-//! nobody's number is another's.
+//! In place of `holders.rs`, for systems on which only this crate's own sockets are registered: they are taken out
+//! before they are closed, so no number can stand for another registration.
 
 use std::io;
 

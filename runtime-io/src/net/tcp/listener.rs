@@ -121,8 +121,8 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it is in blocking mode, where the system tells; and if it cannot be
-    /// registered with the driver.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it is in blocking mode, where the system tells; and if it
+    /// cannot be registered with the driver.
     ///
     /// # Panics
     ///

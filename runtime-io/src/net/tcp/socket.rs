@@ -60,8 +60,8 @@ impl TcpSocket {
         Ok(Self { io: Socket::new(Family::V6)? })
     }
 
-    /// Takes over a socket that something else has made. It must not be connected, and be in non-blocking mode: in the other,
-    /// where the system tells, [`connect`](Self::connect) and [`listen`](Self::listen) fail with
+    /// Takes over a socket that something else has made. It must not be connected, and be in non-blocking mode: in
+    /// the other, where the system tells, [`connect`](Self::connect) and [`listen`](Self::listen) fail with
     /// [`InvalidInput`](io::ErrorKind::InvalidInput).
     pub fn from_std_stream(stream: std::net::TcpStream) -> TcpSocket {
         Self { io: Socket::from_std(stream) }

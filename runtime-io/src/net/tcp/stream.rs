@@ -20,16 +20,17 @@ use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, split, split_own
 
 /// A TCP connection.
 ///
-/// It is read and written through [`AsyncRead`](crate::io::AsyncRead) and [`AsyncWrite`](crate::io::AsyncWrite), which
-/// `&TcpStream` implements as well. Closing it as a writer (`AsyncWriteExt::close`) ends what the other side can read, and is no
-/// error if the other side has reset the connection, or all is closed already; dropping it closes the connection. One task at a time should read through these traits and one write, for only the
-/// last task to be refused in a direction is woken by it; `readable`, `writable`, `ready` and `async_io` have no such
-/// limit. To read and write from two tasks, [`split`](Self::split) it or [take it apart](Self::into_split).
+/// It is read and written through [`AsyncRead`](crate::io::AsyncRead) and [`AsyncWrite`](crate::io::AsyncWrite),
+/// which `&TcpStream` implements as well. Closing it as a writer (`AsyncWriteExt::close`) ends what the other side
+/// can read, and is no error if the other side has reset the connection, or all is closed already; dropping it closes
+/// the connection. One task at a time should read through these traits and one write, for only the last task to be
+/// refused in a direction is woken by it; `readable`, `writable`, `ready` and `async_io` have no such limit. To read
+/// and write from two tasks, [`split`](Self::split) it or [take it apart](Self::into_split).
 ///
-/// Options that it has no methods for can be set through `socket2::SockRef::from(&stream)`. Once the descriptor of a stream has been
-/// lent in this way, or if it came from outside ([`from_std`](Self::from_std)), each message costs one more system call: what others do
-/// with the descriptor could make a read stop short of what is there, so the stream goes on reading until the system says
-/// that there is no more.
+/// Options that it has no methods for can be set through `socket2::SockRef::from(&stream)`. Once the descriptor of a
+/// stream has been lent in this way, or if it came from outside ([`from_std`](Self::from_std)), each message costs
+/// one more system call: what others do with the descriptor could make a read stop short of what is there, so the
+/// stream goes on reading until the system says that there is no more.
 ///
 /// # Example
 ///
@@ -106,8 +107,8 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it is in blocking mode, where the system tells; and if it cannot be
-    /// registered with the driver.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it is in blocking mode, where the system tells; and if it
+    /// cannot be registered with the driver.
     ///
     /// # Panics
     ///
@@ -276,8 +277,8 @@ impl TcpStream {
 
     /// Reads without taking away: the next read finds the same bytes again.
     ///
-    /// Not for sockets with `SO_PEEK_OFF`: a peek beyond that offset is refused though there are bytes to read, and readers then wait
-    /// until more come.
+    /// Not for sockets with `SO_PEEK_OFF`: a peek beyond that offset is refused though there are bytes to read, and
+    /// readers then wait until more come.
     ///
     /// # Errors
     ///
@@ -401,7 +402,8 @@ impl TcpStream {
         self.io.options().set_linger(Some(Duration::ZERO))
     }
 
-    /// Ends what the other side can read. That it can read nothing any more, because the connection is over, is as good.
+    /// Ends what the other side can read. That it can read nothing any more, because the connection is over, is as
+    /// good.
     pub(super) fn shut_down_writing(&self) -> io::Result<()> {
         match self.io.shutdown(Shutdown::Write) {
             Err(error) if is_over(error.kind()) => Ok(()),
@@ -410,8 +412,8 @@ impl TcpStream {
     }
 }
 
-/// Whether an end to one direction was refused only because the other side has ended the whole connection: by a reset, or both have
-/// ended their directions. Unix calls that "not connected", Windows mostly by what happened.
+/// Whether an end to one direction was refused only because the other side has ended the whole connection: by a
+/// reset, or both have ended their directions. Unix calls that "not connected", Windows mostly by what happened.
 fn is_over(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, NotConnected};
     matches!(kind, NotConnected | ConnectionReset | ConnectionAborted)
