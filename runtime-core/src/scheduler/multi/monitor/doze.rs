@@ -36,7 +36,7 @@ impl Doze {
         (Self { asleep: AtomicBool::new(false), unparker: parker.unparker().clone() }, parker)
     }
 
-    /// The monitor sleeps until it is woken, or `is_quiet` no longer holds.
+    /// The monitor sleeps until it is woken, unless `is_quiet` no longer holds.
     pub(super) fn sleep_while(&self, parker: &Parker, is_quiet: impl Fn() -> bool) {
         self.asleep.store(true, Relaxed);
         fence(SeqCst);

@@ -146,11 +146,18 @@ fn watch_over(runtime: &Arc<Inner>) {
         let real = now.saturating_duration_since(std::mem::replace(&mut last, now));
         let passed = Passed { real, counted: real.min(pace.expected()) };
         let mood = rounds.go(passed);
-        if pace.may_sleep(parks, passed.counted) {
-            monitor.doze.sleep_while(&parker, || Monitor::all_quiet(shared) && !shared.is_closing());
-            let now = Clock::real();
-            let slept = now.saturating_duration_since(std::mem::replace(&mut last, now));
-            rounds.has_dozed(slept);
+        if pace.may_sleep(parks) {
+            let is_quiet = || Monitor::all_quiet(shared) && !shared.is_closing();
+            let slept = loop {
+                monitor.doze.sleep_while(&parker, is_quiet);
+                let now = Clock::real();
+                let slept = now.saturating_duration_since(std::mem::replace(&mut last, now));
+                rounds.has_dozed(slept);
+                // All may sleep again by now.
+                if !(Pace::may_sleep_on(slept) && is_quiet()) {
+                    break slept;
+                }
+            };
             // To know what somebody does who is still at it at the next look.
             let mood = rounds.go(Passed { real: Duration::ZERO, counted: Duration::ZERO });
             pace.restart(slept, rounds.at_rest(mood));

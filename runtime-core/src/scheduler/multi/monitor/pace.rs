@@ -9,11 +9,14 @@
 //! - doubled up to [`STILL`] while nothing can go wrong before somebody gets up: all sleep, or those that do not move have
 //!   nobody waiting for them.
 //!
-//! A monitor that sleeps (`doze.rs`) makes no looks at all. But whoever gets up first has to wake it, and pays for that. So it
-//! keeps looking until that has cost about as much as a sleep and what follows it: for [`QUIET`], in which nobody has got up
-//! even for a moment. If that and the sleep were as long together, the next rest will be, too: then it makes one look when it is
-//! woken, one [`STILL`] later, and sleeps again if all do. So a timer that ticks every 20 ms or more often costs a look every
-//! [`STILL`], one that ticks every 31 ms or more seldom two looks each time; and between these it is somewhat more than either.
+//! A monitor that sleeps (`doze.rs`) makes no looks at all. But the worker that gets up first has to wake it, which costs about
+//! as much as a look. So it sleeps when nobody has got up between two looks, a [`STILL`] apart, and it sleeps *on* if all
+//! workers sleep again when it is woken: whatever they got up for was short, and nobody was blocked. If the sleep was shorter
+//! than a [`STILL`], looks are cheaper, and it goes back to them. If somebody is still up, it makes one more look a [`STILL`]
+//! later, and sleeps again if all do by then.
+//!
+//! So a timer that ticks every 10 ms or more often costs a look every [`STILL`], and one that ticks every 30 ms or more seldom
+//! wakes the monitor once each time; between these it is somewhat more than either.
 
 use std::time::Duration;
 
@@ -21,8 +24,6 @@ use std::time::Duration;
 pub(super) const ALERT: Duration = Duration::from_millis(1);
 const CALM: Duration = Duration::from_millis(3);
 const STILL: Duration = Duration::from_millis(10);
-/// For how long nobody must have got up before the monitor sleeps; and a sleep that was worth it.
-const QUIET: Duration = Duration::from_millis(20);
 
 /// What a look has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,20 +33,19 @@ pub(super) enum Mood {
     Still,
 }
 
-/// See the module.
+/// The time between the monitor's looks.
 #[derive(Debug)]
 pub(super) struct Pace {
     interval: Duration,
     /// How often workers had lain down at the last look, if all slept then.
     parks: Option<u64>,
-    quiet: Duration,
     /// The last sleep was long, and no look has been made since but the one when it ended.
     is_brief: bool,
 }
 
 impl Pace {
     pub(super) fn new() -> Self {
-        Self { interval: ALERT, parks: None, quiet: Duration::ZERO, is_brief: false }
+        Self { interval: ALERT, parks: None, is_brief: false }
     }
 
     /// The time until the next look.
@@ -53,14 +53,16 @@ impl Pace {
         self.interval
     }
 
-    /// Whether the monitor may sleep: `parks` is how often workers have lain down if all of them sleep, and `passed` the time
-    /// since the last look.
-    pub(super) fn may_sleep(&mut self, parks: Option<u64>, passed: Duration) -> bool {
-        let is_as_before = parks.is_some() && parks == self.parks;
-        self.quiet = if is_as_before { self.quiet + passed } else { Duration::ZERO };
-        self.parks = parks;
+    /// Whether the monitor may sleep: `parks` is how often workers have lain down, if all of them sleep.
+    pub(super) fn may_sleep(&mut self, parks: Option<u64>) -> bool {
+        let is_as_before = parks == std::mem::replace(&mut self.parks, parks) && self.interval == STILL;
         let is_brief = std::mem::replace(&mut self.is_brief, false);
-        self.quiet >= QUIET || is_brief && parks.is_some()
+        parks.is_some() && (is_as_before || is_brief)
+    }
+
+    /// Whether a monitor that has slept for so long, and is woken, may sleep on if all sleep again.
+    pub(super) fn may_sleep_on(slept: Duration) -> bool {
+        slept >= STILL
     }
 
     /// The time until the next look, if the system lets the monitor have it some time later. What more passes is not anybody's
@@ -74,10 +76,9 @@ impl Pace {
         self.interval = (self.interval * 2).min(Self::longest(mood));
     }
 
-    /// After a sleep of so long, and the look that follows it.
+    /// After a sleep, and the look that follows it.
     pub(super) fn restart(&mut self, slept: Duration, mood: Mood) {
-        let is_brief = slept + self.quiet >= QUIET;
-        *self = Self { interval: Self::longest(mood), is_brief, ..Self::new() };
+        *self = Self { interval: Self::longest(mood), is_brief: Self::may_sleep_on(slept), ..Self::new() };
     }
 
     fn longest(mood: Mood) -> Duration {
@@ -114,23 +115,28 @@ mod tests {
         assert_eq!(intervals(&mut pace, &[Calm, Alert, Alert, Still, Calm]), [3, 1, 1, 2, 3]);
     }
 
-    /// How many looks the monitor makes in so many milliseconds, and how often it is woken, beside something that gets up
-    /// for a moment each so many milliseconds.
-    fn looks_and_wakes(period: u64, time: u64) -> (u64, u64) {
+    /// How many looks the monitor makes in a time, and how often it is woken, beside something that gets up for a moment once
+    /// a period (both in milliseconds). `is_slow`: for so long that the monitor finds it up when it is woken.
+    fn looks_and_wakes(period: u64, time: u64, is_slow: bool) -> (u64, u64) {
         let (mut pace, mut now, mut looks, mut wakes) = (Pace::new(), 0, 0, 0);
         while now < time {
             // Between two beats.
-            let passed = pace.interval();
-            now += passed.as_millis() as u64;
+            now += pace.interval().as_millis() as u64;
             looks += 1;
-            if pace.may_sleep(Some(now / period), passed) {
+            if !pace.may_sleep(Some(now / period)) {
+                pace.go_on(Still);
+                continue;
+            }
+            loop {
                 let asleep = now;
                 now = (now / period + 1) * period;
                 wakes += 1;
-                looks += 1;
-                pace.restart(ms(now - asleep), Still);
-            } else {
-                pace.go_on(Still);
+                let slept = ms(now - asleep);
+                if is_slow || !Pace::may_sleep_on(slept) || now >= time {
+                    looks += 1;
+                    pace.restart(slept, Still);
+                    break;
+                }
             }
         }
         (looks, wakes)
@@ -138,38 +144,47 @@ mod tests {
 
     #[test]
     fn what_ticks_often_costs_a_look_now_and_then_and_nobody_is_woken() {
-        let (looks, wakes) = looks_and_wakes(10, 10_000);
+        let (looks, wakes) = looks_and_wakes(10, 10_000, false);
         assert_eq!(wakes, 0);
         assert!(looks <= 1_010, "{looks} looks");
     }
 
     #[test]
-    fn what_ticks_seldom_costs_two_looks_each_time() {
+    fn what_ticks_seldom_wakes_the_monitor_once_each_time() {
         for period in [31, 40, 60, 100, 1_000] {
-            let (looks, wakes) = looks_and_wakes(period, 100 * period);
-            assert!(wakes.abs_diff(100) <= 1, "{wakes} wakes");
-            assert!(looks <= 2 * wakes + 5, "{looks} looks");
+            let (looks, wakes) = looks_and_wakes(period, 100 * period, false);
+            assert!(wakes.abs_diff(100) <= 2, "{wakes} wakes");
+            assert!(looks <= 10, "{looks} looks");
         }
     }
 
     #[test]
-    fn it_sleeps_only_when_nobody_has_got_up_for_a_while() {
+    fn what_ticks_seldom_and_takes_long_costs_two_looks_each_time() {
+        for period in [31, 40, 60, 100, 1_000] {
+            let (looks, wakes) = looks_and_wakes(period, 100 * period, true);
+            assert!(wakes.abs_diff(100) <= 2, "{wakes} wakes");
+            assert!(looks <= 2 * wakes + 8, "{looks} looks");
+        }
+    }
+
+    #[test]
+    fn it_sleeps_only_when_nobody_has_got_up_between_two_looks() {
         let mut pace = Pace::new();
-        assert!(!pace.may_sleep(Some(5), ms(100)), "they may have lain down just now");
-        assert!(!pace.may_sleep(Some(5), ms(15)));
-        assert!(!pace.may_sleep(Some(6), ms(15)), "somebody was up");
-        assert!(!pace.may_sleep(Some(6), ms(15)));
-        assert!(!pace.may_sleep(None, ms(15)), "somebody is");
-        assert!(!pace.may_sleep(Some(6), ms(100)));
-        assert!(pace.may_sleep(Some(6), QUIET));
+        assert!(!pace.may_sleep(Some(5)), "they may have lain down just now");
+        assert!(!pace.may_sleep(Some(5)), "that was a short time");
+        (0..4).for_each(|_| pace.go_on(Still));
+        assert!(!pace.may_sleep(Some(6)), "somebody was up");
+        assert!(!pace.may_sleep(None), "somebody is");
+        assert!(!pace.may_sleep(Some(6)));
+        assert!(pace.may_sleep(Some(6)));
         pace.restart(ms(1), Still);
-        assert!(!pace.may_sleep(None, ms(1)), "somebody is still up");
-        assert!(!pace.may_sleep(Some(6), ms(1)), "and was, for long");
-        pace.restart(QUIET, Still);
-        assert!(pace.may_sleep(Some(6), ms(1)));
-        pace.restart(ms(1), Still);
-        assert!(!pace.may_sleep(Some(6), QUIET), "it slept for a moment only");
-        pace.restart(QUIET, Alert);
+        assert!(!pace.may_sleep(Some(7)), "it slept for a moment only");
+        pace.restart(STILL, Still);
+        assert!(!pace.may_sleep(None), "somebody is still up");
+        assert!(!pace.may_sleep(Some(8)), "and was, for long");
+        pace.restart(STILL, Still);
+        assert!(pace.may_sleep(Some(9)));
+        pace.restart(STILL, Alert);
         assert_eq!(pace.interval(), ALERT);
     }
 }
