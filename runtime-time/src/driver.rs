@@ -5,7 +5,7 @@
 //! poll. Which thread does that does not matter to the timers; there is one at a time, which the `&mut` sees to.
 //!
 //! It must never cut a wait short without a deadline (an idle runtime uses no CPU), never read the clock while no timer
-//! is set, and never sleep past a deadline that it could have known of, but for the pause that it keeps between waits:
+//! is set, and never sleep past a deadline that it could have known of, but for the pause after a crowd of timers:
 //! the agreement with those who set timers while it sleeps is in `shared.rs`.
 //!
 //! # With a paused clock
@@ -31,9 +31,10 @@ use crate::tick::TICKS_PER_MILLISECOND;
 /// not every layer on the way there checks that it fits. A runtime idle for longer wakes up once in twelve days.
 const LONGEST_WAIT: Duration = Duration::from_millis(1 << 30);
 
-/// Between two waits that end for timers there is a millisecond, in ticks. To wake a thread costs as much as to fire a
-/// hundred timers, so a thread that has nothing else to do fires them a few at a time. The first after a pause, and
-/// those that a busy thread looks after in passing, are exact to the tick.
+/// How long after a wait that several timers have ended the next may end for timers, in ticks: a millisecond. To wake a thread
+/// costs as much as to fire a hundred timers. So when they come in crowds, a thread that has nothing else to do fires them
+/// a few at a time. A timer that was alone, the first after a pause, and those that a busy thread looks after in passing
+/// are exact to the tick.
 const GAP: u64 = TICKS_PER_MILLISECOND;
 
 /// The timer layer's driver. See the module.
@@ -41,8 +42,8 @@ pub struct Driver {
     inner: Box<dyn driver::Driver>,
     handle: Arc<Handle>,
     batch: WakeBatch,
-    /// When a wait last ended with timers to fire.
-    woke_at: Option<u64>,
+    /// When the last wait ended, if several timers fired then.
+    crowd_at: Option<u64>,
 }
 
 impl Driver {
@@ -73,14 +74,13 @@ impl Driver {
         slots: usize,
     ) -> (Self, Arc<Handle>) {
         let handle = Arc::new(Handle::new(clock, unpark, slots));
-        (Self { inner, handle: handle.clone(), batch: WakeBatch::new(), woke_at: None }, handle)
+        (Self { inner, handle: handle.clone(), batch: WakeBatch::new(), crowd_at: None }, handle)
     }
 
     /// Waits for real: until the next deadline, the limit, or an event.
     fn park_running(&mut self, limit: Option<Duration>) -> bool {
         let shared = self.handle.shared();
-        // Not sooner than a while after the last time.
-        let not_before = self.woke_at.map_or(0, |woke_at| woke_at.saturating_add(GAP));
+        let not_before = self.crowd_at.map_or(0, |crowd_at| crowd_at.saturating_add(GAP));
         let next = shared.begin_wait(|| self.handle.earliest().max(not_before));
         let timeout = if next == NEVER {
             limit
@@ -126,8 +126,8 @@ impl Driver {
         delivered
     }
 
-    /// Fires what is due. Returns the present tick if there was anything.
-    fn fire(&mut self) -> Option<u64> {
+    /// Fires what is due. Returns the present tick, if it had to be known, and how many timers have fired.
+    fn fire(&mut self) -> Option<(u64, u64)> {
         let mut fired = None;
         driver::deliver_first(|| fired = self.handle.fire_due(&mut self.batch));
         fired
@@ -138,8 +138,11 @@ impl driver::Driver for Driver {
     fn park(&mut self, timeout: Option<Duration>) -> bool {
         let delivered =
             if self.handle.shared().clock.is_paused() { self.park_paused(timeout) } else { self.park_running(timeout) };
-        if let Some(now) = self.fire() {
-            self.woke_at = Some(now);
+        match self.fire() {
+            Some((now, 2..)) => self.crowd_at = Some(now),
+            Some((_, 1)) => self.crowd_at = None,
+            // It ended for something else.
+            Some((_, 0)) | None => {}
         }
         let shared = self.handle.shared();
         if shared.clock.is_paused() {

@@ -10,19 +10,30 @@ use crate::shard::Shard;
 const FILED_AGAIN: usize = 64;
 
 /// Fires everything that is due, in order, and wakes the tasks. (An entry that was put off comes in the place of its old
-/// deadline, if the new one has passed as well.)
-pub(crate) fn fire(shard: &Shard, now: u64, batch: &mut WakeBatch) {
-    while expire_some(shard, now, State::Fired, batch) {}
+/// deadline, if the new one has passed as well.) Returns how many have fired.
+pub(crate) fn fire(shard: &Shard, now: u64, batch: &mut WakeBatch) -> u64 {
+    expire_all(shard, now, State::Fired, batch)
 }
 
 /// Ends all waits and refuses new ones.
 pub(crate) fn close(shard: &Shard, batch: &mut WakeBatch) {
     shard.lock().close();
-    while expire_some(shard, u64::MAX, State::Closed, batch) {}
+    expire_all(shard, u64::MAX, State::Closed, batch);
 }
 
-/// Expires one batch of entries and wakes their tasks. True if there may be more.
-fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> bool {
+fn expire_all(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> u64 {
+    let mut all = 0;
+    loop {
+        let (count, more) = expire_some(shard, now, to, batch);
+        all += count;
+        if !more {
+            return all;
+        }
+    }
+}
+
+/// Expires one batch of entries and wakes their tasks. Returns how many there were, and whether there may be more.
+fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u64, bool) {
     let mut locked = shard.lock();
     let mut count = 0;
     let mut more = true;
@@ -53,5 +64,5 @@ fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> boo
     shard.note_next(&mut locked);
     drop(locked);
     batch.wake_all();
-    more
+    (count, more)
 }

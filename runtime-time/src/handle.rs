@@ -77,20 +77,15 @@ impl Handle {
     }
 
     /// Fires what is due. Looks at the clock only if any timer may be set, and locks only the shards that may have one
-    /// due. Returns the present tick if there were any of those.
-    pub(crate) fn fire_due(&self, batch: &mut WakeBatch) -> Option<u64> {
+    /// due. Returns the present tick, if it had to be known, and how many have fired.
+    pub(crate) fn fire_due(&self, batch: &mut WakeBatch) -> Option<(u64, u64)> {
         if self.earliest() == NEVER {
             return None;
         }
         let (_, now) = self.shared.look_at_clock();
-        let mut due = false;
-        for shard in &self.shards {
-            if shard.next() <= now {
-                firing::fire(shard, now, batch);
-                due = true;
-            }
-        }
-        due.then_some(now)
+        let due = self.shards.iter().filter(|shard| shard.next() <= now);
+        let fired = due.map(|shard| firing::fire(shard, now, batch)).sum();
+        Some((now, fired))
     }
 
     /// Ends all waits for good.

@@ -37,8 +37,8 @@ use crate::shard_ref::ShardRef;
 /// Waits for a duration.
 ///
 /// The time runs from this call, not from the first poll. A sleep never ends early. The resolution is an eighth of a
-/// millisecond, rounded up; an otherwise idle runtime wakes up for timers once a millisecond at most, and fires
-/// together what is due by then. A zero duration is ready at the first poll. Any duration will do; one that the
+/// millisecond, rounded up. Where timers come in crowds, an otherwise idle runtime wakes up for them once a millisecond at
+/// most, and fires together what is due by then. A zero duration is ready at the first poll. Any duration will do; one that the
 /// operating system's clock cannot add to the present counts as about thirty years.
 ///
 /// Making a `Sleep` is cheap; a timer is set when it is first polled.

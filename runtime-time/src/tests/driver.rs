@@ -48,29 +48,45 @@ fn a_cancelled_timer_costs_one_wait_and_then_none() {
     assert_eq!(rig.counts(), (10, 0, 10));
 }
 
+const TICK: Duration = Duration::from_micros(125);
+const SOON: Duration = Duration::from_micros(300);
+
 #[test]
-fn waits_that_end_for_timers_are_a_millisecond_apart() {
+fn after_a_crowd_of_timers_the_next_wait_for_one_lasts_until_a_millisecond_is_over() {
+    let (_, end) = wait_after(2);
+    assert!(end + TICK >= MS, "{end:?}");
+}
+
+#[test]
+fn after_a_timer_that_was_alone_the_next_wait_is_as_short_as_it_must_be() {
+    let (wait, _) = wait_after(1);
+    assert!(wait <= SOON + TICK, "{wait:?}");
+}
+
+/// How long the driver waits for a timer that is due soon, after some others that have fired at once; and when the wait will
+/// end, counted from when they did.
+fn wait_after(others: usize) -> (Duration, Duration) {
     let mut rig = Rig::on(Clock::new());
     let (_, waker) = Woken::new();
     // A thread that is made to wait may find a short sleep over when it polls it.
     let set_soon = |rig: &Rig| loop {
-        let mut sleep = rig.sleep(Duration::from_micros(300));
+        let mut sleep = rig.sleep(SOON);
         if poll(sleep.as_mut(), &waker).is_pending() {
             return sleep;
         }
     };
-    let first = set_soon(&rig);
-    let mut before = rig.now();
-    while !first.is_elapsed() {
-        before = rig.now();
-        rig.driver.park(None);
+    // All are due when the driver looks.
+    let first: Vec<_> = (0..others).map(|_| set_soon(&rig)).collect();
+    while !first.iter().all(|sleep| sleep.deadline() + MS < rig.now()) {
+        std::hint::spin_loop();
     }
-    // Due a few ticks later, and gathered until the millisecond is over.
-    let _second = set_soon(&rig);
+    let before = rig.now();
+    rig.driver.park(None);
+    assert!(first.iter().all(|sleep| sleep.is_elapsed()));
+    let _next = set_soon(&rig);
     rig.driver.park(None);
     let wait = rig.parks().last().unwrap().expect("a timer is set");
-    let tick = Duration::from_micros(125);
-    assert!(rig.now() + wait + tick >= before + MS, "waited {wait:?}");
+    (wait, rig.now() + wait - before)
 }
 
 #[test]
