@@ -18,10 +18,10 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
-use super::birthplace::{Birthplace, Site};
 use super::error::{Cause, JoinError};
 use super::owner::Owner;
 use super::raw::{Birth, Vtable};
+use super::spawn_site::{Site, SiteOrLink};
 use super::state::State;
 use super::{Id, contain};
 use crate::primitive::{Cell, UnsafeCell};
@@ -42,7 +42,7 @@ pub(crate) struct Header {
     /// `None` for tasks without a list (the blocking pool's).
     pub(crate) owner: Option<NonNull<Owner>>,
     pub(crate) id: Id,
-    birthplace: Birthplace,
+    site_or_link: SiteOrLink,
     /// The waker of the task that awaits the join handle. `JOIN_WAKER` in the state word says who may touch it
     /// (`state.rs`). It is `None` by the time the task is freed: dropping a waker runs other people's code.
     pub(super) join_waker: UnsafeCell<Option<Waker>>,
@@ -92,12 +92,12 @@ impl Header {
     /// The same, and whether the task has a name.
     #[inline]
     pub(crate) fn site(&self) -> Site {
-        self.birthplace.site()
+        self.site_or_link.site()
     }
 
     /// The word that links dead tasks.
-    pub(super) fn birthplace(&self) -> &Birthplace {
-        &self.birthplace
+    pub(super) fn site_or_link(&self) -> &SiteOrLink {
+        &self.site_or_link
     }
 
     /// Whether the stage is empty. For whom it belongs to.
@@ -131,7 +131,7 @@ impl<F: Future> TaskCell<F> {
     #[inline]
     pub(super) unsafe fn write(cell: NonNull<Self>, future: F, birth: Birth, vtable: &'static Vtable) {
         let cell = cell.as_ptr();
-        let birthplace = Birthplace::new(birth.location, birth.name.is_some());
+        let site_or_link = SiteOrLink::new(birth.location, birth.name.is_some());
         // SAFETY: the caller's promise. Every field is written but `place`, which needs no value.
         unsafe {
             let header = &raw mut (*cell).header;
@@ -141,7 +141,7 @@ impl<F: Future> TaskCell<F> {
             (&raw mut (*header).vtable).write(vtable);
             (&raw mut (*header).owner).write(birth.owner);
             (&raw mut (*header).id).write(birth.id);
-            (&raw mut (*header).birthplace).write(birthplace);
+            (&raw mut (*header).site_or_link).write(site_or_link);
             (&raw mut (*header).join_waker).write(UnsafeCell::new(None));
             (&raw mut (*header).alive).write(UnsafeCell::new(()));
             (&raw mut (*cell).stage).write(UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }));

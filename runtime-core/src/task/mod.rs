@@ -30,7 +30,6 @@
 //!
 //! Schedulers are behind `Schedule`; nothing here knows which one a task is on.
 
-mod birthplace;
 mod cell;
 mod cells;
 mod error;
@@ -42,6 +41,7 @@ pub(crate) mod orphans;
 pub(crate) mod owner;
 mod raw;
 mod runner;
+mod spawn_site;
 pub(crate) mod state;
 mod waker;
 mod yield_now;
@@ -57,10 +57,10 @@ use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 
-pub(crate) use self::birthplace::Site;
 pub(crate) use self::cell::Header;
 pub(crate) use self::raw::{Again, Birth, Notified, TaskRef, free};
 pub(crate) use self::runner::Runner;
+pub(crate) use self::spawn_site::Site;
 pub(crate) use self::waker::{is_waker_of_task, task_of_waker};
 
 use crate::context::Frame;

@@ -66,7 +66,7 @@ unsafe impl Send for Owner {}
 // SAFETY: as above.
 unsafe impl Sync for Owner {}
 
-/// Dead tasks of one list, chained by their [`Birthplace`](super::birthplace::Birthplace)s, on their way home.
+/// Dead tasks of one list, chained by their [`SiteOrLink`](super::spawn_site::SiteOrLink)s, on their way home.
 #[derive(Clone, Copy)]
 pub(super) struct Chain {
     first: NonNull<Header>,
@@ -94,7 +94,7 @@ impl Chain {
     pub(super) unsafe fn push(&mut self, task: NonNull<Header>) {
         // SAFETY: dead, but not freed, and the caller's.
         unsafe {
-            task.as_ref().birthplace().set_next_returned(self.first.as_ptr());
+            task.as_ref().site_or_link().set_next_returned(self.first.as_ptr());
             self.nudge |= nudges(task);
         }
         self.first = task;
@@ -211,7 +211,7 @@ impl Owner {
                 return;
             }
             // SAFETY: the chain is the caller's.
-            unsafe { chain.last.as_ref() }.birthplace().set_next_returned(head);
+            unsafe { chain.last.as_ref() }.site_or_link().set_next_returned(head);
             match owner.returned.compare_exchange_weak(head, chain.first.as_ptr(), AcqRel, Acquire) {
                 Ok(_) => return,
                 Err(actual) => head = actual,
@@ -231,8 +231,8 @@ impl Owner {
             // touched.
             unsafe {
                 if left > 0 {
-                    next =
-                        NonNull::new(task.as_ref().birthplace().next_returned()).expect("the chain has so many links");
+                    next = NonNull::new(task.as_ref().site_or_link().next_returned())
+                        .expect("the chain has so many links");
                 }
                 let runtime = this.as_ref().runtime.load(Relaxed);
                 free_orphan(task);
@@ -276,7 +276,7 @@ impl Owner {
         while let Some(dead) = NonNull::new(task) {
             // SAFETY: the stack came whole to this thread; each task on it is dead and on this list.
             unsafe {
-                task = dead.as_ref().birthplace().next_returned();
+                task = dead.as_ref().site_or_link().next_returned();
                 self.reclaim(dead);
             }
         }

@@ -1,4 +1,4 @@
-//! [`Birthplace`]: the word in which a task says where it was spawned, and by which dead ones are chained. No
+//! [`SiteOrLink`]: the word in which a task says where it was spawned, and by which dead ones are chained. No
 //! synchronisation here; whose the word is, `mod.rs` says.
 
 use std::panic::Location;
@@ -48,9 +48,9 @@ impl Site {
 
 /// Where a task was spawned; once the last reference to it is gone and nobody can ask for that any more, the next task
 /// on the return stack. One word for two uses that never meet.
-pub(crate) struct Birthplace(Cell<*const ()>);
+pub(crate) struct SiteOrLink(Cell<*const ()>);
 
-impl Birthplace {
+impl SiteOrLink {
     #[inline]
     pub(super) fn new(location: &'static Location<'static>, is_named: bool) -> Self {
         Self(Cell::new(Site::new(location, is_named).as_ptr()))
