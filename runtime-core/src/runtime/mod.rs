@@ -31,11 +31,11 @@ use crate::events::Observer;
 use crate::reporter::Reporter;
 use crate::rng::{Generator, RngSeed};
 use crate::scheduler::{Scheduler, current, multi};
-use crate::task::orphans::Orphans;
+use crate::task::outstanding::Outstanding;
 use crate::task::owner::ListOf;
 
 /// What all parts of a runtime share. Always in an [`Arc`]; handles, threads and main futures count it, and all its
-/// tasks together hold one count (`task/orphans.rs`).
+/// tasks together hold one count (`task/outstanding.rs`).
 pub(crate) struct Inner {
     pub(crate) scheduler: Scheduler,
     pub(crate) drivers: Drivers,
@@ -49,7 +49,7 @@ pub(crate) struct Inner {
     pub(crate) event_interval: u32,
     pub(crate) global_queue_interval: u32,
     next_id: AtomicU64,
-    orphans: Orphans,
+    outstanding: Outstanding,
 }
 
 /// What of the driver stack is for everybody.
@@ -90,7 +90,7 @@ impl Inner {
             global_queue_interval: config.global_queue_interval.max(1),
             // Zero stands for "no task".
             next_id: AtomicU64::new(1),
-            orphans: Orphans::new(),
+            outstanding: Outstanding::new(),
         });
         // The count that all tasks together hold, from the first on.
         std::mem::forget(Arc::clone(&inner));
@@ -130,7 +130,7 @@ impl Inner {
 
     /// At the end of shutdown: so many tasks of the closed lists still had their memory.
     pub(crate) fn tasks_left_behind(self: &Arc<Self>, tasks: usize) {
-        if self.orphans.left_behind(tasks) {
+        if self.outstanding.add(tasks) {
             // SAFETY: the count that `start` set aside for all tasks, and there is none any more.
             unsafe { Arc::decrement_strong_count(Arc::as_ptr(self)) };
         }
@@ -141,10 +141,10 @@ impl Inner {
     /// # Safety
     ///
     /// The runtime is alive, which the task saw to; it may not be after the call.
-    pub(crate) unsafe fn orphan_gone(this: *const Self) {
+    pub(crate) unsafe fn outstanding_gone(this: *const Self) {
         // SAFETY: the caller's promise; and `start` set aside the count that the last task gives back.
         unsafe {
-            if (*this).orphans.gone() {
+            if (*this).outstanding.remove_one() {
                 Arc::decrement_strong_count(this);
             }
         }

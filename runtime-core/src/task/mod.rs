@@ -37,7 +37,7 @@ mod harness;
 pub(crate) mod home;
 mod id;
 mod join;
-pub(crate) mod orphans;
+pub(crate) mod outstanding;
 pub(crate) mod owner;
 mod raw;
 mod runner;

@@ -24,8 +24,8 @@
 //! [`Owner::cancel_all`] cancels what is alive; [`Owner::close`] then empties the return stack, puts `CLOSED` in its
 //! place, and reports how many tasks are left on the list: finished ones, to which handles or wakers remain. From then
 //! on nobody owns or walks the list: a task that loses its last reference is freed at once, wherever that is, and
-//! counted off (see [`Orphans`](super::orphans::Orphans)); the last one lets go of the runtime's memory, in which the
-//! lists lie.
+//! counted off (see [`Outstanding`](super::outstanding::Outstanding)); the last one lets go of the runtime's memory, in
+//! which the lists lie.
 
 use std::alloc::Layout;
 use std::ptr::{self, NonNull};
@@ -139,7 +139,7 @@ impl Owner {
         self.runtime.store(runtime.cast_mut(), Relaxed);
     }
 
-    /// The runtime of the tasks on this list. It lives at least as long as any of them (see `orphans.rs`).
+    /// The runtime of the tasks on this list. It lives at least as long as any of them (see `outstanding.rs`).
     #[inline]
     pub(crate) fn runtime(&self) -> &Inner {
         // SAFETY: bound before the first task, and the owner lies inside the runtime.
@@ -236,7 +236,7 @@ impl Owner {
                 }
                 let runtime = this.as_ref().runtime.load(Relaxed);
                 free_orphan(task);
-                Inner::orphan_gone(runtime);
+                Inner::outstanding_gone(runtime);
             }
         }
     }

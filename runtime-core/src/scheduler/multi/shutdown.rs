@@ -15,7 +15,7 @@
 //!    empties the queue itself.
 //! 4. The driver is closed: whoever still waits on a socket or a timer is woken and finds an error. So is whoever the
 //!    workers were yet to wake.
-//! 5. The lists are given up, and the tasks still held by somebody are counted (`task/orphans.rs`).
+//! 5. The lists are given up, and the tasks still held by somebody are counted (`task/outstanding.rs`).
 //!
 //! Then whoever waits for the end is told.
 

@@ -3,7 +3,7 @@
 //! Tasks point into their runtime without counting references: a count that every spawn on every core writes would be
 //! the slowest thing in a spawn. Instead all tasks together hold one reference to the runtime. Shutdown cancels them,
 //! counts those whose memory is still in use (a handle or a waker remains), and says so here, once
-//! ([`Orphans::left_behind`]); each of these counts itself off when it is freed ([`Orphans::gone`]), and whichever
+//! ([`Outstanding::add`]); each of these counts itself off when it is freed ([`Outstanding::remove_one`]), and whichever
 //! comes last, shutdown or a task, gives the common reference back.
 //!
 //! A task may be freed after its list was closed but before shutdown has added up all lists: the count then starts
@@ -15,23 +15,23 @@ use crate::primitive::atomic::Ordering::AcqRel;
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Orphans(AtomicUsize);
+pub(crate) struct Outstanding(AtomicUsize);
 
-impl Orphans {
+impl Outstanding {
     pub(crate) fn new() -> Self {
         Self(AtomicUsize::new(0))
     }
 
     /// Shutdown: so many tasks were left on the lists when they were closed. True if none is left by now.
     #[must_use]
-    pub(crate) fn left_behind(&self, tasks: usize) -> bool {
+    pub(crate) fn add(&self, tasks: usize) -> bool {
         // AcqRel: whoever ends it all has seen everything that was done to the runtime through the other tasks.
         self.0.fetch_add(tasks, AcqRel).wrapping_add(tasks) == 0
     }
 
     /// A task of a closed list was freed. True if it was the last.
     #[must_use]
-    pub(crate) fn gone(&self) -> bool {
+    pub(crate) fn remove_one(&self) -> bool {
         self.0.fetch_sub(1, AcqRel) == 1
     }
 }
@@ -42,18 +42,18 @@ mod tests {
 
     #[test]
     fn the_last_of_shutdown_and_tasks_ends_it() {
-        let none = Orphans::new();
-        assert!(none.left_behind(0));
+        let none = Outstanding::new();
+        assert!(none.add(0));
 
-        let early = Orphans::new();
-        assert!(!early.gone());
-        assert!(!early.gone());
-        assert!(early.left_behind(2));
+        let early = Outstanding::new();
+        assert!(!early.remove_one());
+        assert!(!early.remove_one());
+        assert!(early.add(2));
 
-        let late = Orphans::new();
-        assert!(!late.gone());
-        assert!(!late.left_behind(2));
-        assert!(late.gone());
+        let late = Outstanding::new();
+        assert!(!late.remove_one());
+        assert!(!late.add(2));
+        assert!(late.remove_one());
     }
 }
 
@@ -71,21 +71,21 @@ mod loom_tests {
     fn loom_the_last_of_shutdown_and_tasks_ends_the_runtime_alone() {
         loom::model(|| {
             // The cells stand for the runtime's memory: each thread uses its own, and whoever ends it all takes them all.
-            let runtime = Arc::new((Orphans::new(), [(); 3].map(|()| UnsafeCell::new(()))));
-            let leave = |who: usize, is_last: fn(&Orphans) -> bool| {
+            let runtime = Arc::new((Outstanding::new(), [(); 3].map(|()| UnsafeCell::new(()))));
+            let leave = |who: usize, is_last: fn(&Outstanding) -> bool| {
                 let runtime = runtime.clone();
                 move || {
-                    let (orphans, used) = &*runtime;
+                    let (outstanding, used) = &*runtime;
                     used[who].with_mut(|_| ());
-                    let last = is_last(orphans);
+                    let last = is_last(outstanding);
                     if last {
                         used.iter().for_each(|used| used.with_mut(|_| ()));
                     }
                     usize::from(last)
                 }
             };
-            let tasks = [0, 1].map(|task| thread::spawn(leave(task, Orphans::gone)));
-            let ended = leave(2, |orphans| orphans.left_behind(2))();
+            let tasks = [0, 1].map(|task| thread::spawn(leave(task, Outstanding::remove_one)));
+            let ended = leave(2, |outstanding| outstanding.add(2))();
             assert_eq!(ended + tasks.into_iter().map(|task| task.join().unwrap()).sum::<usize>(), 1);
         });
     }
