@@ -8,12 +8,12 @@
 //!
 //! # Dead tasks
 //!
-//! Threads that drop the last reference to such a task push it onto the list's return stack (`task/owner.rs`). Two kinds
-//! of threads free what is there, under the gate:
+//! Threads that drop the last reference to such a task push it onto the list's return stack (`task/owner.rs`). Two
+//! kinds of threads free what is there, under the gate:
 //!
 //! - each spawn, before it allocates. So a program that goes on spawning uses the same memory again;
-//! - the thread whose return carries a nudge, which about one return in 256 does. So dead tasks do not pile up when nobody
-//!   spawns any more.
+//! - the thread whose return carries a nudge, which about one return in 256 does. So dead tasks do not pile up when
+//!   nobody spawns any more.
 //!
 //! A nudge does not wait for the gate: if another thread holds it, the dead tasks wait for the next spawn or nudge. At
 //! shutdown, the thread that closed the gate frees what is left.
