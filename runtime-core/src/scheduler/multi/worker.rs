@@ -36,6 +36,27 @@ use crate::task::{self, Again, Birth, JoinHandle, Notified, Runner};
 /// Once in so many polls of a worker a task that is woken in its poll goes first.
 const COURTESY: u64 = 64;
 
+/// What a thread has a core for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// One of the runtime's workers.
+    Worker,
+    /// A worker in the place of one that is blocked (`spares.rs`).
+    Spare,
+    /// A caller of `block_on`, which runs no tasks (`guest.rs`).
+    BlockOn,
+}
+
+/// How its core stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    InUse,
+    /// A spare worker is one too many, and gives its core back.
+    Retiring,
+    /// The scheduler was ended while this worker was aside (`aside.rs`): its queues and its tasks are no longer its own.
+    Revoked,
+}
+
 /// See the module.
 pub(crate) struct Worker {
     pub(super) runtime: Arc<Inner>,
@@ -46,15 +67,8 @@ pub(crate) struct Worker {
     pub(super) core: Core,
     pub(super) searching: Cell<bool>,
     pub(super) pacing: Pacing,
-    /// A caller of `block_on`, which runs no tasks (`guest.rs`).
-    is_guest: bool,
-    is_spare: bool,
-    /// The scheduler was ended while this worker was aside (`aside.rs`).
-    lost_core: Cell<bool>,
-    /// One or the other: it queues nothing on its own lanes.
-    passes_on: Cell<bool>,
-    /// A spare worker that retires.
-    retires: Cell<bool>,
+    role: Role,
+    standing: Cell<Standing>,
     /// Ticks until the held tasks have their turn (`attendant.rs`).
     pub(super) helds_turn_in: Cell<u32>,
     /// The count of polls from which on a task that is woken in its poll may go first.
@@ -74,8 +88,11 @@ impl Worker {
         let slot = shared.slot(core.index);
         // SAFETY: whoever has the core owns the list, which lies in the runtime. A worker does not change threads.
         let home = unsafe { Home::new(NonNull::from(&slot.owner)) };
-        let is_guest = (shared.workers..shared.slots.len()).contains(&core.index);
-        let is_spare = core.index >= shared.slots.len();
+        let role = match core.index {
+            index if index < shared.workers => Role::Worker,
+            index if index < shared.slots.len() => Role::BlockOn,
+            _ => Role::Spare,
+        };
         let (shared, slot) = (NonNull::from(shared), NonNull::from(slot));
         Self {
             runtime,
@@ -85,11 +102,8 @@ impl Worker {
             core,
             searching: Cell::new(false),
             pacing,
-            is_guest,
-            is_spare,
-            lost_core: Cell::new(false),
-            passes_on: Cell::new(is_guest),
-            retires: Cell::new(false),
+            role,
+            standing: Cell::new(Standing::InUse),
             helds_turn_in: Cell::new(0),
             courtesy_from: Cell::new(0),
             collecting: Cell::new(false),
@@ -111,34 +125,41 @@ impl Worker {
     /// Its core, unless that is lost.
     pub(super) fn into_core(self) -> Option<Core> {
         self.home.send_post();
-        (!self.lost_core.get()).then_some(self.core)
+        (self.standing.get() != Standing::Revoked).then_some(self.core)
     }
 
-    /// The scheduler was ended while this worker was aside: its list and its lanes are no longer its own.
+    /// The scheduler was ended while this worker was aside.
     pub(super) fn lose_core(&self) {
-        self.lost_core.set(true);
-        self.passes_on.set(true);
+        self.standing.set(Standing::Revoked);
         self.home.abandon();
     }
 
     pub(super) fn has_lost_core(&self) -> bool {
-        self.lost_core.get()
+        self.standing.get() == Standing::Revoked
     }
 
     pub(super) fn is_guest(&self) -> bool {
-        self.is_guest
+        self.role == Role::BlockOn
+    }
+
+    fn is_spare(&self) -> bool {
+        self.role == Role::Spare
+    }
+
+    fn is_retiring(&self) -> bool {
+        self.standing.get() == Standing::Retiring
     }
 
     /// Its number among the slots that were there from the start; spare workers have none.
     #[inline]
     pub(crate) fn index(&self) -> Option<usize> {
-        (!self.is_spare).then_some(self.core.index)
+        (!self.is_spare()).then_some(self.core.index)
     }
 
     /// The same, if this is a worker of that runtime.
     #[inline]
     pub(crate) fn index_at(&self, runtime: &Inner) -> Option<usize> {
-        (self.is_of(runtime) && !self.is_spare).then_some(self.core.index)
+        (self.is_of(runtime) && !self.is_spare()).then_some(self.core.index)
     }
 
     #[inline]
@@ -208,7 +229,8 @@ impl Worker {
     pub(super) fn push(&self, task: Notified) {
         debug_assert!(!self.collecting.get(), "the drivers only wake");
         self.counters().local_schedules.add(1);
-        if self.passes_on.get() {
+        // Neither has queues of its own that anybody serves.
+        if self.is_guest() || self.has_lost_core() {
             self.shared().inject(&self.runtime, task);
             return;
         }
@@ -239,7 +261,7 @@ impl Worker {
 
     /// The loop of a worker thread.
     pub(super) fn run(&self) {
-        if self.is_spare {
+        if self.is_spare() {
             // It was started because nobody looks after things: above all the drivers. What those wake, and have woken on
             // the lanes of those that are stuck, comes before what else lies about, of which any may block again.
             self.pacing.end_now();
@@ -258,7 +280,7 @@ impl Worker {
             }
             if self.pacing.tick() {
                 self.maintain();
-                if self.retires.get() {
+                if self.is_retiring() {
                     break;
                 }
             }
@@ -279,18 +301,18 @@ impl Worker {
                 None => self.next_task(),
             };
             match next {
-                Some(task) if self.is_spare && self.passes_over(&task) => self.hold(task),
+                Some(task) if self.is_spare() && self.passes_over(&task) => self.hold(task),
                 Some(task) => yielded = self.execute(task),
                 None => {
                     self.idle();
-                    if self.retires.get() {
+                    if self.is_retiring() {
                         break;
                     }
                 }
             }
         }
         match yielded {
-            Some(task) if self.lost_core.get() => self.shared().inject(&self.runtime, task),
+            Some(task) if self.has_lost_core() => self.shared().inject(&self.runtime, task),
             Some(task) => self.put_back(task),
             None => {}
         }
@@ -301,15 +323,17 @@ impl Worker {
 
     /// Whether this is a spare worker, and one too many. If so it is on its way out.
     pub(super) fn may_retire(&self) -> bool {
-        let retires = self.is_spare && !self.is_attendant() && self.shared().spares.balance.retire();
-        debug_assert!(!self.retires.get(), "it retires once");
-        self.retires.set(retires);
+        let retires = self.is_spare() && !self.is_attendant() && self.shared().spares.balance.retire();
+        if retires {
+            debug_assert!(!self.is_retiring(), "it retires once");
+            self.standing.set(Standing::Retiring);
+        }
         retires
     }
 
     /// A spare worker that retires leaves nothing behind that anybody relied on it for.
     pub(super) fn depart(&self) {
-        if !self.retires.get() {
+        if !self.is_retiring() {
             return;
         }
         let shared = self.shared();
@@ -380,7 +404,7 @@ impl Worker {
     #[cold]
     fn push_woken(&self, task: Notified) {
         let polls = self.counters().polls.get();
-        if self.lost_core.get() {
+        if self.has_lost_core() {
             self.shared().inject(&self.runtime, task);
         } else if polls < self.courtesy_from.get() {
             self.put_back(task);
