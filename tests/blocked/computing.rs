@@ -114,7 +114,7 @@ fn i7_tasks_that_compute_spawned_in_many_places_hold_up_nothing_else() {
     let _watchdog = watchdog();
     let runtime = runtime(2);
     let spin = Spin::default();
-    // The attendant cannot know them before it has tried one of each.
+    // The responder cannot know them before it has tried one of each.
     let spawn = |place: SpawnSpinning| (0..10).map(move |_| place);
     let spinning = PLACES.into_iter().flat_map(spawn).map(|spawn| spawn(&runtime, spin.clone())).collect();
     runtime.block_on(runtime.spawn(everything_else())).unwrap();

@@ -14,9 +14,8 @@
 //! A task with `n` others in front of it on its lane is therefore polled within `4 * (n + 1)` ticks (and one, if it had just
 //! yielded), and the injector's turns in between. Those come every `i` ticks: 61 as long as polls are shorter than a third of a
 //! microsecond, and 2 at the least, if polls are of 10 us and more and there always is something in the injector. With K
-//! runnable tasks on the worker each is polled within `4 * K * i / (i - 1) + 61` ticks, whatever the others do. (Beside an
-//! attendant, whose held tasks have a turn every fourth tick, a third more; and a task that it takes begins at the end of that
-//! line, once a poll.) Steals only shorten the line; a task that is stolen begins at the end of its lane here, with at most a
+//! runnable tasks on the worker each is polled within `4 * K * i / (i - 1) + 61` ticks, whatever the others do. (A task that
+//! goes into quarantine, `responder.rs`, begins its wait anew when it comes out.) Steals only shorten the line; a task that is stolen begins at the end of its lane here, with at most a
 //! batch of others that came with it. A task that is taken from the injector begins at the end of the due lane, with so few
 //! others that they are polled before the next turn; on a worker without tasks, on the fair lane.
 //!

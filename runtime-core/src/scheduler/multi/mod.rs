@@ -9,13 +9,12 @@
 //!   falls asleep, `idle/` the protocol of that, `signal.rs` what all workers are told, `guest.rs` what `block_on` does on
 //!   its caller's thread.
 //! - Workers that are blocked: `monitor/` looks after them, `spares.rs` stand in for them, `balance.rs` says how many,
-//!   `attendant.rs` which one keeps free, `aside.rs` what a worker does that says so itself.
+//!   `responder.rs` which one keeps free, `aside.rs` what a worker does that says so itself.
 //! - Beginning and end: `lifecycle.rs` says which thread has which core, `shutdown.rs` starts and ends them.
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
 mod aside;
-mod attendant;
 mod balance;
 mod drivers;
 mod guest;
@@ -24,6 +23,7 @@ mod lanes;
 mod lifecycle;
 mod lifo_slot;
 mod monitor;
+mod responder;
 mod rest;
 mod shutdown;
 mod signal;
@@ -42,13 +42,13 @@ use crate::primitive::{Injector, Parker};
 use crossbeam_utils::CachePadded;
 
 pub(crate) use self::aside::outside;
-use self::attendant::Attendance;
 pub(crate) use self::guest::block_on;
 use self::idle::Idle;
 use self::lanes::Lanes;
 pub(crate) use self::lanes::take_one;
 use self::lifecycle::Lifecycle;
 use self::monitor::Monitor;
+use self::responder::Response;
 use self::signal::Signal;
 use self::slot::Slot;
 use self::spares::Spares;
@@ -83,7 +83,7 @@ pub(crate) struct Shared {
     slots: Box<[CachePadded<Slot>]>,
     workers: usize,
     spares: Spares,
-    attendance: Attendance,
+    response: Response,
     /// For the spare workers' streams.
     rng: Generator,
     injector: Injector<Notified>,
@@ -137,7 +137,7 @@ impl Shared {
             slots: slots.into(),
             workers: config.worker_threads,
             spares: Spares::new(config.spare_workers(), config.thread_keep_alive),
-            attendance: Attendance::new(),
+            response: Response::new(),
             rng,
             injector: Injector::new(),
             foreign_wakers: Injector::new(),
@@ -233,18 +233,18 @@ impl Shared {
         }
     }
 
-    /// Whether a worker sleeps that would take whatever there is. (Wrongly yes while the attendant queues a part of what the
+    /// Whether a worker sleeps that would take whatever there is. (Wrongly yes while the responder queues a part of what the
     /// drivers bring: the monitor looks again.)
     fn has_sleepers(&self) -> bool {
-        let attendant = self.attendance.attendant().map(|index| self.slot(index));
-        self.idle.sleepers() > usize::from(attendant.is_some_and(|slot| slot.current.is_resting()))
+        let responder = self.response.responder().map(|index| self.slot(index));
+        self.idle.sleepers() > usize::from(responder.is_some_and(|slot| slot.current.is_resting()))
     }
 
     /// Wakes a worker that sleeps, if there is one: whether or not somebody searches.
     fn wake_somebody(&self, runtime: &Inner) -> bool {
-        let attendant = self.attendance.attendant();
-        // What there is may not be for the attendant.
-        let worker = self.idle.wake_one_of(|worker| Some(worker) != attendant).or_else(|| self.idle.wake_any());
+        let responder = self.response.responder();
+        // What there is may not be for the responder.
+        let worker = self.idle.wake_one_of(|worker| Some(worker) != responder).or_else(|| self.idle.wake_any());
         if let Some(worker) = worker {
             self.unpark(runtime, worker);
         }
@@ -264,9 +264,9 @@ impl Shared {
         !self.injector.is_empty() || !self.foreign_wakers.is_empty() || self.victims().any(Slot::has_surplus)
     }
 
-    /// Whether work waits that somebody should be woken for: also what the attendant holds.
+    /// Whether work waits that somebody should be woken for: also what is in quarantine.
     fn does_work_wait(&self) -> bool {
-        self.has_surplus() || self.attendance.held() > 0
+        self.has_surplus() || self.response.quarantined() > 0
     }
 
     /// Calls the wakers that the drivers have left, one by one: whoever comes along meanwhile takes the next.
@@ -365,7 +365,7 @@ impl Shared {
     }
 
     pub(crate) fn injector_depth(&self) -> usize {
-        self.injector.len() + self.attendance.held()
+        self.injector.len() + self.response.quarantined()
     }
 }
 

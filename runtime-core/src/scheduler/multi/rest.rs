@@ -34,7 +34,7 @@ impl Worker {
 
     fn has_work_come(&self) -> bool {
         let shared = self.shared();
-        shared.has_surplus() || self.has_held() || shared.is_closing()
+        shared.has_surplus() || self.has_quarantined() || shared.is_closing()
     }
 
     /// Goes to sleep, unless there is work after all. It has had none since `began`.
@@ -74,14 +74,13 @@ impl Worker {
         let shared = self.shared();
         let index = self.core.index;
         shared.idle.start_sleep(index, self.searching.replace(false));
-        if shared.has_surplus() || self.has_held() {
+        if shared.has_surplus() || self.has_quarantined() {
             if !shared.idle.end_sleep(index) {
                 shared.idle.resume_search();
             }
             self.searching.set(true);
             return false;
         }
-        self.hand_on_held();
         self.collecting.set(true);
         self.slot().current.rest(true);
         let mut slept = Slept::NotAtAll;

@@ -155,13 +155,13 @@ impl Shared {
         self.take_spares_core(runtime).is_some_and(|core| self.start_spare_with(runtime, core))
     }
 
-    /// The same, for the attendant.
-    pub(super) fn start_attendant(&self, runtime: &Arc<Inner>) -> bool {
+    /// The same, for the responder.
+    pub(super) fn start_responder(&self, runtime: &Arc<Inner>) -> bool {
         let Some(core) = self.take_spares_core(runtime) else { return false };
-        self.attendance.appoint(core.index);
+        self.response.appoint(core.index);
         let has_started = self.start_spare_with(runtime, core);
         if !has_started {
-            self.dismiss_attendant(runtime);
+            self.response.dismiss();
         }
         has_started
     }
@@ -267,6 +267,6 @@ impl Shared {
         while let Some(task) = super::lanes::take_one(&self.injector) {
             drop(task);
         }
-        self.attendance.drain().for_each(drop::<Notified>);
+        self.response.drain().for_each(drop::<Notified>);
     }
 }

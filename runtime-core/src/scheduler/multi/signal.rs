@@ -3,16 +3,14 @@
 //! - That the runtime closes: for everybody, and for ever.
 //! - That nobody has looked after the drivers for some time, although everybody moves: a worker looks after them when it has
 //!   polled so many tasks, and learns only then how long these take. This is for one of them, whoever comes along first.
-//! - That there are held tasks, or may be (`attendant.rs`), which then have a turn.
 //!
-//! The latter two are the monitor's to say. What is read late of them is made good at its next sample.
+//! The latter is the monitor's to say. If it is read late, the monitor says it again at its next sample.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 const CLOSING: u32 = 1;
 const DRIVERS: u32 = 2;
-const HELD: u32 = 4;
 
 /// What a worker has read.
 #[derive(Clone, Copy)]
@@ -27,11 +25,6 @@ impl Told {
     #[inline]
     pub(super) fn drivers_wait(self) -> bool {
         self.0 & DRIVERS != 0
-    }
-
-    #[inline]
-    pub(super) fn may_be_held(self) -> bool {
-        self.0 & HELD != 0
     }
 }
 
@@ -53,13 +46,6 @@ impl Signal {
     /// Somebody is to look after the drivers.
     pub(super) fn call_to_drivers(&self) {
         self.0.fetch_or(DRIVERS, Relaxed);
-    }
-
-    /// Whether there may be held tasks.
-    pub(super) fn set_held(&self, may_be: bool) {
-        if self.get().may_be_held() != may_be {
-            self.0.fetch_xor(HELD, Relaxed);
-        }
     }
 
     /// Whether the caller is the one to look after the drivers.
@@ -85,16 +71,5 @@ mod tests {
         signal.call_to_drivers();
         assert!(signal.take_call());
         assert!(signal.get().is_closing());
-    }
-
-    #[test]
-    fn that_tasks_are_held_is_told_until_it_is_over() {
-        let signal = Signal::default();
-        signal.set_held(true);
-        signal.set_held(true);
-        assert!(signal.get().may_be_held() && !signal.get().drivers_wait());
-        signal.set_held(false);
-        signal.set_held(false);
-        assert!(signal.get().0 == 0);
     }
 }

@@ -1,4 +1,4 @@
-//! How a worker comes by tasks that are not on its own lanes: from the injector, from the attendant, and from other workers,
+//! How a worker comes by tasks that are not on its own lanes: from the injector, out of quarantine, and from other workers,
 //! when it has none left or when one of them is missing.
 
 use std::ptr;
@@ -22,16 +22,16 @@ fn is_missing(unseen: u64, own_interval: u64) -> bool {
 }
 
 impl Worker {
-    /// Moves a fair share of the injector's tasks here, and one that the attendant holds. Returns one of them.
+    /// Moves a fair share of the injector's tasks here, and one out of quarantine. Returns one of them.
     pub(super) fn take_injected(&self) -> Option<Notified> {
         let shared = self.shared();
-        let held = self.take_held();
-        let task = match (self.core.lanes.take_batch(&shared.injector, shared.processors), held) {
-            (Some(task), Some(held)) => {
-                self.core.lanes.push_event(held);
+        let quarantined = self.take_quarantined();
+        let task = match (self.core.lanes.take_batch(&shared.injector, shared.processors), quarantined) {
+            (Some(task), Some(quarantined)) => {
+                self.core.lanes.push_event(quarantined);
                 task
             }
-            (task, held) => task.or(held)?,
+            (task, quarantined) => task.or(quarantined)?,
         };
         // Whoever pushed them may have seen that they were taken, and woken nobody. (A searcher offers what it has when
         // it stops.)

@@ -69,8 +69,6 @@ pub(crate) struct Worker {
     pub(super) pacing: Pacing,
     role: Role,
     standing: Cell<Standing>,
-    /// Ticks until the held tasks have their turn (`attendant.rs`).
-    pub(super) helds_turn_in: Cell<u32>,
     /// The count of polls from which on a task that is woken in its poll may go first.
     courtesy_from: Cell<u64>,
     /// Whether the drivers are being polled: what they wake is collected in `batch`.
@@ -104,7 +102,6 @@ impl Worker {
             pacing,
             role,
             standing: Cell::new(Standing::InUse),
-            helds_turn_in: Cell::new(0),
             courtesy_from: Cell::new(0),
             collecting: Cell::new(false),
             batch: UnsafeCell::new(Vec::new()),
@@ -284,14 +281,7 @@ impl Worker {
                     break;
                 }
             }
-            // After maintenance, which may have brought something.
-            let is_helds_turn = told.may_be_held() && self.is_helds_turn();
             let next = match yielded.take() {
-                task if is_helds_turn => match self.next_at_helds_turn(task) {
-                    // Somebody was quicker.
-                    None => continue,
-                    held => held,
-                },
                 // To put it into a queue and take it out again would cost as much as its poll.
                 Some(task) if self.core.lanes.is_alone() => Some(task),
                 Some(task) => {
@@ -301,7 +291,7 @@ impl Worker {
                 None => self.next_task(),
             };
             match next {
-                Some(task) if self.is_spare() && self.passes_over(&task) => self.hold(task),
+                Some(task) if self.is_spare() && self.leaves_to_others(&task) => self.quarantine(task),
                 Some(task) => yielded = self.execute(task),
                 None => {
                     self.idle();
@@ -323,7 +313,7 @@ impl Worker {
 
     /// Whether this is a spare worker, and one too many. If so it is on its way out.
     pub(super) fn may_retire(&self) -> bool {
-        let retires = self.is_spare() && !self.is_attendant() && self.shared().spares.balance.retire();
+        let retires = self.is_spare() && !self.is_responder() && self.shared().spares.balance.retire();
         if retires {
             debug_assert!(!self.is_retiring(), "it retires once");
             self.standing.set(Standing::Retiring);
@@ -358,18 +348,6 @@ impl Worker {
             return Some(task);
         }
         lanes.next().or_else(|| self.take_injected()).or_else(|| self.search())
-    }
-
-    /// By itself, and without a look at the lanes, for the same reason. (It saves a twentieth of a spawn.)
-    #[cold]
-    fn next_at_helds_turn(&self, yielded: Option<Notified>) -> Option<Notified> {
-        if let Some(task) = yielded {
-            self.put_back(task);
-        }
-        // With nothing on the lanes the injector comes first, as ever; a held task comes along.
-        let injected =
-            if self.core.lanes.is_injectors_turn() || !self.has_queued() { self.take_injected() } else { None };
-        injected.or_else(|| self.take_held())
     }
 
     /// Runs a task. Gives it back if it has yielded.

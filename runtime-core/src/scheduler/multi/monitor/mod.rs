@@ -34,11 +34,11 @@
 //! waker, no write to stderr. Reports are made by the reporter (`crate::reporter`); the names of the threads
 //! that it starts were made before (`runtime/names.rs`).
 
-mod attendant;
 mod doze;
 mod pace;
 mod policy;
 mod report;
+mod sites;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,11 +49,11 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use self::attendant::{Former, Patrol, Places};
 use self::doze::Doze;
 use self::pace::{Mood, Pace};
 use self::policy::{Help, Situation};
 use self::report::Reports;
+use self::sites::{BlockingSites, Former};
 use self::watch::{Event, Passed, Progress, Seen, Watch};
 use super::{Multi, Shared, Slot};
 use crate::blocked::{BlockedHook, Stack};
@@ -117,8 +117,8 @@ impl Monitor {
         shared.spares.balance.at_rest(shared.workers).is_some_and(|sleepers| shared.idle.sleepers() == sleepers)
             && shared.driver.is_attended()
             && shared.victims().all(|slot| slot.lanes.len() == 0)
-            && shared.attendance.attendant().is_none()
-            && shared.attendance.held() == 0
+            && shared.response.responder().is_none()
+            && shared.response.quarantined() == 0
     }
 }
 
@@ -180,8 +180,7 @@ struct Rounds<'a> {
     trouble: Duration,
     /// How many spares are needed for those that are stuck.
     needed: usize,
-    places: Places,
-    patrol: Patrol,
+    sites: BlockingSites,
     former: Former,
 }
 
@@ -202,8 +201,7 @@ impl<'a> Rounds<'a> {
             reports: Reports::new(shared.monitor.hook.clone()),
             trouble: Duration::ZERO,
             needed: 0,
-            places: Places::default(),
-            patrol: Patrol::default(),
+            sites: BlockingSites::default(),
             former: Former::default(),
         }
     }
@@ -226,14 +224,14 @@ impl<'a> Rounds<'a> {
         if progress.contains(&Progress::Stuck) || !self.trouble.is_zero() && progress.contains(&Progress::Slow) {
             self.read_threads(&mut progress);
         }
-        self.watch_attendant(&mut progress, passed.real);
+        self.watch_responder(&mut progress, passed.counted);
         let situation = self.situation(&progress, passed.counted);
         if situation.stuck > 0 && situation.is_nobody_moving() && situation.waits() > 0 {
             self.trouble = TROUBLE;
         }
         let help = situation.help();
-        if help.attend || situation.is_attended {
-            self.note_places(&progress);
+        if help.respond || situation.has_responder {
+            self.note_sites(&progress);
         }
         self.note_events(&progress, &situation, help);
         if help.wake {
@@ -274,13 +272,13 @@ impl<'a> Rounds<'a> {
     /// Starts spares, until there may be no more, or the operating system refuses one.
     fn start(&mut self, help: Help) {
         let shared = self.shared;
-        if help.attend {
+        if help.respond {
             // Should it be refused there is none.
-            shared.start_attendant(self.runtime);
+            shared.start_responder(self.runtime);
         }
-        if !(0..help.start).all(|_| shared.start_spare(self.runtime)) && shared.attendance.attendant().is_some() {
-            // What it holds may be what the others wait for.
-            self.dismiss_attendant();
+        if !(0..help.start).all(|_| shared.start_spare(self.runtime)) && shared.response.responder().is_some() {
+            // What it leaves alone may be what the others wait for.
+            self.dismiss_responder();
         }
     }
 
@@ -296,7 +294,7 @@ impl<'a> Rounds<'a> {
                 shared.signal.call_to_drivers();
             }
         }
-        let is_attended = shared.attendance.attendant().is_some();
+        let has_responder = shared.response.responder().is_some();
         let in_trouble = !self.trouble.is_zero();
         let patience = if in_trouble { pace::ALERT } else { shared.monitor.threshold };
         let mut situation = Situation {
@@ -305,12 +303,11 @@ impl<'a> Rounds<'a> {
             queued: shared.injector_depth() + shared.foreign_wakers.len(),
             stranded: shared.foreign_wakers.len(),
             injected: shared.injector.len(),
-            held: shared.attendance.held(),
             drivers_wait: self.drivers.neglected >= patience && is_anything_awaited(self.runtime),
-            is_attended,
-            former_attendants: self.former.count(|slot| shared.lifecycle.visit_vacant(slot, || ())),
+            has_responder,
+            former_responders: self.former.count(|slot| shared.lifecycle.visit_vacant(slot, || ())),
             has_sleepers: shared.has_sleepers(),
-            spares: shared.spares.balance.running().saturating_sub(usize::from(is_attended)),
+            spares: shared.spares.balance.running().saturating_sub(usize::from(has_responder)),
             workers: shared.workers,
             in_trouble,
             ..Situation::default()
@@ -347,14 +344,14 @@ impl<'a> Rounds<'a> {
     fn read_threads(&mut self, progress: &mut [Progress]) {
         let mut readings = 0;
         let threshold = self.shared.monitor.threshold;
-        let attendant = self.shared.attendance.attendant().map(|attendant| self.number_of(attendant));
+        let responder = self.shared.response.responder().map(|responder| self.number_of(responder));
         for (number, how) in progress.iter_mut().enumerate() {
             if !matches!(how, Progress::Slow | Progress::Stuck) {
                 continue;
             }
             let watch = &mut self.watches[number];
             let is_worth_it = readings < READINGS || !watch.is_proven(threshold) || !watch.has_reading();
-            if (is_worth_it || Some(number) == attendant)
+            if (is_worth_it || Some(number) == responder)
                 && let Some(reading) = self.shared.victim(number).and_then(|slot| slot.current.thread()?.read())
             {
                 readings += 1;
@@ -414,11 +411,11 @@ impl<'a> Rounds<'a> {
         } else {
             situation.stuck
         };
-        let attendant = shared.attendance.attendant();
-        let surplus = shared.spares.balance.set_stuck(self.needed + usize::from(attendant.is_some() || help.attend));
+        let responder = shared.response.responder();
+        let surplus = shared.spares.balance.set_stuck(self.needed + usize::from(responder.is_some() || help.respond));
         for _ in 0..surplus {
             // It finds nothing to do, and that it is not needed.
-            let may_go = |worker| worker >= shared.slots.len() && Some(worker) != attendant;
+            let may_go = |worker| worker >= shared.slots.len() && Some(worker) != responder;
             let Some(spare) = shared.idle.wake_one_of(may_go) else { break };
             shared.unpark(self.runtime, spare);
         }

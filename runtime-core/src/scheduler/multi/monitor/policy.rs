@@ -8,9 +8,10 @@
 //! - If nobody moves, spares are started: as many as are blocked, and at each further sample as many again as there are
 //!   threads, because hundreds of tasks may block one after another. While such trouble is fresh, a worker that has not
 //!   moved for one sample is taken to be stuck.
-//! - The very first is the *attendant*, which keeps out of what keeps the others busy (`../attendant.rs`). It counts
-//!   neither among those that move nor among the spares. One that gets stuck itself is no attendant any more, but a spare;
-//!   the next one is started also if somebody else lacks a processor. There may be [`ATTENDANTS`] such spares.
+//! - The very first is the *responder*, which keeps free of what keeps the others busy (`../responder.rs`). It counts
+//!   neither among those that move nor among the spares. One that gets stuck itself is no responder any more, but a spare;
+//!   the next one is started also if somebody else lacks a processor. There may be as many such spares as there are sites
+//!   that a responder can know.
 //! - If others move, those that are stuck asleep are replaced, one for one: their processors are idle, and there is
 //!   more to do. Those that are stuck computing are not: their processors are not idle.
 //! - Threads that compute are no reason to start ever more. Beyond the number of those asleep there are at most
@@ -18,22 +19,23 @@
 //!   sleeps, but not of more than [`UNKNOWN`].
 
 use super::pace::Mood;
+use crate::scheduler::multi::responder::MAX_SITES;
 
 /// So many spares for each worker may be in use beyond those whose place is that of a sleeping thread.
 const COMPUTING: usize = 2;
 /// And so many in the place of threads of which nothing is known.
 const UNKNOWN: usize = 64;
-/// And so many more that have been the attendant, and got stuck. (A number of its own: those that were started for threads
-/// which slept, and compute now, must not leave the others without an attendant.)
-const ATTENDANTS: usize = 32;
+/// And this many more that have been the responder, and got stuck: one for each site. (A limit of its own: those that were
+/// started for threads which slept, and compute now, must not leave the others without a responder.)
+const FORMER_RESPONDERS: usize = MAX_SITES;
 
 /// What a sample saw. Spare workers count as workers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Situation {
-    /// There is an attendant. In no other number it is counted.
-    pub(super) is_attended: bool,
-    /// Spares that have been the attendant.
-    pub(super) former_attendants: usize,
+    /// There is a responder. In no other number it is counted.
+    pub(super) has_responder: bool,
+    /// Spares that have been the responder.
+    pub(super) former_responders: usize,
     /// Workers in another poll than at the last sample, or that would be, had they a processor.
     pub(super) moving: usize,
     /// Of these, the latter.
@@ -55,8 +57,6 @@ pub(super) struct Situation {
     pub(super) stranded: usize,
     /// Tasks that anybody may take: in the injector.
     pub(super) injected: usize,
-    /// Tasks that anybody may take but the attendant.
-    pub(super) held: usize,
     /// All tasks that are queued anywhere.
     pub(super) queued: usize,
     /// Timers and sockets wait, and nobody looks after them.
@@ -75,8 +75,8 @@ pub(super) struct Situation {
 pub(super) struct Help {
     pub(super) wake: bool,
     pub(super) start: usize,
-    /// One more, as the attendant.
-    pub(super) attend: bool,
+    /// One more, as the responder.
+    pub(super) respond: bool,
 }
 
 impl Situation {
@@ -117,16 +117,16 @@ impl Situation {
         if !is_stuck && self.aside <= self.spares {
             return Help::default();
         }
-        // Those who move come for what is injected, or held.
+        // Those who move come for what is injected.
         let does_anybody_come = self.moving > self.excused;
         let is_wanted = self.drivers_wait || self.stranded > 0 || self.injected > 0 && !does_anybody_come;
         if self.has_sleepers {
-            return Help { wake: is_wanted || self.held > 0 && !does_anybody_come, ..Help::default() };
+            return Help { wake: is_wanted, ..Help::default() };
         }
         let waits = self.waits();
         let assumed = self.asleep + self.aside + self.unknown.min(UNKNOWN) + COMPUTING * self.workers;
-        if is_stuck && self.is_nobody_moving() && waits > 0 && !self.is_attended {
-            return Help { attend: self.former_attendants < ATTENDANTS, ..Help::default() };
+        if is_stuck && self.is_nobody_moving() && waits > 0 && !self.has_responder {
+            return Help { respond: self.former_responders < FORMER_RESPONDERS, ..Help::default() };
         }
         let start = if self.is_standstill() {
             waits.min(self.blocked())
@@ -136,8 +136,8 @@ impl Situation {
             0
         };
         let room = assumed.saturating_sub(self.spares);
-        // The attendant may sleep.
-        Help { wake: self.is_attended && is_wanted, start: start.min(room), ..Help::default() }
+        // The responder may sleep.
+        Help { wake: self.has_responder && is_wanted, start: start.min(room), ..Help::default() }
     }
 }
 
@@ -145,18 +145,18 @@ impl Situation {
 mod tests {
     use super::*;
 
-    const NONE: Help = Help { wake: false, start: 0, attend: false };
+    const NONE: Help = Help { wake: false, start: 0, respond: false };
     const WAKE: Help = Help { wake: true, ..NONE };
-    const ATTEND: Help = Help { attend: true, ..NONE };
+    const RESPOND: Help = Help { respond: true, ..NONE };
 
     fn start(start: usize) -> Help {
         Help { start, ..NONE }
     }
 
-    /// Two workers asleep in a system call, ten tasks behind them, and an attendant.
+    /// Two workers asleep in a system call, ten tasks behind them, and a responder.
     const BLOCKED: Situation = Situation {
-        is_attended: true,
-        former_attendants: 0,
+        has_responder: true,
+        former_responders: 0,
         moving: 0,
         excused: 0,
         slow: 0,
@@ -168,7 +168,6 @@ mod tests {
         coming: 0,
         stranded: 0,
         injected: 0,
-        held: 0,
         queued: 10,
         drivers_wait: false,
         has_sleepers: false,
@@ -206,8 +205,7 @@ mod tests {
         assert_eq!(situation.help(), NONE);
         assert_eq!(Situation { stranded: 10, ..situation }.help(), WAKE);
         assert_eq!(Situation { injected: 1, ..situation }.help(), WAKE, "nobody has come for it");
-        assert_eq!(Situation { held: 1, ..situation }.help(), WAKE, "nor for that");
-        assert_eq!(Situation { injected: 1, held: 1, moving: 1, ..situation }.help(), NONE, "that one will");
+        assert_eq!(Situation { injected: 1, moving: 1, ..situation }.help(), NONE, "that one will");
         assert_eq!(Situation { injected: 1, moving: 1, excused: 1, ..situation }.help(), WAKE, "had it a processor");
     }
 
@@ -254,17 +252,17 @@ mod tests {
     }
 
     #[test]
-    fn the_first_spare_is_the_attendant() {
-        let blocked = Situation { is_attended: false, ..BLOCKED };
-        assert_eq!(blocked.help(), ATTEND);
-        assert_eq!(Situation { asleep: 0, stuck_asleep: 0, ..blocked }.help(), ATTEND, "also where all compute");
-        assert_eq!(Situation { moving: 1, excused: 1, ..blocked }.help(), ATTEND, "or lack a processor");
-        assert_eq!(Situation { moving: 1, ..blocked }.help(), start(2), "one that moves attends");
+    fn the_first_spare_is_the_responder() {
+        let blocked = Situation { has_responder: false, ..BLOCKED };
+        assert_eq!(blocked.help(), RESPOND);
+        assert_eq!(Situation { asleep: 0, stuck_asleep: 0, ..blocked }.help(), RESPOND, "also where all compute");
+        assert_eq!(Situation { moving: 1, excused: 1, ..blocked }.help(), RESPOND, "or lack a processor");
+        assert_eq!(Situation { moving: 1, ..blocked }.help(), start(2), "one that moves responds");
         assert_eq!(Situation { queued: 0, ..blocked }.help(), NONE, "to nothing");
-        let many = Situation { spares: 500, former_attendants: ATTENDANTS - 1, ..blocked };
-        assert_eq!(many.help(), ATTEND, "however many were started while others slept");
-        assert_eq!(Situation { former_attendants: ATTENDANTS, ..many }.help(), NONE);
-        assert!(!BLOCKED.help().wake, "what is held is not for it");
+        let many = Situation { spares: 500, former_responders: FORMER_RESPONDERS - 1, ..blocked };
+        assert_eq!(many.help(), RESPOND, "however many were started while others slept");
+        assert_eq!(Situation { former_responders: FORMER_RESPONDERS, ..many }.help(), NONE);
+        assert!(!BLOCKED.help().wake, "what is in quarantine is not for it");
         assert!(Situation { stranded: 1, ..BLOCKED }.help().wake);
         assert!(Situation { drivers_wait: true, ..BLOCKED }.help().wake);
     }

@@ -6,7 +6,7 @@ use crate::blocked::{Activity, Reading, Stack, Times};
 use crate::scheduler::multi::slot::Doing;
 
 /// On a machine so busy that a thread gets next to no processor time, a long poll cannot be told from a short one.
-const BENEFIT_OF_DOUBT: Duration = Duration::from_secs(1);
+pub(super) const BENEFIT_OF_DOUBT: Duration = Duration::from_secs(1);
 
 /// The time between two samples.
 #[derive(Clone, Copy, Debug)]
