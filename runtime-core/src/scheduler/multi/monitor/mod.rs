@@ -63,12 +63,13 @@ use crate::metrics::Counter;
 use crate::primitive::Parker;
 use crate::runtime::{Config, Inner};
 
-/// For how long it is known that nobody moved, a while ago.
+/// For this long after a standstill a worker that has not moved for one sample is taken to be stuck.
 const TROUBLE: Duration = Duration::from_secs(1);
-/// A poll that is blocked for so long is reported before it ends.
+/// A poll that is blocked for this long is reported before it ends.
 const REPORT_AFTER: Duration = Duration::from_secs(1);
-/// The state of so many threads is read at each sample. Of further ones it is read once a poll.
-const READINGS: usize = 32;
+/// The most threads whose state is read at each sample. That of further threads is read once a poll. (To read one takes
+/// some ten microseconds.)
+const MAX_READINGS: usize = 32;
 
 /// What the workers see of the monitor.
 pub(super) struct Monitor {
@@ -350,7 +351,7 @@ impl<'a> Rounds<'a> {
                 continue;
             }
             let watch = &mut self.watches[number];
-            let is_worth_it = readings < READINGS || !watch.is_proven(threshold) || !watch.has_reading();
+            let is_worth_it = readings < MAX_READINGS || !watch.is_proven(threshold) || !watch.has_reading();
             if (is_worth_it || Some(number) == responder)
                 && let Some(reading) = self.shared.victim(number).and_then(|slot| slot.current.thread()?.read())
             {

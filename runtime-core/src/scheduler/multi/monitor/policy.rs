@@ -15,16 +15,16 @@
 //! - If others move, those that are stuck asleep are replaced, one for one: their processors are idle, and there is
 //!   more to do. Those that are stuck computing are not: their processors are not idle.
 //! - Threads that compute are no reason to start ever more. Beyond the number of those asleep there are at most
-//!   [`COMPUTING`] spares for each worker. Of a thread of which the operating system tells nothing it is assumed that it
-//!   sleeps, but not of more than [`UNKNOWN`].
+//!   [`MAX_FOR_COMPUTING`] spares for each worker. Of a thread of which the operating system tells nothing it is assumed
+//!   that it sleeps, but not of more than [`MAX_FOR_UNKNOWN`].
 
 use super::pace::Mood;
 use crate::scheduler::multi::responder::MAX_SITES;
 
-/// So many spares for each worker may be in use beyond those whose place is that of a sleeping thread.
-const COMPUTING: usize = 2;
-/// And so many in the place of threads of which nothing is known.
-const UNKNOWN: usize = 64;
+/// The most spares for each worker beyond those that stand in for sleeping threads.
+const MAX_FOR_COMPUTING: usize = 2;
+/// The most spares that stand in for threads of which nothing is known.
+const MAX_FOR_UNKNOWN: usize = 64;
 /// And this many more that have been the responder, and got stuck: one for each site. (A limit of its own: those that were
 /// started for threads which slept, and compute now, must not leave the others without a responder.)
 const FORMER_RESPONDERS: usize = MAX_SITES;
@@ -124,7 +124,7 @@ impl Situation {
             return Help { wake: is_wanted, ..Help::default() };
         }
         let waits = self.waits();
-        let assumed = self.asleep + self.aside + self.unknown.min(UNKNOWN) + COMPUTING * self.workers;
+        let assumed = self.asleep + self.aside + self.unknown.min(MAX_FOR_UNKNOWN) + MAX_FOR_COMPUTING * self.workers;
         if is_stuck && self.is_nobody_moving() && waits > 0 && !self.has_responder {
             return Help { respond: self.former_responders < FORMER_RESPONDERS, ..Help::default() };
         }

@@ -5,8 +5,12 @@ use std::time::Duration;
 use crate::blocked::{Activity, Reading, Stack, Times};
 use crate::scheduler::multi::slot::Doing;
 
-/// On a machine so busy that a thread gets next to no processor time, a long poll cannot be told from a short one.
+/// On a machine so busy that a thread gets next to no processor time, a long poll cannot be told from a short one. No
+/// longer than this is anybody let wait for the proof that it is long.
 pub(super) const BENEFIT_OF_DOUBT: Duration = Duration::from_secs(1);
+
+/// A thread that had the processor for one part in this many of the time was not kept from running.
+const FAIR_PART: u32 = 4;
 
 /// The time between two samples.
 #[derive(Clone, Copy, Debug)]
@@ -169,23 +173,24 @@ impl Watch {
     }
 
     /// Whether it is the poll that takes so long, and not the operating system that lets the thread wait for a
-    /// processor: of a thread that is not asleep, whether it has had a fair part of the time since the first reading, or
-    /// as much as makes a poll too long anyway. Nobody is let wait for the proof for longer than [`BENEFIT_OF_DOUBT`].
+    /// processor: of a thread that is not asleep, whether it has run for a [fair part](FAIR_PART) of the time since the
+    /// first reading, or for the threshold. After [`BENEFIT_OF_DOUBT`] the answer is yes.
     pub(super) fn is_its_own_doing(&self, threshold: Duration) -> bool {
         match self.span() {
             Some((span, gained)) if !self.is_asleep() && self.age < BENEFIT_OF_DOUBT => {
-                !span.is_zero() && (gained.ran * 4 >= span || gained.ran >= threshold)
+                !span.is_zero() && (gained.ran * FAIR_PART >= span || gained.ran >= threshold)
             }
             _ => true,
         }
     }
 
-    /// Whether that can be said to the user's face. One look at a thread that happened to be asleep is enough to help,
-    /// but it may have waited for a processor until then.
+    /// Whether that is certain enough to be reported. One look at a thread that happened to be asleep is enough to help,
+    /// but it may have waited for a processor until then: for a fair part of the time it must not have.
     pub(super) fn is_proven(&self, threshold: Duration) -> bool {
         match self.span() {
             Some((span, gained)) if self.age < BENEFIT_OF_DOUBT => {
-                !span.is_zero() && gained.waited * 4 <= span * 3 && self.is_its_own_doing(threshold)
+                let not_waited = span.saturating_sub(gained.waited);
+                !span.is_zero() && not_waited * FAIR_PART >= span && self.is_its_own_doing(threshold)
             }
             _ => true,
         }
