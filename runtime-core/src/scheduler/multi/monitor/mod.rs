@@ -51,7 +51,7 @@ use parking_lot::Mutex;
 
 use self::doze::Doze;
 use self::pace::{Mood, Pace};
-use self::policy::{Help, Situation};
+use self::policy::{Action, Snapshot};
 use self::report::Reports;
 use self::sites::{BlockingSites, Former};
 use self::watch::{Event, Passed, Progress, Seen, Watch};
@@ -226,23 +226,23 @@ impl<'a> Rounds<'a> {
             self.read_threads(&mut progress);
         }
         self.watch_responder(&mut progress, passed.counted);
-        let situation = self.situation(&progress, passed.counted);
-        if situation.stuck > 0 && situation.is_nobody_moving() && situation.waits() > 0 {
+        let snapshot = self.snapshot(&progress, passed.counted);
+        if snapshot.stuck > 0 && snapshot.is_nobody_moving() && snapshot.waits() > 0 {
             self.trouble = TROUBLE;
         }
-        let help = situation.help();
-        if help.respond || situation.has_responder {
+        let action = snapshot.action();
+        if action.respond || snapshot.has_responder {
             self.note_sites(&progress);
         }
-        self.note_events(&progress, &situation, help);
-        if help.wake {
+        self.note_events(&progress, &snapshot, action);
+        if action.wake {
             shared.wake_somebody(self.runtime);
         }
-        let surplus = self.retire(&situation, help);
+        let surplus = self.retire(&snapshot, action);
         if shared.monitor.rescues {
-            self.start(help);
+            self.start(action);
         }
-        if surplus > 0 { Mood::Alert } else { situation.mood(help) }
+        if surplus > 0 { Mood::Alert } else { snapshot.mood(action) }
     }
 
     fn look(&mut self, passed: Passed) -> Vec<Progress> {
@@ -271,19 +271,19 @@ impl<'a> Rounds<'a> {
     }
 
     /// Starts spares, until there may be no more, or the operating system refuses one.
-    fn start(&mut self, help: Help) {
+    fn start(&mut self, action: Action) {
         let shared = self.shared;
-        if help.respond {
+        if action.respond {
             // Should it be refused there is none.
             shared.start_responder(self.runtime);
         }
-        if !(0..help.start).all(|_| shared.start_spare(self.runtime)) && shared.response.responder().is_some() {
+        if !(0..action.start).all(|_| shared.start_spare(self.runtime)) && shared.response.responder().is_some() {
             // What it leaves alone may be what the others wait for.
             self.dismiss_responder();
         }
     }
 
-    fn situation(&mut self, progress: &[Progress], passed: Duration) -> Situation {
+    fn snapshot(&mut self, progress: &[Progress], passed: Duration) -> Snapshot {
         let shared = self.shared;
         let polls = shared.victims().map(|slot| slot.counters.driver_polls.get()).sum();
         if shared.driver.is_attended() || polls != self.drivers.polls {
@@ -298,7 +298,7 @@ impl<'a> Rounds<'a> {
         let has_responder = shared.response.responder().is_some();
         let in_trouble = !self.trouble.is_zero();
         let patience = if in_trouble { pace::ALERT } else { shared.monitor.threshold };
-        let mut situation = Situation {
+        let mut snapshot = Snapshot {
             coming: shared.spares.coming(),
             aside: shared.spares.balance.aside(),
             queued: shared.injector_depth() + shared.foreign_wakers.len(),
@@ -311,34 +311,34 @@ impl<'a> Rounds<'a> {
             spares: shared.spares.balance.running().saturating_sub(usize::from(has_responder)),
             workers: shared.workers,
             in_trouble,
-            ..Situation::default()
+            ..Snapshot::default()
         };
         for ((&how, watch), slot) in progress.iter().zip(&self.watches).zip(shared.victims()) {
             let queued = slot.lanes.len();
-            situation.queued += queued;
+            snapshot.queued += queued;
             match how {
                 Progress::Away => {}
-                Progress::Moving => situation.moving += 1,
+                Progress::Moving => snapshot.moving += 1,
                 Progress::Excused => {
-                    situation.moving += 1;
-                    situation.excused += 1;
+                    snapshot.moving += 1;
+                    snapshot.excused += 1;
                 }
                 Progress::Slow => {
-                    situation.slow += 1;
-                    situation.stranded += if in_trouble { queued } else { 0 };
+                    snapshot.slow += 1;
+                    snapshot.stranded += if in_trouble { queued } else { 0 };
                 }
                 Progress::Stuck => {
-                    situation.stuck += 1;
-                    situation.stuck_asleep += usize::from(watch.is_asleep());
-                    situation.stranded += queued;
+                    snapshot.stuck += 1;
+                    snapshot.stuck_asleep += usize::from(watch.is_asleep());
+                    snapshot.stranded += queued;
                 }
             }
             if matches!(how, Progress::Slow | Progress::Stuck) {
-                situation.asleep += usize::from(watch.is_asleep() && watch.has_reading());
-                situation.unknown += usize::from(!watch.has_reading());
+                snapshot.asleep += usize::from(watch.is_asleep() && watch.has_reading());
+                snapshot.unknown += usize::from(!watch.has_reading());
             }
         }
-        situation
+        snapshot
     }
 
     /// Asks the operating system what the threads do that do not move. Those that it lets wait for a processor would.
@@ -365,9 +365,9 @@ impl<'a> Rounds<'a> {
     }
 
     /// Counts the polls that are blocked while something waits, and reports those that take very long.
-    fn note_events(&mut self, progress: &[Progress], situation: &Situation, help: Help) {
+    fn note_events(&mut self, progress: &[Progress], snapshot: &Snapshot, action: Action) {
         let monitor = &self.shared.monitor;
-        if !monitor.rescues || situation.stuck + situation.slow == 0 {
+        if !monitor.rescues || snapshot.stuck + snapshot.slow == 0 {
             return;
         }
         for (number, slot) in self.shared.victims().enumerate().take(progress.len()) {
@@ -375,10 +375,10 @@ impl<'a> Rounds<'a> {
             match progress[number] {
                 Progress::Stuck => {}
                 // Help may come before the threshold is reached, when there is trouble.
-                Progress::Slow if help.start > 0 => {}
+                Progress::Slow if action.start > 0 => {}
                 _ => continue,
             }
-            watch.note_waiting(self::tasks_waiting(slot, watch, situation), situation.drivers_wait);
+            watch.note_waiting(self::tasks_waiting(slot, watch, snapshot), snapshot.drivers_wait);
             if progress[number] == Progress::Slow || !watch.anything_waited() || !watch.is_proven(monitor.threshold) {
                 continue;
             }
@@ -404,16 +404,16 @@ impl<'a> Rounds<'a> {
     }
 
     /// Says how many spares are needed, and has those go that are too many. Returns how many these are.
-    fn retire(&mut self, situation: &Situation, help: Help) -> usize {
+    fn retire(&mut self, snapshot: &Snapshot, action: Action) -> usize {
         let shared = self.shared;
-        self.needed = if situation.in_trouble && situation.queued > 0 || help.start > 0 {
+        self.needed = if snapshot.in_trouble && snapshot.queued > 0 || action.start > 0 {
             // Also for those that are only slow yet, and no fewer than there were: else the new ones would go at once.
-            self.needed.max(situation.stuck + situation.slow).max(situation.spares + help.start)
+            self.needed.max(snapshot.stuck + snapshot.slow).max(snapshot.spares + action.start)
         } else {
-            situation.stuck
+            snapshot.stuck
         };
         let responder = shared.response.responder();
-        let surplus = shared.spares.balance.set_stuck(self.needed + usize::from(responder.is_some() || help.respond));
+        let surplus = shared.spares.balance.set_stuck(self.needed + usize::from(responder.is_some() || action.respond));
         for _ in 0..surplus {
             // It finds nothing to do, and that it is not needed.
             let may_go = |worker| worker >= shared.slots.len() && Some(worker) != responder;
@@ -455,9 +455,9 @@ fn is_anything_awaited(runtime: &Inner) -> bool {
 
 /// How many tasks wait because of a stuck worker: those on its lanes, which would have been its next. And all others too,
 /// if nobody is free, and it keeps its processor from them or everybody is stuck.
-fn tasks_waiting(slot: &Slot, watch: &Watch, situation: &Situation) -> usize {
-    if !situation.has_sleepers && (watch.is_asleep() || situation.moving == 0) {
-        situation.queued
+fn tasks_waiting(slot: &Slot, watch: &Watch, snapshot: &Snapshot) -> usize {
+    if !snapshot.has_sleepers && (watch.is_asleep() || snapshot.moving == 0) {
+        snapshot.queued
     } else {
         slot.lanes.len()
     }

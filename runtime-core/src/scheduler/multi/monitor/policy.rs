@@ -31,7 +31,7 @@ const FORMER_RESPONDERS: usize = MAX_SITES;
 
 /// What a sample saw. Spare workers count as workers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Situation {
+pub(super) struct Snapshot {
     /// There is a responder. In no other number it is counted.
     pub(super) has_responder: bool,
     /// Spares that have been the responder.
@@ -72,14 +72,14 @@ pub(super) struct Situation {
 
 /// What to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Help {
+pub(super) struct Action {
     pub(super) wake: bool,
     pub(super) start: usize,
     /// One more, as the responder.
     pub(super) respond: bool,
 }
 
-impl Situation {
+impl Snapshot {
     fn blocked(&self) -> usize {
         self.slow + self.stuck + self.aside
     }
@@ -100,33 +100,33 @@ impl Situation {
     }
 
     /// How soon to look again, after such help.
-    pub(super) fn mood(&self, help: Help) -> Mood {
+    pub(super) fn mood(&self, action: Action) -> Mood {
         match (self.stuck, self.slow) {
             // Help for those who are aside may be refused for as long as they are.
             (0, 0) => Mood::Calm,
             (0, _) => Mood::Alert,
-            _ if self.in_trouble || help != Help::default() => Mood::Alert,
+            _ if self.in_trouble || action != Action::default() => Mood::Alert,
             // That can last.
             (_, 0) if self.moving == 0 && self.waits() == 0 => Mood::Still,
             _ => Mood::Calm,
         }
     }
 
-    pub(super) fn help(&self) -> Help {
+    pub(super) fn action(&self) -> Action {
         let is_stuck = self.stuck > 0 || self.in_trouble && self.slow > 0;
         if !is_stuck && self.aside <= self.spares {
-            return Help::default();
+            return Action::default();
         }
         // Those who move come for what is injected.
         let does_anybody_come = self.moving > self.excused;
         let is_wanted = self.drivers_wait || self.stranded > 0 || self.injected > 0 && !does_anybody_come;
         if self.has_sleepers {
-            return Help { wake: is_wanted, ..Help::default() };
+            return Action { wake: is_wanted, ..Action::default() };
         }
         let waits = self.waits();
         let assumed = self.asleep + self.aside + self.unknown.min(MAX_FOR_UNKNOWN) + MAX_FOR_COMPUTING * self.workers;
         if is_stuck && self.is_nobody_moving() && waits > 0 && !self.has_responder {
-            return Help { respond: self.former_responders < FORMER_RESPONDERS, ..Help::default() };
+            return Action { respond: self.former_responders < FORMER_RESPONDERS, ..Action::default() };
         }
         let start = if self.is_standstill() {
             waits.min(self.blocked())
@@ -137,7 +137,7 @@ impl Situation {
         };
         let room = assumed.saturating_sub(self.spares);
         // The responder may sleep.
-        Help { wake: self.has_responder && is_wanted, start: start.min(room), ..Help::default() }
+        Action { wake: self.has_responder && is_wanted, start: start.min(room), ..Action::default() }
     }
 }
 
@@ -145,16 +145,16 @@ impl Situation {
 mod tests {
     use super::*;
 
-    const NONE: Help = Help { wake: false, start: 0, respond: false };
-    const WAKE: Help = Help { wake: true, ..NONE };
-    const RESPOND: Help = Help { respond: true, ..NONE };
+    const NONE: Action = Action { wake: false, start: 0, respond: false };
+    const WAKE: Action = Action { wake: true, ..NONE };
+    const RESPOND: Action = Action { respond: true, ..NONE };
 
-    fn start(start: usize) -> Help {
-        Help { start, ..NONE }
+    fn start(start: usize) -> Action {
+        Action { start, ..NONE }
     }
 
     /// Two workers asleep in a system call, ten tasks behind them, and a responder.
-    const BLOCKED: Situation = Situation {
+    const BLOCKED: Snapshot = Snapshot {
         has_responder: true,
         former_responders: 0,
         moving: 0,
@@ -178,101 +178,101 @@ mod tests {
 
     #[test]
     fn nobody_is_helped_who_holds_nobody_up() {
-        let situation = Situation { queued: 0, ..BLOCKED };
-        assert_eq!(situation.help(), NONE);
-        let help = Situation { drivers_wait: true, ..situation }.help();
-        assert_eq!(help, Help { wake: true, ..start(1) }, "timers and sockets count");
+        let snapshot = Snapshot { queued: 0, ..BLOCKED };
+        assert_eq!(snapshot.action(), NONE);
+        let action = Snapshot { drivers_wait: true, ..snapshot }.action();
+        assert_eq!(action, Action { wake: true, ..start(1) }, "timers and sockets count");
     }
 
     #[test]
     fn the_next_look_is_soon_if_it_may_find_somebody_stuck() {
-        let nobody = Situation { stuck: 0, stuck_asleep: 0, asleep: 0, queued: 0, ..BLOCKED };
-        let mood = |situation: Situation| situation.mood(situation.help());
+        let nobody = Snapshot { stuck: 0, stuck_asleep: 0, asleep: 0, queued: 0, ..BLOCKED };
+        let mood = |snapshot: Snapshot| snapshot.mood(snapshot.action());
         assert_eq!(mood(nobody), Mood::Calm);
-        assert_eq!(mood(Situation { slow: 1, ..nobody }), Mood::Alert);
-        let stuck = Situation { stuck: 2, ..nobody };
+        assert_eq!(mood(Snapshot { slow: 1, ..nobody }), Mood::Alert);
+        let stuck = Snapshot { stuck: 2, ..nobody };
         assert_eq!(mood(stuck), Mood::Still, "nobody waits for them");
-        assert_eq!(mood(Situation { moving: 1, ..stuck }), Mood::Calm, "that one may get stuck, too");
-        assert_eq!(mood(Situation { slow: 1, ..stuck }), Mood::Calm);
-        assert_eq!(mood(Situation { in_trouble: true, ..stuck }), Mood::Alert);
+        assert_eq!(mood(Snapshot { moving: 1, ..stuck }), Mood::Calm, "that one may get stuck, too");
+        assert_eq!(mood(Snapshot { slow: 1, ..stuck }), Mood::Calm);
+        assert_eq!(mood(Snapshot { in_trouble: true, ..stuck }), Mood::Alert);
         assert_eq!(mood(BLOCKED), Mood::Alert, "spares are on their way");
-        assert_eq!(mood(Situation { spares: 100, ..BLOCKED }), Mood::Calm, "there may be no more");
+        assert_eq!(mood(Snapshot { spares: 100, ..BLOCKED }), Mood::Calm, "there may be no more");
     }
 
     #[test]
     fn a_worker_that_sleeps_is_preferred_to_a_spare() {
-        let situation = Situation { has_sleepers: true, stuck: 1, ..BLOCKED };
-        assert_eq!(situation.help(), NONE);
-        assert_eq!(Situation { stranded: 10, ..situation }.help(), WAKE);
-        assert_eq!(Situation { injected: 1, ..situation }.help(), WAKE, "nobody has come for it");
-        assert_eq!(Situation { injected: 1, moving: 1, ..situation }.help(), NONE, "that one will");
-        assert_eq!(Situation { injected: 1, moving: 1, excused: 1, ..situation }.help(), WAKE, "had it a processor");
+        let snapshot = Snapshot { has_sleepers: true, stuck: 1, ..BLOCKED };
+        assert_eq!(snapshot.action(), NONE);
+        assert_eq!(Snapshot { stranded: 10, ..snapshot }.action(), WAKE);
+        assert_eq!(Snapshot { injected: 1, ..snapshot }.action(), WAKE, "nobody has come for it");
+        assert_eq!(Snapshot { injected: 1, moving: 1, ..snapshot }.action(), NONE, "that one will");
+        assert_eq!(Snapshot { injected: 1, moving: 1, excused: 1, ..snapshot }.action(), WAKE, "had it a processor");
     }
 
     #[test]
     fn workers_that_are_aside_and_lack_a_spare_get_one() {
-        let aside = Situation { aside: 2, stuck: 0, asleep: 0, stuck_asleep: 0, ..BLOCKED };
-        assert_eq!(aside.help(), start(2));
-        assert_eq!(Situation { moving: 1, ..aside }.help(), start(2));
-        assert_eq!(Situation { spares: 2, moving: 2, ..aside }.help(), NONE);
-        assert_eq!(Situation { queued: 0, ..aside }.help(), NONE, "for nothing");
-        let many = Situation { aside: 100, spares: 100, stuck: 1, workers: 1, queued: 5, ..aside };
-        assert_eq!(many.help(), start(2), "those that stand in for them are no reason to have no more");
+        let aside = Snapshot { aside: 2, stuck: 0, asleep: 0, stuck_asleep: 0, ..BLOCKED };
+        assert_eq!(aside.action(), start(2));
+        assert_eq!(Snapshot { moving: 1, ..aside }.action(), start(2));
+        assert_eq!(Snapshot { spares: 2, moving: 2, ..aside }.action(), NONE);
+        assert_eq!(Snapshot { queued: 0, ..aside }.action(), NONE, "for nothing");
+        let many = Snapshot { aside: 100, spares: 100, stuck: 1, workers: 1, queued: 5, ..aside };
+        assert_eq!(many.action(), start(2), "those that stand in for them are no reason to have no more");
     }
 
     #[test]
     fn threads_of_which_nothing_is_known_get_a_bounded_number_of_spares() {
-        let unknown = Situation { asleep: 0, unknown: 200, stuck: 200, queued: 1000, workers: 2, ..BLOCKED };
-        assert_eq!(unknown.help(), start(68));
-        assert_eq!(Situation { spares: 68, ..unknown }.help(), NONE);
+        let unknown = Snapshot { asleep: 0, unknown: 200, stuck: 200, queued: 1000, workers: 2, ..BLOCKED };
+        assert_eq!(unknown.action(), start(68));
+        assert_eq!(Snapshot { spares: 68, ..unknown }.action(), NONE);
     }
 
     #[test]
     fn spares_double_while_all_are_blocked() {
-        assert_eq!(BLOCKED.help(), start(2));
-        let next = Situation { slow: 2, asleep: 4, spares: 2, queued: 300, in_trouble: true, ..BLOCKED };
-        assert_eq!(next.help(), start(4), "as many as there are threads");
-        assert_eq!(Situation { coming: 1, ..next }.help(), NONE, "one is about to look");
-        assert_eq!(Situation { queued: 1, ..next }.help(), start(1), "but no more than wait");
+        assert_eq!(BLOCKED.action(), start(2));
+        let next = Snapshot { slow: 2, asleep: 4, spares: 2, queued: 300, in_trouble: true, ..BLOCKED };
+        assert_eq!(next.action(), start(4), "as many as there are threads");
+        assert_eq!(Snapshot { coming: 1, ..next }.action(), NONE, "one is about to look");
+        assert_eq!(Snapshot { queued: 1, ..next }.action(), start(1), "but no more than wait");
     }
 
     #[test]
     fn a_slow_worker_is_suspect_only_in_trouble() {
-        let slow = Situation { stuck: 0, stuck_asleep: 0, slow: 2, ..BLOCKED };
-        assert_eq!(slow.help(), NONE);
-        assert_eq!(Situation { in_trouble: true, ..slow }.help(), start(2));
+        let slow = Snapshot { stuck: 0, stuck_asleep: 0, slow: 2, ..BLOCKED };
+        assert_eq!(slow.action(), NONE);
+        assert_eq!(Snapshot { in_trouble: true, ..slow }.action(), start(2));
     }
 
     #[test]
     fn threads_asleep_are_replaced_and_threads_that_compute_are_not() {
-        let one = Situation { moving: 1, stuck: 1, asleep: 1, stuck_asleep: 1, ..BLOCKED };
-        assert_eq!(one.help(), start(1));
-        assert_eq!(Situation { spares: 1, ..one }.help(), NONE, "it has its spare");
-        assert_eq!(Situation { asleep: 0, stuck_asleep: 0, ..one }.help(), NONE);
+        let one = Snapshot { moving: 1, stuck: 1, asleep: 1, stuck_asleep: 1, ..BLOCKED };
+        assert_eq!(one.action(), start(1));
+        assert_eq!(Snapshot { spares: 1, ..one }.action(), NONE, "it has its spare");
+        assert_eq!(Snapshot { asleep: 0, stuck_asleep: 0, ..one }.action(), NONE);
     }
 
     #[test]
     fn the_first_spare_is_the_responder() {
-        let blocked = Situation { has_responder: false, ..BLOCKED };
-        assert_eq!(blocked.help(), RESPOND);
-        assert_eq!(Situation { asleep: 0, stuck_asleep: 0, ..blocked }.help(), RESPOND, "also where all compute");
-        assert_eq!(Situation { moving: 1, excused: 1, ..blocked }.help(), RESPOND, "or lack a processor");
-        assert_eq!(Situation { moving: 1, ..blocked }.help(), start(2), "one that moves responds");
-        assert_eq!(Situation { queued: 0, ..blocked }.help(), NONE, "to nothing");
-        let many = Situation { spares: 500, former_responders: FORMER_RESPONDERS - 1, ..blocked };
-        assert_eq!(many.help(), RESPOND, "however many were started while others slept");
-        assert_eq!(Situation { former_responders: FORMER_RESPONDERS, ..many }.help(), NONE);
-        assert!(!BLOCKED.help().wake, "what is in quarantine is not for it");
-        assert!(Situation { stranded: 1, ..BLOCKED }.help().wake);
-        assert!(Situation { drivers_wait: true, ..BLOCKED }.help().wake);
+        let blocked = Snapshot { has_responder: false, ..BLOCKED };
+        assert_eq!(blocked.action(), RESPOND);
+        assert_eq!(Snapshot { asleep: 0, stuck_asleep: 0, ..blocked }.action(), RESPOND, "also where all compute");
+        assert_eq!(Snapshot { moving: 1, excused: 1, ..blocked }.action(), RESPOND, "or lack a processor");
+        assert_eq!(Snapshot { moving: 1, ..blocked }.action(), start(2), "one that moves responds");
+        assert_eq!(Snapshot { queued: 0, ..blocked }.action(), NONE, "to nothing");
+        let many = Snapshot { spares: 500, former_responders: FORMER_RESPONDERS - 1, ..blocked };
+        assert_eq!(many.action(), RESPOND, "however many were started while others slept");
+        assert_eq!(Snapshot { former_responders: FORMER_RESPONDERS, ..many }.action(), NONE);
+        assert!(!BLOCKED.action().wake, "what is in quarantine is not for it");
+        assert!(Snapshot { stranded: 1, ..BLOCKED }.action().wake);
+        assert!(Snapshot { drivers_wait: true, ..BLOCKED }.action().wake);
     }
 
     #[test]
     fn threads_that_compute_get_a_bounded_number_of_spares() {
-        let burning = Situation { asleep: 0, stuck_asleep: 0, queued: 100, ..BLOCKED };
-        assert_eq!(burning.help(), start(2));
-        let more = Situation { slow: 4, spares: 4, in_trouble: true, ..burning };
-        assert_eq!(more.help(), NONE, "six threads are as good as more on these processors");
-        assert_eq!(Situation { asleep: 3, ..more }.help(), start(3));
+        let burning = Snapshot { asleep: 0, stuck_asleep: 0, queued: 100, ..BLOCKED };
+        assert_eq!(burning.action(), start(2));
+        let more = Snapshot { slow: 4, spares: 4, in_trouble: true, ..burning };
+        assert_eq!(more.action(), NONE, "six threads are as good as more on these processors");
+        assert_eq!(Snapshot { asleep: 3, ..more }.action(), start(3));
     }
 }
