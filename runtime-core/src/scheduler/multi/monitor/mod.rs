@@ -45,6 +45,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -154,6 +155,8 @@ fn watch_over(runtime: &Arc<Inner>) {
                 let now = Clock::real();
                 let slept = now.saturating_duration_since(std::mem::replace(&mut last, now));
                 rounds.has_dozed(slept);
+                // The worker that woke this thread may have lost its processor to it.
+                thread::yield_now();
                 // All may sleep again by now.
                 if !(Pace::may_sleep_on(slept) && is_quiet()) {
                     break slept;
