@@ -1,29 +1,33 @@
 //! The LIFO slot: a place for the one task that lies on a worker's LIFO lane alone.
 //!
-//! Most of the time a worker has one runnable task: the one that the current poll has just woken or spawned. To push that
-//! task onto a deque and pop it again costs a fence and an exchange. The slot costs one exchange. The slot is the bottom of
-//! the lane: a task in it is older than all tasks in the deque.
+//! Most of the time a worker has one runnable task: the one that the current poll has just woken or spawned. To push
+//! that task onto a deque and pop it again costs a fence and an exchange. The slot costs one exchange. The slot is the
+//! bottom of the lane: a task in it is older than all tasks in the deque.
 //!
 //! # Protocol
 //!
 //! The slot is one atomic pointer. Null means empty.
 //!
-//! - The worker *fills* the slot: it looks whether the slot is empty, and stores the task. Only the worker stores tasks, so a
-//!   slot that it sees empty stays empty until it fills it.
+//! - The worker *fills* the slot: it looks whether the slot is empty, and stores the task. Only the worker stores
+//!   tasks, so a slot that it sees empty stays empty until it fills it.
 //! - The worker *takes* the task: it swaps null in.
-//! - A thief *steals* the task: it swaps null in.
+//! - A thief *steals* the task: it exchanges the task that it has seen for null. A thief that comes too late writes
+//!   nothing.
 //!
-//! A swap that returns a task has removed it, so each task goes to one thread. The store releases and the thief's swap
-//! acquires: the thief sees the task as the worker queued it. The worker's own swap needs no order, because the worker (or
-//! the thread that handed the worker's core over) stored the task itself.
+//! A swap or an exchange that returns a task has removed it, so each task goes to one thread. The store releases and
+//! the thief's exchange acquires: the thief sees the task as the worker queued it. The worker's own swap needs no
+//! order, because the worker (or the thread that handed the worker's core over) stored the task itself.
 //!
-//! A thief that sees the slot empty while the worker fills it has come too early, as with any queue. A thread that must not
-//! come too early looks after a fence (`idle/`).
+//! If a task leaves the slot and comes back between a thief's look and its exchange, the exchange succeeds. That is
+//! right: the task is in the slot.
+//!
+//! A thief that sees the slot empty while the worker fills it has come too early, as with any queue. A thread that must
+//! not come too early looks after a fence (`idle/`).
 //!
 //! # Who steals
 //!
-//! The protocol lets any thread steal at any time. The scheduler does not: the worker is about to run this task, whose data
-//! is in its cache. Thieves steal it only from a worker that has not been seen for a while (`steal.rs`).
+//! The protocol lets any thread steal at any time. The scheduler does not: the worker is about to run this task, whose
+//! data is in its cache. Thieves steal it only from a worker that has not been seen for a while (`steal.rs`).
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -50,15 +54,6 @@ pub(super) fn new() -> (LifoSlot, LifoSlotStealer) {
     (LifoSlot(Arc::clone(&slot), PhantomData), LifoSlotStealer(slot))
 }
 
-/// # Safety
-///
-/// The pointer was swapped out of a slot.
-#[inline]
-unsafe fn notified(task: *mut Header) -> Option<Notified> {
-    // SAFETY: `fill` stored the pointer of a `Notified`, and only one swap returns it.
-    NonNull::new(task).map(|task| unsafe { Notified::from_raw(task) })
-}
-
 impl LifoSlot {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
@@ -78,8 +73,9 @@ impl LifoSlot {
         if self.is_empty() {
             return None;
         }
-        // SAFETY: just swapped out.
-        unsafe { notified(self.0.swap(ptr::null_mut(), Relaxed)) }
+        let task = NonNull::new(self.0.swap(ptr::null_mut(), Relaxed))?;
+        // SAFETY: `fill` put it there, and this swap took it out.
+        Some(unsafe { Notified::from_raw(task) })
     }
 }
 
@@ -92,11 +88,10 @@ impl LifoSlotStealer {
 
     /// Takes the task.
     pub(super) fn steal(&self) -> Option<Notified> {
-        if self.is_empty() {
-            return None;
-        }
-        // SAFETY: just swapped out.
-        unsafe { notified(self.0.swap(ptr::null_mut(), Acquire)) }
+        let task = NonNull::new(self.0.load(Relaxed))?;
+        self.0.compare_exchange(task.as_ptr(), ptr::null_mut(), Acquire, Relaxed).ok()?;
+        // SAFETY: `fill` put it there, and this exchange took it out.
+        Some(unsafe { Notified::from_raw(task) })
     }
 }
 
