@@ -15,9 +15,13 @@
 //! yielded), and the injector's turns in between. Those come every `i` ticks: 61 as long as polls are shorter than a third of a
 //! microsecond, and 2 at the least, if polls are of 10 us and more and there always is something in the injector. With K
 //! runnable tasks on the worker each is polled within `4 * K * i / (i - 1) + 61` ticks, whatever the others do. (A task that
-//! goes into quarantine, `responder.rs`, begins its wait anew when it comes out.) Steals only shorten the line; a task that is stolen begins at the end of its lane here, with at most a
-//! batch of others that came with it. A task that is taken from the injector begins at the end of the due lane, with so few
-//! others that they are polled before the next turn; on a worker without tasks, on the fair lane.
+//! goes into quarantine, `responder.rs`, begins its wait anew when it comes out.) Steals only shorten the line; a task that
+//! is stolen begins at the end of its lane here, with at most a batch of others that came with it. A task that is taken
+//! from the injector begins at the end of the due lane, with so few others that they are polled before the next turn; on
+//! a worker without tasks, on the fair lane.
+//!
+//! Beside many timers the fair lane has a sixteenth of the ticks (`fair_interval`). The bound holds all the same, if tasks
+//! that go from the fair lane to the due lane meanwhile (each sets a timer, and that fires) are counted twice.
 //!
 //! The due lane is in FIFO order, because on top of the deque each turn of the timers buried those of the turns before:
 //! of 200 timers of 2 ms beside tasks that burn the processor, one in a hundred was 25 ms late.
@@ -34,6 +38,21 @@ use crate::task::Notified;
 
 /// How often the deque's oldest task has its turn, and the fair lane's.
 const EVERY: u32 = 4;
+/// How often the fair lane has its turn beside many timers.
+const EVERY_BESIDE_TIMERS: u32 = EVERY * EVERY;
+
+/// What a timer woke is late already, and mostly short; what yields has had a turn, and is mostly longer. So while much more is
+/// due than yields the fair lane's turns are fewer: two hundred timers beside eight tasks that compute for 100 us at a time
+/// would else wait for fifty of their polls.
+///
+/// "Much more" is so much that the bound holds. With `n` tasks due at most, turns come after 16 ticks only while no more than
+/// `n / 3` tasks are on the fair lane. So no task waits for more than `n / 3` such turns. If it waits for `p` turns in all,
+/// that is at most `4 * p + 12 * n / 3 = 4 * (p + n)` ticks. (And up to 12 for the turn that is under way when it comes, which the
+/// bound has to spare: that of the injector, for tasks that are on a lane already.)
+fn fair_interval(due: usize, fair: usize) -> u32 {
+    const MORE: usize = (EVERY_BESIDE_TIMERS / EVERY - 1) as usize;
+    if due > 0 && due / MORE >= fair { EVERY_BESIDE_TIMERS } else { EVERY }
+}
 
 /// The private side of a worker's lanes.
 pub(crate) struct Lanes {
@@ -45,8 +64,8 @@ pub(crate) struct Lanes {
     /// The cold end of the own deque.
     oldest: Stealer<Notified>,
     tick: Cell<u32>,
-    /// The fair lane's turn has come, and was not taken yet.
-    owes_fair_turn: Cell<bool>,
+    /// Ticks until the fair lane's turn; zero if it has come, and was not taken yet.
+    fair_turn_in: Cell<u32>,
     /// The last poll ended with a yield.
     just_yielded: Cell<bool>,
     injector_turns: InjectorTurns,
@@ -74,7 +93,7 @@ impl Lanes {
             due,
             oldest,
             tick: Cell::new(0),
-            owes_fair_turn: Cell::new(false),
+            fair_turn_in: Cell::new(EVERY + 1),
             just_yielded: Cell::new(false),
             injector_turns: InjectorTurns::new(injector_interval),
         };
@@ -166,22 +185,21 @@ impl Lanes {
         // The injector's turns do not count: else, with an unlucky interval, they would always fall on the same lane's.
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
-        if tick.is_multiple_of(EVERY) {
-            // At the next tick: this one is the oldest task's.
-            self.owes_fair_turn.set(true);
+        // Before the other turn, which may end the call: every tick counts.
+        self.fair_turn_in.set(self.fair_turn_in.get().saturating_sub(1));
+        if tick.is_multiple_of(EVERY)
             // A lone task is the newest too; but the due lane goes before that.
-            if self.lifo_len() > usize::from(self.due.is_empty())
-                && let Some(task) = self.pop_oldest()
-            {
-                return Some(task);
-            }
+            && self.lifo_len() > usize::from(self.due.is_empty())
+            && let Some(task) = self.pop_oldest()
+        {
+            return Some(task);
         }
         let just_yielded = self.just_yielded.replace(false);
         // The task that has just yielded is not to run again at once: alone on its lane, it lets one of the others go
         // first.
         let lets_others_go = just_yielded && self.fair.len() == 1 && self.lifo_len() + self.due.len() > 0;
-        if self.owes_fair_turn.get() && !lets_others_go {
-            self.owes_fair_turn.set(false);
+        if self.fair_turn_in.get() == 0 && !lets_others_go {
+            self.fair_turn_in.set(fair_interval(self.due.len(), self.fair.len()));
             if let Some(task) = pop(&self.fair) {
                 return Some(task);
             }
@@ -316,5 +334,36 @@ fn until_settled<T>(mut steal: impl FnMut() -> Steal<T>) -> Option<T> {
             Steal::Empty => return None,
             Steal::Retry => {}
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// How many ticks pass until the last of a line on the fair lane has its turn, while as many others are due all the time.
+    fn wait_of_the_last(due: usize, line: usize) -> usize {
+        let interval = |left| fair_interval(due, left) as usize;
+        // The turn that is under way when it comes, and those of all in front of it.
+        interval(1) + (1..line).map(|taken| interval(line - taken + 1)).sum::<usize>()
+    }
+
+    #[test]
+    fn the_last_of_a_line_has_its_turn_within_the_bound_whatever_is_due() {
+        for due in [0, 1, 3, 10, 100, 400, 1000] {
+            for line in [1, 2, 3, 30, 33, 34, 60, 133, 400, 2000] {
+                let (wait, bound) = (wait_of_the_last(due, line), 4 * (due + line) + 12);
+                assert!(wait <= bound, "{due} due, {line} in the line: {wait} > {bound}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_has_fewer_turns_only_beside_much_more_that_is_due() {
+        assert_eq!(fair_interval(0, 0), EVERY);
+        assert_eq!(fair_interval(2, 1), EVERY);
+        assert_eq!(fair_interval(3, 1), EVERY_BESIDE_TIMERS);
+        assert_eq!(fair_interval(100, 33), EVERY_BESIDE_TIMERS);
+        assert_eq!(fair_interval(100, 34), EVERY);
     }
 }
