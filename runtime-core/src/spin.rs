@@ -8,8 +8,8 @@
 //! Twice as long as it takes to wake the thread, which is measured ([`WakeLatency`](crate::wake_latency::WakeLatency)). As long as
 //! the wake, because then no more than a constant factor is lost whenever the work comes (Karlin, Li, Manasse and Owicki,
 //! "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP 1991); and as long again, because
-//! the thread that brings the work may have to be woken first. Never longer than [`MAX`]. A thread that takes longer than
-//! that to be up had no processor, and then a thread that spins would keep it waiting.
+//! the thread that brings the work may have to be woken first. But no shorter than [`MIN`], and no longer than [`MAX`]: a
+//! thread that takes longer than that to be up had no processor, and then a thread that spins would keep it waiting.
 //!
 //! # Whether
 //!
@@ -21,10 +21,13 @@
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
+/// The shortest spin: to fall asleep and get up costs about that, even if the thread is up at once.
+const MIN: Duration = Duration::from_micros(10);
 /// The longest spin, and the longest wake that counts as one.
 pub(crate) const MAX: Duration = Duration::from_micros(100);
-/// Pauses of the processor between two looks: some hundred nanoseconds, in which others have the memory that is looked at.
-const PAUSES: u32 = 16;
+/// Pauses of the processor between two looks: a hundred nanoseconds or two, in which others have the memory that is
+/// looked at.
+const PAUSES: u32 = 3;
 
 /// Calls `look` until it sees something, or until it is time to sleep. Returns whether it has seen something. It is called
 /// once in any case.
@@ -40,7 +43,7 @@ pub(crate) fn spin(
     if look() {
         return true;
     }
-    let length = (2 * wake).min(MAX);
+    let length = (2 * wake).clamp(MIN, MAX);
     if last_wait.is_none_or(|waited| waited > length) {
         return false;
     }
@@ -89,6 +92,6 @@ mod tests {
     #[test]
     fn a_spin_has_an_end() {
         assert_eq!(looks(Some(MICRO), Duration::from_secs(1)), MAX.as_micros());
-        assert_eq!(looks(Some(MICRO), Duration::ZERO), 1, "how long a wake takes was never measured");
+        assert_eq!(looks(Some(MICRO), Duration::ZERO), MIN.as_micros());
     }
 }
