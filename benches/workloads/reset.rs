@@ -12,8 +12,7 @@ use crate::{Handle, Runtime, Timer, Workload, on_worker};
 /// `Timer::set_after`.
 ///
 /// The new deadline is always later than the old one, which a runtime may make use of: Tokio notes it, and looks again
-/// when the old one has come. Nothing else is in the wheel. The task has yielded since it set the timer, for rt does
-/// not file a timer before the poll that set it has ended.
+/// when the old one has come. Nothing else is in the wheel.
 #[derive(Clone, Debug)]
 pub struct Reset;
 
@@ -31,7 +30,6 @@ impl Workload for Reset {
             let later = Duration::from_secs(10);
             let mut timer = pin!(R::Handle::timer(later));
             assert!(future::poll_once(timer.as_mut()).await.is_none());
-            R::Handle::yield_now().await;
             let start = Instant::now();
             for _ in 0..rounds {
                 timer.as_mut().reset(later);

@@ -32,8 +32,8 @@ const PAUSES: u32 = 3;
 /// Calls `look` until it sees something, or until it is time to sleep. Returns whether it has seen something. It is called
 /// once in any case.
 ///
-/// `last_wait` is for how long the thread has waited last, spinning and asleep, until another thread called it; `None` if it was
-/// woken otherwise. `wake` is how long it takes to be up after such a call.
+/// `last_wait` is the length of the thread's last wait, spinning and asleep, until another thread ended it; `None` if something
+/// else did. `wake` is how long it takes to be up after such a call.
 pub(crate) fn spin(
     last_wait: Option<Duration>,
     wake: Duration,

@@ -78,12 +78,12 @@ fn spawning() -> Section {
     Section::new("Spawning", "spawning", Extent::OtherWorkers, "Time on the clock, for each task or node.")
         .timed(Join, 0.3)
         .telling(0)
-        .timed(Detached, 0.4)
+        .timed(Detached, 0.45)
         .telling(0)
         .timed(FromOutside::IDLE, 0.3)
         .telling(0)
         .timed(FromOutside::BUSY, None)
-        .timed(InBlockOn::SINGLE, None)
+        .timed(InBlockOn::SINGLE, 1.0)
         .timed(InBlockOn::BURST, None)
         .timed(Chain, 0.3)
         .timed(ForkJoin, 0.3)
@@ -105,13 +105,13 @@ fn yielding_and_messaging() -> Section {
         .timed(PingPong, 0.45)
         .timed(ThereAndBack::TASKS, 0.8)
         .telling(0)
-        .timed(ThereAndBack::IN_BLOCK_ON, None)
+        .timed(ThereAndBack::IN_BLOCK_ON, 1.0)
         .timed(ManySenders, 0.8)
 }
 
 fn timers() -> Section {
-    let about = "Time on the clock; where it says CPU, processor time of the process. How late timers are is under Latency. \
-         A timer that does not outlive the poll which set it never reaches rt's wheel: that is the first row and the third.";
+    let about =
+        "Time on the clock; where it says CPU, processor time of the process. How late timers are is under Latency.";
     Section::new("Timers", "timers", Extent::OtherWorkers, about)
         .timed(SetAndCancel, 0.4)
         .telling(0)
@@ -144,8 +144,8 @@ fn sockets() -> Section {
         Extent::OtherWorkers,
         "Loopback; clients and servers are tasks of the same runtime.",
     )
-    .timed(Echo::ONE, 0.92)
-    .timed(Echo::MANY, 0.9)
+    .timed(Echo::ONE, 1.0)
+    .timed(Echo::MANY, 1.0)
     .telling(0)
     .timed(Echo::THOUSAND, None)
     .timed(Echo::LARGE, None)
@@ -179,6 +179,6 @@ fn memory_and_idle() -> Section {
         .measure(CountedBytes, [Some(Figure(128.0)), Some(Figure(224.0))])
         .telling(0)
         .measure(IdleApart(Idle::STILL), [None, None])
-        .measure(IdleApart(Idle::TENTHS), [None, None])
-        .measure(IdleApart(Idle::HUNDREDTHS), [None, None])
+        .measure(IdleApart(Idle::TENTHS), [Some(Ratio(1.0)); 2])
+        .measure(IdleApart(Idle::HUNDREDTHS), [Some(Ratio(1.0)); 2])
 }

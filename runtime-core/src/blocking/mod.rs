@@ -1,6 +1,6 @@
 //! The blocking pool: threads for work that would hold a worker up.
 //!
-//! Called by `spawn_blocking`, by file and name-resolution code, and by runtime shutdown. Threads are started on
+//! Called by `spawn_blocking`, by name-resolution code, and by runtime shutdown. Threads are started on
 //! demand, up to a limit; beyond it work queues. A thread without work waits for `keep_alive`, then ends.
 //!
 //! `crew.rs` decides which thread does what, under one lock; here is what a job is, and how a thread is started.

@@ -3,8 +3,8 @@
 //!
 //! # What runs while a thread has the drivers
 //!
-//! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Wakers that are not of tasks, and the
-//! observer's word of each task that was woken, wait until the drivers have been given back. So do wakers of other runtimes' tasks,
+//! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Wakers that are not of tasks, and
+//! the events that tell the observer of woken tasks, wait until the drivers have been given back. So do wakers of other runtimes' tasks,
 //! if those runtimes have observers: such a wake tells the observer at once.
 
 use std::task::Waker;

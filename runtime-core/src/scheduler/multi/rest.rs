@@ -12,7 +12,7 @@ use crate::scheduler::park::Slept;
 use crate::spin;
 
 impl Worker {
-    /// Has found no work: looks out for some a little, and lies down if none comes.
+    /// The worker has found no work: it spins a little, and lies down if none comes.
     #[cold]
     pub(super) fn idle(&self) {
         self.call_foreign_wakers();
@@ -53,8 +53,8 @@ impl Worker {
         // Before anything that may block.
         self.shared().monitor.wake_if_asleep();
         self.note_seen(Clock::real());
-        // Relaxed, as all that the monitor reads: should it see the one without the other, it takes the poll for older than it
-        // is, but by no more than has passed since its last look.
+        // Relaxed, as all that the monitor reads. Should the monitor see the one without the other, it overestimates the age of
+        // the poll, by the time since its last sample at most.
         self.slot().polls_before.store(self.counters().polls.get(), Relaxed);
         self.call_foreign_wakers();
         if self.runtime.hooks.has_unpark() {

@@ -10,13 +10,13 @@ use super::{Slot, Worker};
 use crate::clock::Clock;
 use crate::task::Notified;
 
-/// A worker is missing if for so many microseconds it has neither got up nor had its maintenance. A multiple of what
+/// A worker is missing if it has neither got up nor had its maintenance for this number of microseconds: twice the time that
 /// `pacing.rs` aims at.
 pub(super) const MISSING: u64 = 400;
 
-/// Whether a worker that was not seen for so long is missing. If the own interval took as long this worker does not know
-/// better: two with long polls would take the same tasks from each other all the time, and some would never get to the
-/// front of a line.
+/// Whether a worker is missing that was not seen for `unseen` microseconds. A worker whose own interval was that long cannot
+/// judge others: two with long polls would take the same tasks from each other all the time, and some of these would never
+/// get to the front of a line.
 fn is_missing(unseen: u64, own_interval: u64) -> bool {
     unseen >= MISSING && unseen >= 2 * own_interval
 }

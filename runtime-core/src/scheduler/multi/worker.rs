@@ -5,7 +5,7 @@
 //! 1. If an interval of polls is over: exchange dead tasks, help a peer that is missing, and look after the
 //!    drivers (`pacing.rs`).
 //! 2. Take a task from the own lanes (`lanes.rs` says in which order; the injector has its turn there).
-//! 3. Else a batch from the injector; else search: steal half of some other worker's tasks, going round once from a
+//! 3. Else a batch from the injector; else search: steal half of a queue of some other worker, going round once from a
 //!    random start, and look at the injector again.
 //! 4. Else lie down, look at everything once more, and sleep (`rest.rs`): in the drivers, if nobody else does.
 //!
@@ -250,7 +250,7 @@ impl Worker {
         }
     }
 
-    /// The same, off the usual way, which the compiler then makes one piece of.
+    /// A cold copy, so that the compiler makes one piece of the hot path.
     #[cold]
     fn put_back(&self, task: Notified) {
         self.push_yielded(task);

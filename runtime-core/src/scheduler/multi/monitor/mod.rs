@@ -10,7 +10,7 @@
 //!
 //! It samples, every millisecond to every ten (`pace.rs`), what each worker has counted and the length of
 //! its lanes. All that is kept by the workers anyway, or stored as they go; they never wait for the monitor, and do
-//! not answer it. `watch.rs` makes of the samples who is stuck, and `policy.rs` what to do; spare workers are watched
+//! not answer it. `watch.rs` decides from the samples who is stuck, and `policy.rs` what to do; spare workers are watched
 //! as the others are. A poll that was blocked while something waited is an *event*: it is counted, and reported once for
 //! each place where such tasks are spawned (`report.rs`).
 //!
@@ -293,7 +293,7 @@ impl<'a> Rounds<'a> {
             self.drivers = Drivers { polls, neglected: Duration::ZERO };
         } else {
             self.drivers.neglected += passed;
-            // If anybody moves he will hear.
+            // A worker that still runs tasks will see this.
             if is_anything_awaited(self.runtime) {
                 shared.signal.call_to_drivers();
             }
