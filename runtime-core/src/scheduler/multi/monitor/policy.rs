@@ -125,8 +125,9 @@ impl Snapshot {
         }
         let waits = self.waits();
         let assumed = self.asleep + self.aside + self.unknown.min(MAX_FOR_UNKNOWN) + MAX_FOR_COMPUTING * self.workers;
-        if is_stuck && self.is_nobody_moving() && waits > 0 && !self.has_responder {
-            return Action { respond: self.former_responders < FORMER_RESPONDERS, ..Action::default() };
+        let may_respond = !self.has_responder && self.former_responders < FORMER_RESPONDERS;
+        if is_stuck && self.is_nobody_moving() && waits > 0 && may_respond {
+            return Action { respond: true, ..Action::default() };
         }
         let start = if self.is_standstill() {
             waits.min(self.blocked())
@@ -262,6 +263,8 @@ mod tests {
         let many = Snapshot { spares: 500, former_responders: FORMER_RESPONDERS - 1, ..blocked };
         assert_eq!(many.action(), RESPOND, "however many were started while others slept");
         assert_eq!(Snapshot { former_responders: FORMER_RESPONDERS, ..many }.action(), NONE);
+        let asleep = Snapshot { former_responders: FORMER_RESPONDERS, ..blocked };
+        assert_eq!(asleep.action(), start(2), "threads that sleep get spares all the same");
         assert!(!BLOCKED.action().wake, "what is in quarantine is not for it");
         assert!(Snapshot { stranded: 1, ..BLOCKED }.action().wake);
         assert!(Snapshot { drivers_wait: true, ..BLOCKED }.action().wake);
