@@ -88,10 +88,14 @@ impl LifoSlotStealer {
 
     /// Takes the task.
     pub(super) fn steal(&self) -> Option<Notified> {
-        let task = NonNull::new(self.0.load(Relaxed))?;
-        self.0.compare_exchange(task.as_ptr(), ptr::null_mut(), Acquire, Relaxed).ok()?;
+        let seen = self.0.load(Relaxed);
+        if seen.is_null() {
+            return None;
+        }
+        // What the exchange returns, not what was seen: that may have been another task, at the same address.
+        let task = self.0.compare_exchange(seen, ptr::null_mut(), Acquire, Relaxed).ok()?;
         // SAFETY: `fill` put it there, and this exchange took it out.
-        Some(unsafe { Notified::from_raw(task) })
+        NonNull::new(task).map(|task| unsafe { Notified::from_raw(task) })
     }
 }
 
