@@ -14,9 +14,9 @@
 //! # Whether
 //!
 //! The next wait is taken to be like the last one (the last-value predictor of the same paper). A thread spins if its last wait was ended by
-//! another thread, and so soon that spinning would have caught it. A worker that sockets or timers wake never does.
+//! another thread, and so soon that spinning would have caught it. A worker that sockets or timers wake hardly ever does.
 //!
-//! A thread that spins writes nothing that others read, and makes no system call.
+//! A thread that spins writes nothing that others read, and makes no system call but for the clock, where that takes one.
 
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};

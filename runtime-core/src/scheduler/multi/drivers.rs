@@ -15,6 +15,7 @@ use crate::task::Notified;
 
 /// What the drivers wake is queued in parts of so many.
 const BATCH: usize = 128;
+
 impl Worker {
     /// Looks after the drivers, unless another thread does, and queues what they wake.
     pub(super) fn poll_drivers(&self) {

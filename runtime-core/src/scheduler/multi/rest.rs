@@ -3,10 +3,11 @@
 //!
 //! Before it sleeps it looks at everything once more, and what the drivers woke in its sleep it queues when it counts as up.
 
+use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use super::Worker;
+use super::{Slot, Worker};
 use crate::clock::Clock;
 use crate::scheduler::park::Slept;
 use crate::spin;
@@ -24,7 +25,8 @@ impl Worker {
         // events of a whole batch for one system call.
         let began = self.shared().nanos_since_start();
         let may_spin = self.searching.get() && self.shared().idle.is_only_searcher();
-        if may_spin && self.spin(|| self.has_work_come()) {
+        let looks = Cell::new(0);
+        if may_spin && self.spin(|| self.has_work_come(looks.replace(looks.get() + 1))) {
             // That was no poll.
             self.pacing.resume(Clock::real());
             return;
@@ -32,9 +34,14 @@ impl Worker {
         self.sleep(began);
     }
 
-    fn has_work_come(&self) -> bool {
+    /// A look while it spins: at what is everybody's, and at one of the other workers, in turn. (To look at the queues of all
+    /// each time would pull the lines into which they push, and take a fence for each queue. Before it sleeps the worker
+    /// looks at everything.)
+    fn has_work_come(&self, look: usize) -> bool {
         let shared = self.shared();
-        shared.has_surplus() || self.has_quarantined() || shared.is_closing()
+        let is_any_common = !shared.injector.is_empty() || !shared.foreign_wakers.is_empty() || self.has_quarantined();
+        let victim = || shared.victim(look % shared.num_victims());
+        is_any_common || shared.is_closing() || victim().is_some_and(Slot::has_surplus)
     }
 
     /// Goes to sleep, unless there is work after all. It has had none since `began`.
@@ -86,8 +93,10 @@ impl Worker {
         let mut slept = Slept::NotAtAll;
         if !shared.is_closing() {
             slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, None);
-            // In the drivers this is after they have delivered what there was.
-            self.note_up(began);
+            // In the drivers this is after they have delivered what there was. (A call that came before the sleep was not timed.)
+            if slept != Slept::NotAtAll {
+                self.note_up(began);
+            }
         }
         if slept == Slept::InDriver {
             self.counters().driver_polls.add(1);
@@ -103,8 +112,7 @@ impl Worker {
     /// Spins until the guest is woken, or sleeps until its future is woken or it has tasks to free.
     pub(super) fn wait_as_guest(&self, is_woken: impl Fn() -> bool) {
         let began = self.shared().nanos_since_start();
-        if !self.spin(is_woken) {
-            self.slot().wakeup.park_thread(&self.core.parker);
+        if !self.spin(is_woken) && self.slot().wakeup.park_thread(&self.core.parker) != Slept::NotAtAll {
             self.note_up(began);
         }
     }
