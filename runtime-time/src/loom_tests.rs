@@ -1,4 +1,4 @@
-//! The protocols of `entry.rs` and `shared.rs`, on every interleaving of two threads (loom).
+//! The protocols of `entry/` and `shared.rs`, on every interleaving of two threads (loom).
 
 use std::pin::Pin;
 use std::sync::Arc as StdArc;

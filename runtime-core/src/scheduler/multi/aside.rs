@@ -6,7 +6,7 @@
 //! 1. leaves on its lanes nothing that thieves leave alone, and marks its slot, so that even a single task on its lanes counts as work
 //!    that somebody should come for;
 //! 2. counts itself as aside (`balance.rs`); if there are now too few spares and no worker sleeps, starts one;
-//! 3. otherwise wakes a sleeper, if there is a task anywhere or nobody is in the drivers. If nobody sleeps, those who are up
+//! 3. otherwise wakes a sleeper, if there is a task on its lanes, or nobody is in the drivers. If nobody sleeps, those who are up
 //!    come by: a spare that was about to retire finds that it is needed, and one that was about to lie down looks
 //!    at all lanes after it has said so (`idle/`), and finds the mark.
 //!

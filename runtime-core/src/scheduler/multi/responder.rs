@@ -51,8 +51,10 @@ use crate::task::Notified;
 
 /// The most sites that are known at once. With more the responder gets stuck more often.
 pub(super) const MAX_SITES: usize = 32;
-/// Every task in quarantine is looked at within this number of samples.
+/// Every task in quarantine is looked at within this number of samples, as long as no more than [`MAX_SCAN`] are looked at in one.
 const SCAN_SAMPLES: usize = 100;
+/// The most tasks that are looked at in a sample: the monitor has other things to do.
+const MAX_SCAN: usize = 1024;
 /// No slot has this number.
 const NOBODY: usize = usize::MAX;
 
@@ -184,7 +186,7 @@ impl Shared {
             return;
         }
         let has_responder = response.responder().is_some();
-        let tasks = if has_responder { quarantined.div_ceil(SCAN_SAMPLES) } else { quarantined };
+        let tasks = if has_responder { quarantined.div_ceil(SCAN_SAMPLES).min(MAX_SCAN) } else { quarantined };
         let must_stay = |task: &Notified| has_responder && response.may_block(task);
         response.scan(tasks, must_stay, |task| self.inject(runtime, task));
         // Unlike the responder, the monitor may be overtaken by the end, which empties the queues.
