@@ -2,9 +2,8 @@
 //!
 //! A runtime without an observer pays one predictable branch for each event. The observer is called on whatever thread
 //! the thing happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the
-//! runtime. A worker that has the drivers of its runtime calls no observer, of whatever runtime, before it has given them back
-//! (`scheduler/multi/drivers.rs`). And a monitor, which must not wait for anybody, does not call it: of the few wakes that are made by a monitor nobody is
-//! told.
+//! runtime. A worker of a multi-thread runtime that has the drivers calls no observer, of whatever runtime, before it has
+//! given them back (`scheduler/multi/drivers.rs`).
 
 use std::fmt;
 use std::panic::Location;

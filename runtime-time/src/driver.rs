@@ -31,7 +31,7 @@ use crate::tick::TICKS_PER_MILLISECOND;
 /// not every layer on the way there checks that it fits. A runtime idle for longer wakes up once in twelve days.
 const LONGEST_WAIT: Duration = Duration::from_millis(1 << 30);
 
-/// How long after a wait that several timers have ended the next may end for timers, in ticks: a millisecond. To wake a thread
+/// How long after a wait that several timers have ended, fired or put off, the next may end for timers, in ticks: a millisecond. To wake a thread
 /// costs as much as to fire a hundred timers. So when they come in crowds, a thread that has nothing else to do fires them
 /// a few at a time. A timer that was alone, the first after a pause, and those that a busy thread looks after in passing
 /// are exact to the tick.
@@ -42,7 +42,7 @@ pub struct Driver {
     inner: Box<dyn driver::Driver>,
     handle: Arc<Handle>,
     batch: WakeBatch,
-    /// When the last wait ended, if several timers fired then.
+    /// When the last wait ended after which timers were taken out of the wheels, if there were several.
     crowd_at: Option<u64>,
 }
 
@@ -126,7 +126,7 @@ impl Driver {
         delivered
     }
 
-    /// Fires what is due. Returns the present tick, if it had to be known, and how many timers have fired.
+    /// Fires what is due. Returns the present tick, if it had to be known, and how many timers were taken out.
     fn fire(&mut self) -> Option<(u64, u64)> {
         let mut fired = None;
         driver::deliver_first(|| fired = self.handle.fire_due(&mut self.batch));

@@ -10,7 +10,7 @@ use crate::shard::Shard;
 const FILED_AGAIN: usize = 64;
 
 /// Fires everything that is due, in order, and wakes the tasks. (An entry that was put off comes in the place of its old
-/// deadline, if the new one has passed as well.) Returns how many have fired.
+/// deadline, if the new one has passed as well.) Returns how many entries were taken out.
 pub(crate) fn fire(shard: &Shard, now: u64, batch: &mut WakeBatch) -> u64 {
     expire_all(shard, now, State::Fired, batch)
 }
@@ -32,12 +32,12 @@ fn expire_all(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> u64 
     }
 }
 
-/// Expires one batch of entries and wakes their tasks. Returns how many there were, and whether there may be more.
+/// Expires one batch of entries and wakes their tasks. Returns how many entries were taken out, and whether there may be more.
 fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u64, bool) {
     let mut locked = shard.lock();
     let mut count = 0;
     let mut more = true;
-    let mut filed_again = 0;
+    let mut filed_again: usize = 0;
     while !batch.is_full() && filed_again < FILED_AGAIN {
         let Some(node) = locked.wheel.pop_due(now) else {
             more = false;
@@ -64,5 +64,6 @@ fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u6
     shard.note_next(&mut locked);
     drop(locked);
     batch.wake_all();
-    (count, more)
+    // To file an entry again costs as much as to fire one.
+    (count + filed_again as u64, more)
 }

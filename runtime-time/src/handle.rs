@@ -77,7 +77,7 @@ impl Handle {
     }
 
     /// Fires what is due. Looks at the clock only if any timer may be set, and locks only the shards that may have one
-    /// due. Returns the present tick, if it had to be known, and how many have fired.
+    /// due. Returns the present tick, if it had to be known, and how many entries were taken out.
     pub(crate) fn fire_due(&self, batch: &mut WakeBatch) -> Option<(u64, u64)> {
         if self.earliest() == NEVER {
             return None;

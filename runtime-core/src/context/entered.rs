@@ -15,7 +15,8 @@
 //! The runtime calls code of the user's inside of a *frame*: the poll of a task, a closure on the blocking pool, a hook,
 //! a waker, the drop of a future. Whatever that code has entered, and not left, is removed when the frame ends: the next
 //! task of the same thread must not find itself in another runtime than its own. If nothing was entered, as usual, the
-//! frame costs a comparison of two tickets.
+//! frame costs a comparison of two tickets. (A join handle's drop of another poller's waker shares the frame of the code that
+//! polls or drops the handle, if it has one.)
 //!
 //! The guards that the runtime itself makes ([`RuntimeGuard`]) are frames, too: one that ends takes with it what lies
 //! above.

@@ -53,19 +53,26 @@ const SOON: Duration = Duration::from_micros(300);
 
 #[test]
 fn after_a_crowd_of_timers_the_next_wait_for_one_lasts_until_a_millisecond_is_over() {
-    let (_, end) = wait_after(2);
+    let (_, end) = wait_after(2, None);
     assert!(end + TICK >= MS, "{end:?}");
 }
 
 #[test]
 fn after_a_timer_that_was_alone_the_next_wait_is_as_short_as_it_must_be() {
-    let (wait, _) = wait_after(1);
+    let (wait, _) = wait_after(1, None);
     assert!(wait <= SOON + TICK, "{wait:?}");
 }
 
-/// How long the driver waits for a timer that is due soon, after some others that have fired at once; and when the wait will
-/// end, counted from when they did.
-fn wait_after(others: usize) -> (Duration, Duration) {
+/// To file timers again that were put off costs as much as to fire them.
+#[test]
+fn after_a_crowd_of_timers_that_were_put_off_it_is_the_same() {
+    let (_, end) = wait_after(2, Some(Duration::from_secs(3600)));
+    assert!(end + TICK >= MS, "{end:?}");
+}
+
+/// How long the driver waits for a timer that is due soon, after some others whose time has come at once, unless they were put
+/// off; and when the wait will end, counted from then.
+fn wait_after(others: usize, put_off: Option<Duration>) -> (Duration, Duration) {
     let mut rig = Rig::on(Clock::new());
     let (_, waker) = Woken::new();
     // A thread that is made to wait may find a short sleep over when it polls it.
@@ -76,13 +83,16 @@ fn wait_after(others: usize) -> (Duration, Duration) {
         }
     };
     // All are due when the driver looks.
-    let first: Vec<_> = (0..others).map(|_| set_soon(&rig)).collect();
+    let mut first: Vec<_> = (0..others).map(|_| set_soon(&rig)).collect();
     while !first.iter().all(|sleep| sleep.deadline() + MS < rig.now()) {
         std::hint::spin_loop();
     }
+    if let Some(later) = put_off {
+        first.iter_mut().for_each(|sleep| sleep.as_mut().reset(rig.now() + later));
+    }
     let before = rig.now();
     rig.driver.park(None);
-    assert!(first.iter().all(|sleep| sleep.is_elapsed()));
+    assert!(first.iter().all(|sleep| sleep.is_elapsed() == put_off.is_none()));
     let _next = set_soon(&rig);
     rig.driver.park(None);
     let wait = rig.parks().last().unwrap().expect("a timer is set");
