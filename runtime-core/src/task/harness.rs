@@ -5,7 +5,7 @@
 //! the `JoinError` and nowhere else.
 
 use std::future::Future;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
@@ -120,7 +120,7 @@ unsafe fn store_and_complete<F: Future + 'static>(
     if stored {
         // SAFETY: RUNNING, and just cleared.
         unsafe { cell.store(outcome) };
-    } else {
+    } else if mem::needs_drop::<F::Output>() || outcome.is_err() {
         discard(contain(|| drop(outcome)));
     }
     runner.tell(&task, TaskEventKind::Completed);

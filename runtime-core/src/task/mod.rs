@@ -141,7 +141,16 @@ const PAYLOADS: u32 = 8;
 
 /// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn, with another
 /// payload.
-pub(crate) fn discard(mut contained: Result<(), Box<dyn Any + Send>>) {
+#[inline]
+pub(crate) fn discard(contained: Result<(), Box<dyn Any + Send>>) {
+    if let Err(payload) = contained {
+        discard_payload(payload);
+    }
+}
+
+#[cold]
+fn discard_payload(payload: Box<dyn Any + Send>) {
+    let mut contained = Err(payload);
     for _ in 0..PAYLOADS {
         match contained {
             Ok(()) => return,
