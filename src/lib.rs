@@ -41,9 +41,9 @@
 //!
 //! # What is not here yet, and what to use
 //!
-//! Beware of what the compiler proposes for a missing `rt::sync::Mutex` or `rt::fs::read`: the standard library's of that
-//! name blocks the thread, and with it every task that waits for its worker. Until rt has these parts, take those of other
-//! crates. None of the following starts a Tokio runtime, or needs one.
+//! Beware of what the compiler proposes for a missing `rt::sync::Mutex` or `rt::fs::read`: the standard library's of
+//! that name blocks the thread, and with it every task that waits for its worker. Until rt has these parts, take those
+//! of other crates. None of the following starts a Tokio runtime, or needs one.
 //!
 //! | For | take |
 //! | --- | --- |

@@ -4,8 +4,8 @@
 //! stacks the timers on the I/O driver and hands the runtime one object, so this crate knows neither. Calls go through
 //! a vtable: they are made once per park or once per several dozen polls, never per wake.
 //!
-//! A driver must never block in [`Driver::poll`], and calls wakers through [`wake`] only, which keeps foreign code out of
-//! it. A panic of its own means that the runtime can wait for nothing any more, and ends the process.
+//! A driver must never block in [`Driver::poll`], and calls wakers through [`wake`] only, which keeps foreign code out
+//! of it. A panic of its own means that the runtime can wait for nothing any more, and ends the process.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -63,8 +63,8 @@ pub fn deliver_first(wake: impl FnOnce()) {
     crate::context::place().deliver_first(wake);
 }
 
-/// Runs foreign code that must not take its caller down: calls a waker, or drops one. A panic of it has been reported by
-/// the panic hook, and ends here.
+/// Runs foreign code that must not take its caller down: calls a waker, or drops one. A panic of it has been reported
+/// by the panic hook, and ends here.
 #[inline]
 pub fn contain(foreign: impl FnOnce()) {
     task::discard(task::contain(foreign));

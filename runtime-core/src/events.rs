@@ -2,8 +2,8 @@
 //!
 //! A runtime without an observer pays one predictable branch for each event. The observer is called on whatever thread
 //! the thing happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the
-//! runtime. A worker of a multi-thread runtime that has the drivers calls no observer, of whatever runtime, before it has
-//! given them back (`scheduler/multi/drivers.rs`).
+//! runtime. A worker of a multi-thread runtime that has the drivers calls no observer, of whatever runtime, before it
+//! has given them back (`scheduler/multi/drivers.rs`).
 
 use std::fmt;
 use std::panic::Location;
@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use crate::task::{Id, TaskRef, contain, discard};
 
-/// Something that happened to a task. (Jobs of [`spawn_blocking`](crate::spawn_blocking) are none: they are never polled.)
+/// Something that happened to a task. (Jobs of [`spawn_blocking`](crate::spawn_blocking) are none: they are never
+/// polled.)
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TaskEvent {

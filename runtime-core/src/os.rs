@@ -1,7 +1,7 @@
 //! The system calls that std has no function for, made safe.
 //!
-//! They are here, and not in the crates that use them, so that those need no `unsafe`. A sandbox may refuse any of them,
-//! at any time: whoever calls one must go on without it.
+//! They are here, and not in the crates that use them, so that those need no `unsafe`. A sandbox may refuse any of
+//! them, at any time: whoever calls one must go on without it.
 
 /// The number of the error by which `connect` says that it takes time.
 #[cfg(unix)]

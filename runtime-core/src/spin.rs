@@ -1,22 +1,26 @@
 //! Spinning: a thread without work looks for some a little longer before it goes to sleep, as long as that pays.
 //!
 //! To fall asleep and be woken costs some microseconds on both sides, and in a virtual machine, where the sleeper's
-//! processor has fallen asleep, too, forty and more. Two threads that bring each other work would pay that at every turn.
+//! processor has fallen asleep, too, forty and more. Two threads that bring each other work would pay that at every
+//! turn.
 //!
 //! # How long
 //!
-//! Twice as long as it takes to wake the thread, which is measured ([`WakeLatency`](crate::wake_latency::WakeLatency)). As long as
-//! the wake, because then no more than a constant factor is lost whenever the work comes (Karlin, Li, Manasse and Owicki,
-//! "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP 1991); and as long again, because
-//! the thread that brings the work may have to be woken first. But no shorter than [`MIN`], and no longer than [`MAX`]: a
-//! thread that takes longer than that to be up had no processor, and then a thread that spins would keep it waiting.
+//! Twice as long as it takes to wake the thread, which is measured ([`WakeLatency`](crate::wake_latency::WakeLatency)).
+//! As long as the wake, because then no more than a constant factor is lost whenever the work comes (Karlin, Li,
+//! Manasse and Owicki, "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP 1991); and
+//! as long again, because the thread that brings the work may have to be woken first. But no shorter than [`MIN`], and
+//! no longer than [`MAX`]: a thread that takes longer than that to be up had no processor, and then a thread that spins
+//! would keep it waiting.
 //!
 //! # Whether
 //!
-//! The next wait is taken to be like the last one (the last-value predictor of the same paper). A thread spins if its last wait was ended by
-//! another thread, and so soon that spinning would have caught it. A worker that sockets or timers wake hardly ever does.
+//! The next wait is taken to be like the last one (the last-value predictor of the same paper). A thread spins if its
+//! last wait was ended by another thread, and so soon that spinning would have caught it. A worker that sockets or
+//! timers wake hardly ever does.
 //!
-//! A thread that spins writes nothing that others read, and makes no system call but for the clock, where that takes one.
+//! A thread that spins writes nothing that others read, and makes no system call but for the clock, where that takes
+//! one.
 
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
@@ -29,11 +33,11 @@ pub(crate) const MAX: Duration = Duration::from_micros(100);
 /// looked at.
 const PAUSES: u32 = 3;
 
-/// Calls `look` until it sees something, or until it is time to sleep. Returns whether it has seen something. It is called
-/// once in any case.
+/// Calls `look` until it sees something, or until it is time to sleep. Returns whether it has seen something. It is
+/// called once in any case.
 ///
-/// `last_wait` is the length of the thread's last wait, spinning and asleep, until another thread ended it; `None` if something
-/// else did. `wake` is how long it takes to be up after such a call.
+/// `last_wait` is the length of the thread's last wait, spinning and asleep, until another thread ended it; `None` if
+/// something else did. `wake` is how long it takes to be up after such a call.
 pub(crate) fn spin(
     last_wait: Option<Duration>,
     wake: Duration,

@@ -1,8 +1,8 @@
 //! [`WakeLatency`]: how long it takes to wake a thread, as that thread has seen it of late.
 //!
-//! It decides how long a thread spins before it goes to sleep (`spin.rs`), and nothing else depends on it. So it is kept with
-//! relaxed operations only: a call that comes just now, or is seen late, makes for one figure less, or for one that is
-//! wrong.
+//! It decides how long a thread spins before it goes to sleep (`spin.rs`), and nothing else depends on it. So it is
+//! kept with relaxed operations only: a call that comes just now, or is seen late, makes for one figure less, or for
+//! one that is wrong.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

@@ -9,8 +9,8 @@ use crate::shard::Shard;
 /// How many entries that were put off are filed again under one hold of the lock. It takes as long as to fire them.
 const FILED_AGAIN: usize = 64;
 
-/// Fires everything that is due, in order, and wakes the tasks. (An entry that was put off comes in the place of its old
-/// deadline, if the new one has passed as well.) Returns how many entries were taken out.
+/// Fires everything that is due, in order, and wakes the tasks. (An entry that was put off comes in the place of its
+/// old deadline, if the new one has passed as well.) Returns how many entries were taken out.
 pub(crate) fn fire(shard: &Shard, now: u64, batch: &mut WakeBatch) -> u64 {
     expire_all(shard, now, State::Fired, batch)
 }
@@ -32,7 +32,8 @@ fn expire_all(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> u64 
     }
 }
 
-/// Expires one batch of entries and wakes their tasks. Returns how many entries were taken out, and whether there may be more.
+/// Expires one batch of entries and wakes their tasks. Returns how many entries were taken out, and whether there may
+/// be more.
 fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u64, bool) {
     let mut locked = shard.lock();
     let mut count = 0;

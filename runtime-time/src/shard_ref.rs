@@ -1,11 +1,12 @@
 //! [`ShardRef`]: how an entry keeps its shard alive.
 //!
-//! It is an `Arc`, but to count one up and down costs two atomic operations a timer, a quarter of those that it takes to set
-//! and cancel one. Most timers are made and dropped on the same worker. So a count that is given up on the shard's own worker
-//! is not given back but *kept*, in a number that only that worker touches, and the next timer made there takes it over.
+//! It is an `Arc`, but to count one up and down costs two atomic operations a timer, a quarter of those that it takes
+//! to set and cancel one. Most timers are made and dropped on the same worker. So a count that is given up on the
+//! shard's own worker is not given back but *kept*, in a number that only that worker touches, and the next timer made
+//! there takes it over.
 //!
-//! The kept counts refer to the shard from within, so they would keep it for ever: [`ShardRef::give_back_kept`], called when
-//! the driver shuts down and no worker is left, gives them back, and from then on none is kept.
+//! The kept counts refer to the shard from within, so they would keep it for ever: [`ShardRef::give_back_kept`], called
+//! when the driver shuts down and no worker is left, gives them back, and from then on none is kept.
 
 use std::fmt;
 use std::ops::Deref;
@@ -21,8 +22,8 @@ use crate::shard::Shard;
 
 /// Counts of a shard that are nobody's at the moment.
 ///
-/// Relaxed throughout: it is touched by one thread at a time, and the handing over of the worker's place, and at last the end of
-/// all of them, order one thread after the other.
+/// Relaxed throughout: it is touched by one thread at a time, and the handing over of the worker's place, and at last
+/// the end of all of them, order one thread after the other.
 pub(crate) struct Kept(AtomicUsize);
 
 /// How many counts are kept at most, so that giving them back does not take long.
@@ -81,8 +82,8 @@ impl ShardRef {
         Self(Arc::new(CachePadded::new(Owned { shard, kept, station: OnceLock::new() })))
     }
 
-    /// Whether this is the shard of that station, whose it becomes if it is nobody's yet. (It is another's if somebody gives
-    /// one driver's handle to two runtimes.)
+    /// Whether this is the shard of that station, whose it becomes if it is nobody's yet. (It is another's if somebody
+    /// gives one driver's handle to two runtimes.)
     #[inline]
     pub(crate) fn is_of(&self, station: Station) -> bool {
         *self.0.station.get_or_init(|| station) == station

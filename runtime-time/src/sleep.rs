@@ -10,10 +10,10 @@
 //!
 //! # The budget
 //!
-//! A sleep that has been `Pending` once needs no budget when its time has come ([`coop`]): a deadline must be seen beside
-//! a branch that spends the whole budget in each poll, whatever combinator holds the two. One that is found past at its
-//! first poll does need budget, so that a loop over `sleep(Duration::ZERO)`, or over the missed ticks of an interval,
-//! lets others run. If it is refused, that counts as a wait: at the next poll it is ready.
+//! A sleep that has been `Pending` once needs no budget when its time has come ([`coop`]): a deadline must be seen
+//! beside a branch that spends the whole budget in each poll, whatever combinator holds the two. One that is found past
+//! at its first poll does need budget, so that a loop over `sleep(Duration::ZERO)`, or over the missed ticks of an
+//! interval, lets others run. If it is refused, that counts as a wait: at the next poll it is ready.
 //!
 //! A wait counts once. A sleep that has told its caller of its end, and is polled again without a reset, is like one
 //! that is found past: else a loop over it would never let others run.
@@ -37,9 +37,9 @@ use crate::shard_ref::ShardRef;
 /// Waits for a duration.
 ///
 /// The time runs from this call, not from the first poll. A sleep never ends early. The resolution is an eighth of a
-/// millisecond, rounded up. Where timers come in crowds, an otherwise idle runtime wakes up for them once a millisecond at
-/// most, and fires together what is due by then. A zero duration is ready at the first poll. Any duration will do; one that the
-/// operating system's clock cannot add to the present counts as about thirty years.
+/// millisecond, rounded up. Where timers come in crowds, an otherwise idle runtime wakes up for them once a millisecond
+/// at most, and fires together what is due by then. A zero duration is ready at the first poll. Any duration will do;
+/// one that the operating system's clock cannot add to the present counts as about thirty years.
 ///
 /// Making a `Sleep` is cheap; a timer is set when it is first polled.
 ///
@@ -77,8 +77,8 @@ fn starting_now(duration: Duration) -> (ShardRef, Instant) {
 
 /// Waits until a point in time. Is ready at the first poll if that has passed.
 ///
-/// The resolution is that of [`sleep`](sleep()): never early. A timer is set when the `Sleep` is first polled. More than
-/// eighteen million years ahead, where only a paused clock ever gets, counts as that.
+/// The resolution is that of [`sleep`](sleep()): never early. A timer is set when the `Sleep` is first polled. More
+/// than eighteen million years ahead, where only a paused clock ever gets, counts as that.
 ///
 /// # Panics
 ///

@@ -1,7 +1,7 @@
 //! A limit on how long a future may take: [`timeout`](timeout()), [`timeout_at`] and [`Timeout`].
 //!
-//! A future that is ready at its first poll never sets a timer. One that becomes ready later takes its timer out again: two
-//! uncontended locks are all that a timeout costs around fast I/O.
+//! A future that is ready at its first poll never sets a timer. One that becomes ready later takes its timer out again:
+//! two uncontended locks are all that a timeout costs around fast I/O.
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;

@@ -82,14 +82,14 @@ impl Builder {
     }
 
     /// The number of worker threads. Without this call it is what the environment variable `RT_WORKER_THREADS` says, or
-    /// else one for each processor that the process may use: by its affinity, and by the quotas of its control groups and of
-    /// those above them. A current-thread runtime has none, and ignores it.
+    /// else one for each processor that the process may use: by its affinity, and by the quotas of its control groups
+    /// and of those above them. A current-thread runtime has none, and ignores it.
     ///
     /// A thread in `block_on` is not one of them: it polls its own future, and no tasks.
     ///
     /// More workers than processors do no more work; they only take turns at the processors, and the switches between
-    /// them cost time. Nothing is gained for tasks that block either, because the runtime starts further threads for those
-    /// by itself ([`rescue_blocked`](Self::rescue_blocked)).
+    /// them cost time. Nothing is gained for tasks that block either, because the runtime starts further threads for
+    /// those by itself ([`rescue_blocked`](Self::rescue_blocked)).
     ///
     /// # Panics
     ///
@@ -139,14 +139,15 @@ impl Builder {
 
     /// Like [`thread_name`](Self::thread_name), with a name for each thread.
     ///
-    /// Names are made in advance, because threads are started where nothing may wait for the namer: by the thread that watches the
-    /// workers, for one, when all of them are blocked. So the namer is called when the runtime is built, on the thread that builds
-    /// it, for each worker and for 32 more threads; and later, when half of these names are used, on a thread of its own. They are used
-    /// in the order in which they were made. Some never are.
+    /// Names are made in advance, because threads are started where nothing may wait for the namer: by the thread that
+    /// watches the workers, for one, when all of them are blocked. So the namer is called when the runtime is built, on
+    /// the thread that builds it, for each worker and for 32 more threads; and later, when half of these names are
+    /// used, on a thread of its own. They are used in the order in which they were made. Some never are.
     ///
-    /// A thread gets a name of the runtime's own, as if this had not been called, if the names made in advance are used up (by
-    /// more threads at once than that, or because the namer has not returned), and for each call of the namer that panics or
-    /// gives a name with a zero byte. Nothing waits for the namer later, not even the end of the runtime.
+    /// A thread gets a name of the runtime's own, as if this had not been called, if the names made in advance are used
+    /// up (by more threads at once than that, or because the namer has not returned), and for each call of the namer
+    /// that panics or gives a name with a zero byte. Nothing waits for the namer later, not even the end of the
+    /// runtime.
     ///
     /// # Example
     ///
@@ -167,8 +168,8 @@ impl Builder {
     }
 
     /// The stack size of the worker and blocking threads, in bytes. The standard library's default is 2 MiB. Less than
-    /// 64 KiB counts as that, which is what the runtime itself may need. If the system has no room for a stack of the size,
-    /// [`build`](Self::build) returns its error.
+    /// 64 KiB counts as that, which is what the runtime itself may need. If the system has no room for a stack of the
+    /// size, [`build`](Self::build) returns its error.
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
         self.config.thread_stack_size = Some(bytes);
         self
@@ -179,16 +180,17 @@ impl Builder {
     /// worker take over, or starts a *spare worker*, a further thread, if none is idle. It also counts such polls
     /// ([`blocked_count`](super::RuntimeMetrics::blocked_count)) and reports them ([`on_blocked`](Self::on_blocked)).
     ///
-    /// Switched off, a blocked worker is neither counted nor reported, and no thread is started for it, but for one that
-    /// calls [`block_in_place`](crate::task::block_in_place). Idle workers take over what it holds up all the same.
+    /// Switched off, a blocked worker is neither counted nor reported, and no thread is started for it, but for one
+    /// that calls [`block_in_place`](crate::task::block_in_place). Idle workers take over what it holds up all the
+    /// same.
     pub fn rescue_blocked(&mut self, rescue: bool) -> &mut Self {
         self.config.rescue_blocked = rescue;
         self
     }
 
     /// How long a poll of a task may take before its worker is taken to be blocked, if anything waits for that worker
-    /// (10 ms; at least 1 ms). It is noticed after that time and at most 3 ms more; or 10 ms more, if nothing had run, or
-    /// nothing had waited, for a while before.
+    /// (10 ms; at least 1 ms). It is noticed after that time and at most 3 ms more; or 10 ms more, if nothing had run,
+    /// or nothing had waited, for a while before.
     pub fn blocked_threshold(&mut self, threshold: Duration) -> &mut Self {
         self.config.blocked_threshold = threshold;
         self
@@ -199,9 +201,9 @@ impl Builder {
     /// workers stands still, but is told so.
     ///
     /// Beyond twice the number of workers there are only as many as there are threads that *sleep* in a blocked poll:
-    /// more threads do not help those that compute. What helps is one that keeps free: the first spare worker runs nothing
-    /// but tasks that were spawned in other places than those whose tasks block. (Should it get stuck itself another one
-    /// does, up to 32 times.)
+    /// more threads do not help those that compute. What helps is one that keeps free: the first spare worker runs
+    /// nothing but tasks that were spawned in other places than those whose tasks block. (Should it get stuck itself
+    /// another one does, up to 32 times.)
     ///
     /// A spare worker retires when the blocked ones have returned; its thread is kept for
     /// [`thread_keep_alive`](Self::thread_keep_alive).
@@ -214,10 +216,10 @@ impl Builder {
     /// where such tasks are spawned, when the poll is over, or after a second if it is not. Without this call the
     /// [`BlockedTask`](super::BlockedTask) is written to stderr, as one line.
     ///
-    /// Reports are made one after the other, on a thread of their own, which nobody waits for: the hook may block, and so may the
-    /// write to stderr. The thread that watches the workers goes on helping them meanwhile, and the runtime comes to its end. So
-    /// a report may come late, also after the runtime has ended, and it is lost if the process ends before. While a hook has not
-    /// returned some dozens of reports wait; further ones are dropped, and counted
+    /// Reports are made one after the other, on a thread of their own, which nobody waits for: the hook may block, and
+    /// so may the write to stderr. The thread that watches the workers goes on helping them meanwhile, and the runtime
+    /// comes to its end. So a report may come late, also after the runtime has ended, and it is lost if the process
+    /// ends before. While a hook has not returned some dozens of reports wait; further ones are dropped, and counted
     /// ([`dropped_reports`](super::RuntimeMetrics::dropped_reports)).
     ///
     /// # Example
@@ -236,8 +238,8 @@ impl Builder {
 
     /// Calls the hook on each worker and blocking thread before it begins to work.
     ///
-    /// Should it block, that holds up what the thread would have done: a worker gets help as in a poll that blocks, and of blocking
-    /// jobs one waits. The end of the runtime waits for the hook.
+    /// Should it block, that holds up what the thread would have done: a worker gets help as in a poll that blocks, and
+    /// of blocking jobs one waits. The end of the runtime waits for the hook.
     pub fn on_thread_start(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
         self.config.on_thread_start = Some(Arc::new(hook));
         self
@@ -282,9 +284,9 @@ impl Builder {
         self
     }
 
-    /// After at most so many ticks a busy worker looks into the global queue, where tasks wait that were spawned or woken from
-    /// outside (61). When tasks take long, it does so sooner by itself. Whatever the interval, its own tasks are left half of
-    /// its polls.
+    /// After at most so many ticks a busy worker looks into the global queue, where tasks wait that were spawned or
+    /// woken from outside (61). When tasks take long, it does so sooner by itself. Whatever the interval, its own tasks
+    /// are left half of its polls.
     ///
     /// # Panics
     ///

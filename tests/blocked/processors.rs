@@ -23,8 +23,8 @@ fn join_all(runtime: &Runtime, tasks: Vec<JoinHandle<()>>) {
     });
 }
 
-/// Has so many tasks sleep for a moment and yield, again and again, until so many have slept at once: long before a worker is
-/// taken to be blocked.
+/// Has so many tasks sleep for a moment and yield, again and again, until so many have slept at once: long before a
+/// worker is taken to be blocked.
 fn sleep_until_at_once(runtime: &Runtime, tasks: usize, wanted: usize) {
     let (at_once, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let tasks = (0..tasks).map(|_| {
@@ -57,8 +57,8 @@ fn one_more_is_up_when_one_task_waits_behind_others_that_block_for_a_moment() {
     sleep_until_at_once(&runtime(processors + EXCESS), processors + 1, processors + 1);
 }
 
-/// Each task goes on until as many have begun as there are workers. There are more tasks than that, because the last one on
-/// the lanes of a worker in a long poll is left to the help for blocked workers, which there is none of here.
+/// Each task goes on until as many have begun as there are workers. There are more tasks than that, because the last
+/// one on the lanes of a worker in a long poll is left to the help for blocked workers, which there is none of here.
 fn all_come_while_tasks(pause: fn()) {
     let workers = processors() + EXCESS;
     let runtime = builder(workers).0.blocked_threshold(Duration::from_secs(3600)).build().unwrap();

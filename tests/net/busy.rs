@@ -1,7 +1,7 @@
 //! Connections that are in constant use: each message arrives, whatever the workers do meanwhile.
 //!
-//! Mutations that these tests are for: events are left to a worker that is stuck or sleeps; a stream that is given back stays
-//! in the poller; a read that filled its buffer is taken for the last.
+//! Mutations that these tests are for: events are left to a worker that is stuck or sleeps; a stream that is given back
+//! stays in the poller; a read that filled its buffer is taken for the last.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream as StdStream;
@@ -124,8 +124,8 @@ fn a_runtime_ends_in_the_midst_of_busy_connections() {
     assert!(callers.iter().all(JoinHandle::is_finished));
 }
 
-/// A read that fills its buffer says nothing about what is behind it. Messages of the size of the buffer come alone for a
-/// while, and then in twos and threes, into a runtime that is now idle and now busy.
+/// A read that fills its buffer says nothing about what is behind it. Messages of the size of the buffer come alone for
+/// a while, and then in twos and threes, into a runtime that is now idle and now busy.
 #[test]
 fn messages_that_come_alone_or_together_all_get_there() {
     const SIZE: usize = 16;

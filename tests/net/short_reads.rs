@@ -1,11 +1,12 @@
 //! Reads that run short with more behind them: nobody waits for what is already there.
 //!
-//! In each test all bytes are in the kernel before the first read, so no event will come for those that the read leaves. A
-//! reader that takes the short read for the last one hangs, and the watchdog ends it.
+//! In each test all bytes are in the kernel before the first read, so no event will come for those that the read
+//! leaves. A reader that takes the short read for the last one hangs, and the watchdog ends it.
 //!
-//! Mutations that these tests are for: `Word::with_event` does not become wary; `be_wary` does nothing, or one of the ways on
-//! which a descriptor gets out does not call it; a listener that is not one of TCP, or may not be, is taken for one; `note_transfer`
-//! does not ask whether the word is wary; operations through `AsyncFd`, `async_io` or `peek` take a short transfer for the last.
+//! Mutations that these tests are for: `Word::with_event` does not become wary; `be_wary` does nothing, or one of the
+//! ways on which a descriptor gets out does not call it; a listener that is not one of TCP, or may not be, is taken for
+//! one; `note_transfer` does not ask whether the word is wary; operations through `AsyncFd`, `async_io` or `peek` take
+//! a short transfer for the last.
 
 use std::io::{self, ErrorKind, IoSliceMut, Read, Write};
 use std::net::TcpStream as StdStream;
@@ -209,8 +210,8 @@ fn urgent_data_in_line() {
     });
 }
 
-/// Whether a stream always asks the system once more after a read that ran short. (One that does not may have to now and then:
-/// the event of what it has read comes after that read, if it was still ready from before.)
+/// Whether a stream always asks the system once more after a read that ran short. (One that does not may have to now
+/// and then: the event of what it has read comes after that read, if it was still ready from before.)
 async fn asks_after_a_short_read(ours: &TcpStream, theirs: &mut StdStream) -> bool {
     for _ in 0..100 {
         if !asks_after_this_short_read(ours, theirs).await {
@@ -439,7 +440,8 @@ fn read_from(fd: &impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     nix::unistd::read(fd, buffer).map_err(io::Error::from)
 }
 
-/// Reads what is in a descriptor, in pieces as given, each with room for more than it has: in all the ways that `AsyncFd` has.
+/// Reads what is in a descriptor, in pieces as given, each with room for more than it has: in all the ways that
+/// `AsyncFd` has.
 async fn reads_piece_by_piece(fd: impl Into<OwnedFd>, pieces: &[&[u8]]) {
     let fd = AsyncFd::with_interest(fd.into(), Interest::READABLE).unwrap();
     let mut buffer = [0; 64];
@@ -523,7 +525,8 @@ fn messages_that_carry_descriptors() {
     });
 }
 
-/// The master of a pseudo-terminal in packet mode reads either a control byte or data, never both; the slave reads lines.
+/// The master of a pseudo-terminal in packet mode reads either a control byte or data, never both; the slave reads
+/// lines.
 #[test]
 fn control_bytes_and_lines_of_a_pseudo_terminal() {
     use nix::sys::termios::{FlushArg, tcflush};

@@ -231,8 +231,8 @@ fn a_write_to_a_closed_connection_is_an_error_and_not_a_signal() {
     });
 }
 
-/// One call moves a limited number of buffers (1024 on Linux). That is not a short write, and not a short read: more can follow at once.
-/// (Mutation: count all the buffers as expected, and wait for an edge that never comes.)
+/// One call moves a limited number of buffers (1024 on Linux). That is not a short write, and not a short read: more
+/// can follow at once. (Mutation: count all the buffers as expected, and wait for an edge that never comes.)
 #[test]
 fn more_buffers_than_one_call_can_move_do_not_stop_a_stream() {
     let _watchdog = watchdog();

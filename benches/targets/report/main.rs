@@ -8,11 +8,11 @@
 //! ```
 //!
 //! Each row starts its own three runtimes, warms them up, and runs them in turn, beginning with another one each time.
-//! All rows are gone through three times, with new runtimes. The figure is the median of all runs. What the report is at
-//! goes to standard error.
+//! All rows are gone through three times, with new runtimes. The figure is the median of all runs. What the report is
+//! at goes to standard error.
 //!
-//! The rows are in `sections`; `contest` runs them, a `sweep` at a time; `results` and `row` hold what came of them; `markdown` and `plots`
-//! show it.
+//! The rows are in `sections`; `contest` runs them, a `sweep` at a time; `results` and `row` hold what came of them;
+//! `markdown` and `plots` show it.
 
 mod allocator;
 mod apart;

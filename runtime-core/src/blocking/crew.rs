@@ -17,21 +17,21 @@
 //! thread coming, unless all are busy and no more are allowed; then the next to finish takes from it. Should the one
 //! that was coming fail to start, one that has begun to wait meanwhile is summoned in its place.
 //!
-//! So a batch of short jobs is mostly done by the first thread that is up, which wakes one other. Jobs that take long, or
-//! wait for each other, get a thread each, one after the other.
+//! So a batch of short jobs is mostly done by the first thread that is up, which wakes one other. Jobs that take long,
+//! or wait for each other, get a thread each, one after the other.
 //!
-//! A thread begins with the user's hook, which may block. So it takes its first job before it calls the hook, as if that
-//! were a part of the job: it counts as busy, not as coming, and others come for the jobs behind. The same goes for a thread
-//! that starts another after it has taken a job. Should the crew be closed meanwhile, that job has not begun, and is
-//! cancelled like those that are queued.
+//! A thread begins with the user's hook, which may block. So it takes its first job before it calls the hook, as if
+//! that were a part of the job: it counts as busy, not as coming, and others come for the jobs behind. The same goes
+//! for a thread that starts another after it has taken a job. Should the crew be closed meanwhile, that job has not
+//! begun, and is cancelled like those that are queued.
 //!
 //! # Looking out
 //!
-//! A thread that finds the queue empty looks out for the next job a little (`spin.rs`) before it waits, if none is coming:
-//! for that time it is the one. So a thread that submits a job then wakes nobody. It gives up under the lock, and only if the
-//! queue is still empty. Should it lose its processor meanwhile, it is late after a while, and the next submitter does not rely
-//! on it: another is summoned, or started, beside it. A job that came before that waits until it is back, or until the next
-//! job, or a busy thread, comes.
+//! A thread that finds the queue empty looks out for the next job a little (`spin.rs`) before it waits, if none is
+//! coming: for that time it is the one. So a thread that submits a job then wakes nobody. It gives up under the lock,
+//! and only if the queue is still empty. Should it lose its processor meanwhile, it is late after a while, and the next
+//! submitter does not rely on it: another is summoned, or started, beside it. A job that came before that waits until
+//! it is back, or until the next job, or a busy thread, comes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -171,8 +171,8 @@ impl<J> Crew<J> {
 
     /// What a thread does until it ends. `begin` is called once, before anything else of the user's; `start` starts the
     /// thread of a number; `run` does a job, and `cancel` is for one that was taken, but not begun before the crew was
-    /// closed; `spin` looks for a job as long as that seems to pay (`spin.rs`), given for how long this thread has waited
-    /// last and how long it takes to be woken.
+    /// closed; `spin` looks for a job as long as that seems to pay (`spin.rs`), given for how long this thread has
+    /// waited last and how long it takes to be woken.
     pub(super) fn work(
         &self,
         begin: impl FnOnce(),

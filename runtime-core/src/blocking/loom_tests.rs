@@ -244,7 +244,8 @@ fn loom_a_thread_that_does_not_start_leaves_no_job_behind() {
     });
 }
 
-/// A thread blocks before it begins, in the user's hook, until a job was done: another comes for the next job, and does it.
+/// A thread blocks before it begins, in the user's hook, until a job was done: another comes for the next job, and does
+/// it.
 #[test]
 fn loom_a_thread_that_is_late_to_begin_holds_up_one_job() {
     for times in all_times() {
@@ -259,7 +260,8 @@ fn loom_a_thread_that_is_late_to_begin_holds_up_one_job() {
     }
 }
 
-/// A thread has taken a job, and blocks in the user's hook until another job was given back at the end: so its own is, too.
+/// A thread has taken a job, and blocks in the user's hook until another job was given back at the end: so its own is,
+/// too.
 #[test]
 fn loom_a_job_whose_thread_is_late_to_begin_is_given_back_at_the_end() {
     for times in all_times() {

@@ -133,8 +133,8 @@ impl Pool {
         }
     }
 
-    /// Takes no more jobs, and cancels those that wait, if only for the hook of the thread that is to do them. Jobs that run
-    /// go on.
+    /// Takes no more jobs, and cancels those that wait, if only for the hook of the thread that is to do them. Jobs
+    /// that run go on.
     pub(crate) fn close(&self, runtime: &Inner) {
         self.crew.close().into_iter().for_each(|job| cancel(runtime, job));
     }

@@ -12,11 +12,11 @@
 //!
 //! # Frames
 //!
-//! The runtime calls code of the user's inside of a *frame*: the poll of a task, a closure on the blocking pool, a hook,
-//! a waker, the drop of a future. Whatever that code has entered, and not left, is removed when the frame ends: the next
-//! task of the same thread must not find itself in another runtime than its own. If nothing was entered, as usual, the
-//! frame costs a comparison of two tickets. (A join handle's drop of another poller's waker shares the frame of the code that
-//! polls or drops the handle, if it has one.)
+//! The runtime calls code of the user's inside of a *frame*: the poll of a task, a closure on the blocking pool, a
+//! hook, a waker, the drop of a future. Whatever that code has entered, and not left, is removed when the frame ends:
+//! the next task of the same thread must not find itself in another runtime than its own. If nothing was entered, as
+//! usual, the frame costs a comparison of two tickets. (A join handle's drop of another poller's waker shares the frame
+//! of the code that polls or drops the handle, if it has one.)
 //!
 //! The guards that the runtime itself makes ([`RuntimeGuard`]) are frames, too: one that ends takes with it what lies
 //! above.
@@ -215,8 +215,8 @@ fn end_frame(since: u64) {
     removed.into_iter().for_each(|entry| discard(contain(|| drop(entry))));
 }
 
-/// The main future of a `block_on`: what it has entered in one poll is in force in the next one, and not in between. Made
-/// inside of the `block_on`'s own [`RuntimeGuard`], which ends all that.
+/// The main future of a `block_on`: what it has entered in one poll is in force in the next one, and not in between.
+/// Made inside of the `block_on`'s own [`RuntimeGuard`], which ends all that.
 #[derive(Debug)]
 pub(crate) struct MainFuture {
     since: u64,

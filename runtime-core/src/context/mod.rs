@@ -30,13 +30,14 @@ use crate::runtime::Inner;
 use crate::scheduler::Place;
 
 struct Context {
-    /// The runtime that `spawn` and the rest refer to; null for none. The topmost in force of those entered, which has a
-    /// count of it.
+    /// The runtime that `spawn` and the rest refer to; null for none. The topmost in force of those entered, which has
+    /// a count of it.
     runtime: Cell<*const Inner>,
     entered: Entered,
     /// What this thread is to a scheduler.
     place: Cell<Place>,
-    /// Which worker of the current runtime it is: what follows from the two above, kept because it is asked with every timer.
+    /// Which worker of the current runtime it is: what follows from the two above, kept because it is asked with every
+    /// timer.
     station: Cell<Option<Station>>,
     /// Whether the thread is inside `block_on` or is a worker: it must not block on another future.
     is_driving: Cell<bool>,
@@ -173,8 +174,8 @@ pub fn worker_index() -> Option<usize> {
     own_place().index()
 }
 
-/// Whether the calling code is what is left of a poll whose runtime was shut down while it blocked in place. Its task is
-/// dropped as soon as it returns: rather than fail, it should be pending.
+/// Whether the calling code is what is left of a poll whose runtime was shut down while it blocked in place. Its task
+/// is dropped as soon as it returns: rather than fail, it should be pending.
 pub fn is_in_a_lost_poll() -> bool {
     matches!(place(), Place::Lost(_))
 }

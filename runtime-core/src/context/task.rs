@@ -37,7 +37,8 @@ impl CurrentTask {
 }
 
 /// Runs a task's poll, or the drop of its future by a worker: with a budget, and known as the current task. Who has a
-/// `CurrentTask` with a waker also asks it afterwards whether it yields: see [`Notified::run_current`](crate::task::Notified).
+/// `CurrentTask` with a waker also asks it afterwards whether it yields: see
+/// [`Notified::run_current`](crate::task::Notified).
 #[inline]
 pub(crate) fn in_task<R>(task: &CurrentTask, budget: Budget, f: impl FnOnce() -> R) -> R {
     struct Restore(*const CurrentTask, Budget);
@@ -64,8 +65,8 @@ fn with_task<R>(f: impl FnOnce(&CurrentTask) -> R) -> Option<R> {
     CONTEXT.with(|context| unsafe { context.task.get().as_ref() }.map(f))
 }
 
-/// Wakes the task that is being polled, so that others go first. If the waker is that of the very task which this thread
-/// polls, it is told so without an atomic operation: nobody else looks before the poll returns.
+/// Wakes the task that is being polled, so that others go first. If the waker is that of the very task which this
+/// thread polls, it is told so without an atomic operation: nobody else looks before the poll returns.
 #[inline]
 pub(crate) fn wake_in_poll(waker: &Waker) {
     if !(is_waker_of_task(waker) && yields(waker.data())) {
@@ -73,8 +74,8 @@ pub(crate) fn wake_in_poll(waker: &Waker) {
     }
 }
 
-/// After a wake that found its task queued or running. A task that wakes itself in its poll yields: it has had its turn.
-/// One that somebody else wakes meanwhile does not.
+/// After a wake that found its task queued or running. A task that wakes itself in its poll yields: it has had its
+/// turn. One that somebody else wakes meanwhile does not.
 #[inline]
 pub(crate) fn note_wake(waker: *const ()) {
     let _ = yields(waker);
@@ -89,7 +90,8 @@ fn yields(waker: *const ()) -> bool {
     }) == Some(true)
 }
 
-/// Runs code of a task that blocks, as if outside of its poll: a wake of the task is an ordinary one, and there is no budget.
+/// Runs code of a task that blocks, as if outside of its poll: a wake of the task is an ordinary one, and there is no
+/// budget.
 pub(crate) fn outside_of_poll<R>(f: impl FnOnce() -> R) -> R {
     let Some(id) = task_id() else { return f() };
     in_task(&CurrentTask::new(id, ptr::null()), Budget::UNCONSTRAINED, f)

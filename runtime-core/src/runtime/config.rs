@@ -20,8 +20,8 @@ pub const WORKER_THREADS_VAR: &str = "RT_WORKER_THREADS";
 /// The most worker threads a runtime can have.
 pub const MAX_WORKER_THREADS: usize = 65_000;
 
-/// The least stack of a thread, in bytes. The scheduler itself, and a panic that is reported with a backtrace, take up to
-/// 48 KiB in an unoptimized build; a thread with less would overflow before it has run anything.
+/// The least stack of a thread, in bytes. The scheduler itself, and a panic that is reported with a backtrace, take up
+/// to 48 KiB in an unoptimized build; a thread with less would overflow before it has run anything.
 pub const MIN_THREAD_STACK_SIZE: usize = 64 * 1024;
 
 pub use self::RuntimeFlavor as Flavor;
@@ -46,8 +46,8 @@ pub struct Config {
     pub(crate) local: bool,
     /// Worker threads of a multi-thread runtime.
     pub worker_threads: usize,
-    /// How many [processors](crate::processors) the runtime may use. All that depends on their number goes by this one. Zero counts
-    /// as one.
+    /// How many [processors](crate::processors) the runtime may use. All that depends on their number goes by this one.
+    /// Zero counts as one.
     pub processors: usize,
     /// The most threads of the blocking pool.
     pub max_blocking_threads: usize,
@@ -152,7 +152,8 @@ impl Config {
         self.max_spare_workers.min(MAX_WORKER_THREADS - self.worker_threads)
     }
 
-    /// How the threads are made. Calls the user's namer for those that the runtime has from the start, and for some more.
+    /// How the threads are made. Calls the user's namer for those that the runtime has from the start, and for some
+    /// more.
     pub(crate) fn threads(&self) -> Threads {
         let workers = match self.flavor {
             Flavor::CurrentThread => 0,

@@ -60,8 +60,8 @@ pub(crate) struct Drivers {
 }
 
 // A panic leaves a runtime as whole as it was: what can panic in it is users' code (polls, hooks, drops, wakers), which
-// is called with nothing half done and no lock held; a worker whose own code panics ends the process. So whoever catches
-// a panic may go on to use what shares the runtime: handles, metrics, the owner.
+// is called with nothing half done and no lock held; a worker whose own code panics ends the process. So whoever
+// catches a panic may go on to use what shares the runtime: handles, metrics, the owner.
 impl RefUnwindSafe for Inner {}
 
 impl Inner {

@@ -78,8 +78,8 @@ impl Place {
         }
     }
 
-    /// Whether the waker does no more than queue a task, also while this thread has the drivers. The observer of this runtime is
-    /// told of the wake when they have been given back; that of another would be told at once.
+    /// Whether the waker does no more than queue a task, also while this thread has the drivers. The observer of this
+    /// runtime is told of the wake when they have been given back; that of another would be told at once.
     #[inline]
     pub(crate) fn only_queues(self, waker: &Waker) -> bool {
         let queues_quietly = |runtime: &Inner| runtime.observer.is_none() || self.is_of(runtime);

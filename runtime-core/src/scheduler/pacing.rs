@@ -7,21 +7,23 @@
 //! Reading the clock is paid once an interval, or once for each poll that is long enough not to notice. What is
 //! measured also says how often the injector has its turn (`injector_turns.rs`).
 //!
-//! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in runs: those of
-//! two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a long interval sixty polls
-//! of 100 us would go by before anybody looked at the timers again. For the same reason a thread that has slept begins with short
-//! intervals: what it was woken for may be of another kind than what it did before.
+//! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in
+//! runs: those of two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a
+//! long interval sixty polls of 100 us would go by before anybody looked at the timers again. For the same reason a
+//! thread that has slept begins with short intervals: what it was woken for may be of another kind than what it did
+//! before.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer.
 const TARGET: Duration = Duration::from_micros(200);
-/// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from outside wait
-/// for polls of no more than this.
+/// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from
+/// outside wait for polls of no more than this.
 const TOO_SOON: Duration = Duration::from_micros(20);
-/// After so many intervals of short polls, one after the other, they are made twice as long. (In polls the run would be too long for
-/// short intervals: with one long poll among two hundred short ones there would be an interval for each of them for ever.)
+/// After so many intervals of short polls, one after the other, they are made twice as long. (In polls the run would be
+/// too long for short intervals: with one long poll among two hundred short ones there would be an interval for each of
+/// them for ever.)
 const RUN: u32 = 16;
 /// The first interval after sleep. Many wakes are for a poll or two, to which it adds nothing.
 const FIRST: u32 = 3;
@@ -96,7 +98,8 @@ impl Pacing {
     /// The interval is over with the poll at hand, whatever it has come to, and the drivers have their turn.
     pub(crate) fn end_now(&self) {
         self.is_called.set(true);
-        // Those it has had and the one at hand, of which it can be measured in any case. (At least one tick is left, always.)
+        // Those it has had and the one at hand, of which it can be measured in any case. (At least one tick is left,
+        // always.)
         self.length.set(self.length.get().saturating_sub(self.left.get()) + 1);
         self.left.set(1);
     }

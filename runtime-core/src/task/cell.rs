@@ -1,12 +1,12 @@
 //! The memory of a task: one cell for header and stage, and a name behind it if the task has one.
 //!
 //! - [`Header`]: the same for every task, and what spawning, waking, queueing and joining touch.
-//! - the stage: the future, later what came of it. Touched only under `RUNNING`, and by the join handle after `COMPLETE`.
-//!   What it holds is said in the header ([`Held`]), which is as much the stage's as the stage itself.
+//! - the stage: the future, later what came of it. Touched only under `RUNNING`, and by the join handle after
+//!   `COMPLETE`. What it holds is said in the header ([`Held`]), which is as much the stage's as the stage itself.
 //!
-//! A task whose future and output are a word each at most is one line of the cache, header and all. That is why the stage
-//! is a union, and why all else is as narrow as it may be: whoever spawns a task, runs it and joins it writes to it in turn,
-//! and on several threads each line goes from processor to processor each time.
+//! A task whose future and output are a word each at most is one line of the cache, header and all. That is why the
+//! stage is a union, and why all else is as narrow as it may be: whoever spawns a task, runs it and joins it writes to
+//! it in turn, and on several threads each line goes from processor to processor each time.
 //!
 //! A [`NonNull<Header>`] stands for a task of any type; the vtable in the header knows the type.
 
@@ -127,7 +127,8 @@ impl<F: Future> TaskCell<F> {
     ///
     /// # Safety
     ///
-    /// The memory is the caller's, and as large and as aligned as a `TaskCell<F>`, or a `NamedCell<F>` if there is a name.
+    /// The memory is the caller's, and as large and as aligned as a `TaskCell<F>`, or a `NamedCell<F>` if there is a
+    /// name.
     #[inline]
     pub(super) unsafe fn write(cell: NonNull<Self>, future: F, birth: Birth, vtable: &'static Vtable) {
         let cell = cell.as_ptr();
@@ -184,8 +185,8 @@ impl<F: Future> TaskCell<F> {
     pub(crate) unsafe fn poll(&self, cx: &mut Context<'_>) -> Poll<F::Output> {
         self.stage.with_mut(|stage| {
             assert!(self.header.held.get() == Held::Future, "a task is polled only while it has its future");
-            // SAFETY: RUNNING gives this thread the stage, and it holds the future. That lies in an allocation that does not
-            // move, and leaves the stage only by being dropped in place (`clear`).
+            // SAFETY: RUNNING gives this thread the stage, and it holds the future. That lies in an allocation that
+            // does not move, and leaves the stage only by being dropped in place (`clear`).
             unsafe { Pin::new_unchecked(&mut *(*stage).future) }.poll(cx)
         })
     }

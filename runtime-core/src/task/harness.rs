@@ -1,8 +1,8 @@
 //! Polling, cancelling and completing a task: the functions behind its vtable that know the future's type.
 //!
 //! Called by the schedulers (through [`Notified::run`](super::Notified::run)), by shutdown, and by the join handle.
-//! User code runs here: every call of it, but for the waker of a task, is fenced by [`contain`], so that a panic ends up in
-//! the `JoinError` and nowhere else.
+//! User code runs here: every call of it, but for the waker of a task, is fenced by [`contain`], so that a panic ends
+//! up in the `JoinError` and nowhere else.
 
 use std::future::Future;
 use std::mem::{self, ManuallyDrop};

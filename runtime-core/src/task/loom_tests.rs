@@ -412,8 +412,8 @@ fn loom_aborts_beside_the_drop_of_the_handle_end_the_task_once() {
     });
 }
 
-/// Shutdown claims a task that waits, beside an abort, a wake by value, and a joiner: it is cancelled by shutdown alone,
-/// the joiner is told, and what the others queued is a mere reference.
+/// Shutdown claims a task that waits, beside an abort, a wake by value, and a joiner: it is cancelled by shutdown
+/// alone, the joiner is told, and what the others queued is a mere reference.
 #[test]
 fn loom_shutdown_cancels_a_task_beside_wakes_aborts_and_a_joiner() {
     for aborted in [false, true] {

@@ -1,7 +1,7 @@
 //! Tasks: a future, its state, its output, and everything that refers to it.
 //!
-//! A task is one cell of memory (`cell.rs`), steered by one atomic word (`state.rs`: read its table first), and found by
-//! its runtime through a list (`owner.rs`). What refers to it are a queue entry (`Notified`), wakers (`waker.rs`), a
+//! A task is one cell of memory (`cell.rs`), steered by one atomic word (`state.rs`: read its table first), and found
+//! by its runtime through a list (`owner.rs`). What refers to it are a queue entry (`Notified`), wakers (`waker.rs`), a
 //! [`JoinHandle`] and [`AbortHandle`]s (`join.rs`); all of them are the same pointer with a count.
 //!
 //! # Who may touch what

@@ -3,8 +3,8 @@
 //! Tasks point into their runtime without counting references: a count that every spawn on every core writes would be
 //! the slowest thing in a spawn. Instead all tasks together hold one reference to the runtime. Shutdown cancels them,
 //! counts those whose memory is still in use (a handle or a waker remains), and says so here, once
-//! ([`Outstanding::add`]); each of these counts itself off when it is freed ([`Outstanding::remove_one`]), and whichever
-//! comes last, shutdown or a task, gives the common reference back.
+//! ([`Outstanding::add`]); each of these counts itself off when it is freed ([`Outstanding::remove_one`]), and
+//! whichever comes last, shutdown or a task, gives the common reference back.
 //!
 //! A task may be freed after its list was closed but before shutdown has added up all lists: the count then starts
 //! below zero and wraps, which is harmless, because only reaching exactly zero *after* the sum was added means the end.
@@ -70,7 +70,8 @@ mod loom_tests {
     #[test]
     fn loom_the_last_of_shutdown_and_tasks_ends_the_runtime_alone() {
         loom::model(|| {
-            // The cells stand for the runtime's memory: each thread uses its own, and whoever ends it all takes them all.
+            // The cells stand for the runtime's memory: each thread uses its own, and whoever ends it all takes them
+            // all.
             let runtime = Arc::new((Outstanding::new(), [(); 3].map(|()| UnsafeCell::new(()))));
             let leave = |who: usize, is_last: fn(&Outstanding) -> bool| {
                 let runtime = runtime.clone();

@@ -8,16 +8,16 @@
 //! # A list takes no lock
 //!
 //! The list belongs to one thread at a time: the worker; for the lists of foreign tasks, whoever has their gate
-//! (`scheduler/foreign.rs`); for one whose core no thread has, whoever holds the lock that keeps it so; after the workers are
-//! gone and the gates closed, the thread that shuts the runtime down.
+//! (`scheduler/foreign.rs`); for one whose core no thread has, whoever holds the lock that keeps it so; after the
+//! workers are gone and the gates closed, the thread that shuts the runtime down.
 //!
-//! When the last reference goes on that very thread, it frees the task. Other threads push the dead onto
-//! the list's *return stack*, several at a time ([`Home`](super::home)), and the owner frees them when it comes by: at
-//! its maintenance ticks and before it parks. Pushing is a compare-exchange in a loop; the owner takes the whole stack
-//! with one swap, so no node is popped while another thread looks at it, and there is no ABA. A push releases and the
-//! swap acquires: the owner frees what the pusher has seen the last of. About every 256th return nudges the owner, so
-//! that a sleeping one does not sit on a heap of dead tasks. (The dead of a foreign list have no owner to wake: the thread that
-//! nudges frees them itself, `scheduler/foreign.rs`.)
+//! When the last reference goes on that very thread, it frees the task. Other threads push the dead onto the list's
+//! *return stack*, several at a time ([`Home`](super::home)), and the owner frees them when it comes by: at its
+//! maintenance ticks and before it parks. Pushing is a compare-exchange in a loop; the owner takes the whole stack with
+//! one swap, so no node is popped while another thread looks at it, and there is no ABA. A push releases and the swap
+//! acquires: the owner frees what the pusher has seen the last of. About every 256th return nudges the owner, so that a
+//! sleeping one does not sit on a heap of dead tasks. (The dead of a foreign list have no owner to wake: the thread
+//! that nudges frees them itself, `scheduler/foreign.rs`.)
 //!
 //! # What happens at shutdown
 //!
@@ -60,8 +60,8 @@ pub(crate) struct Owner {
     returned: CachePadded<AtomicPtr<Header>>,
 }
 
-// SAFETY: the part that is not Sync by itself is `cells`, used only by the thread that owns the list (the functions that
-// touch it are unsafe for that reason).
+// SAFETY: the part that is not Sync by itself is `cells`, used only by the thread that owns the list (the functions
+// that touch it are unsafe for that reason).
 unsafe impl Send for Owner {}
 // SAFETY: as above.
 unsafe impl Sync for Owner {}
@@ -232,7 +232,7 @@ impl Owner {
             unsafe {
                 if left > 0 {
                     next = NonNull::new(task.as_ref().site_or_link().next_returned())
-                        .expect("the chain has so many links");
+                        .expect("the chain has as many links as were counted");
                 }
                 let runtime = this.as_ref().runtime.load(Relaxed);
                 free_orphan(task);
@@ -317,9 +317,9 @@ impl Owner {
             let each = unsafe { (*cells).each() };
             each.for_each(|cell| {
                 let task = cell.cast::<Header>();
-                // SAFETY: in every cell a task lies, or has died, and then its state still says that it was complete: with
-                // that it died, and nothing has been written over it. (Nothing but the state is looked at before.) A task that
-                // is not complete is alive until it is; claiming gives it to the caller.
+                // SAFETY: in every cell a task lies, or has died, and then its state still says that it was complete:
+                // with that it died, and nothing has been written over it. (Nothing but the state is looked at before.)
+                // A task that is not complete is alive until it is; claiming gives it to the caller.
                 unsafe {
                     if (*ptr::addr_of!((*task.as_ptr()).state)).claim_for_shutdown() {
                         (task.as_ref().vtable.cancel_claimed)(task, runner);
@@ -340,8 +340,8 @@ impl Owner {
         // SAFETY: the list is the caller's.
         unsafe { self.trim() };
         loop {
-            // Before the mark, because with that the blocks are no longer this thread's. Until then tasks only come home.
-            // SAFETY: as above.
+            // Before the mark, because with that the blocks are no longer this thread's. Until then tasks only come
+            // home. SAFETY: as above.
             let left = self.cells.with(|cells| unsafe { (*cells).count() });
             if self.returned.compare_exchange(ptr::null_mut(), closed(), AcqRel, Acquire).is_ok() {
                 // SAFETY: as above.

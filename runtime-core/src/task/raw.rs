@@ -25,8 +25,8 @@ pub(crate) struct Vtable {
     pub(crate) schedule: unsafe fn(NonNull<Header>),
     /// Drops the future of a task that `claim_for_shutdown` gave to the caller, and completes it.
     pub(crate) cancel_claimed: unsafe fn(NonNull<Header>, &Runner<'_>),
-    /// Moves the output of a complete task into the `Poll<Result<T, JoinError>>` behind the pointer. Leaves that as it is if
-    /// the output was taken before.
+    /// Moves the output of a complete task into the `Poll<Result<T, JoinError>>` behind the pointer. Leaves that as it
+    /// is if the output was taken before.
     pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
     /// Drops the output of a complete task, if it is still there.
     pub(crate) drop_output: unsafe fn(NonNull<Header>),

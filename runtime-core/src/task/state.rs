@@ -13,14 +13,14 @@
 //! - `CANCELLED`: whoever has or gets the task shall drop the future instead of polling it. Never cleared.
 //! - `JOIN_INTEREST`: a `JoinHandle` exists. Set at birth, cleared only by the handle's drop, and only before
 //!   `COMPLETE`; afterwards it means nothing.
-//! - `JOIN_WAKER`: the join waker in the header is the runtime's: it is set, stays as it is, and the thread that completes
-//!   the task takes it and wakes it. While the bit is clear (and before `COMPLETE`) the waker belongs to the join
-//!   handle. Set and cleared only by the join handle, and only before `COMPLETE`.
+//! - `JOIN_WAKER`: the join waker in the header is the runtime's: it is set, stays as it is, and the thread that
+//!   completes the task takes it and wakes it. While the bit is clear (and before `COMPLETE`) the waker belongs to the
+//!   join handle. Set and cleared only by the join handle, and only before `COMPLETE`.
 //!
-//! Above them, the count of references, of which there may be 64 million: the word has 32 bits on every machine, so that
-//! a small task fits a line of the cache (`cell.rs`). One each for the owner list (until completion), the queue entry, the join
-//! handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the owner list holds
-//! on until completion, a future never meets that moment.
+//! Above them, the count of references, of which there may be 64 million: the word has 32 bits on every machine, so
+//! that a small task fits a line of the cache (`cell.rs`). One each for the owner list (until completion), the queue
+//! entry, the join handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the
+//! owner list holds on until completion, a future never meets that moment.
 //!
 //! # The transitions
 //!
@@ -258,8 +258,8 @@ impl State {
     }
 
     /// Takes a task that is not complete for cancellation at shutdown, whatever queue it may stand in. Only for a
-    /// thread that knows that nobody begins to poll tasks of this runtime any more. False if the task is complete, or is
-    /// in a poll that has yet to end: then it is marked, and the thread that polls it cancels it.
+    /// thread that knows that nobody begins to poll tasks of this runtime any more. False if the task is complete, or
+    /// is in a poll that has yet to end: then it is marked, and the thread that polls it cancels it.
     pub(crate) fn claim_for_shutdown(&self) -> bool {
         self.update(|current| {
             if current & COMPLETE != 0 {
@@ -309,9 +309,9 @@ impl State {
     /// commonest way to detach.
     #[inline]
     pub(crate) fn drop_join_at_birth(&self) -> bool {
-        // The look in front is cheaper than an exchange that fails.
-        // Release, as whenever a reference is given back: what this thread has read of the task comes before its end. There is
-        // nothing to acquire, because the handle does not touch the task any more.
+        // The look in front is cheaper than an exchange that fails. Release, as whenever a reference is given back:
+        // what this thread has read of the task comes before its end. There is nothing to acquire, because the handle
+        // does not touch the task any more.
         self.0.load(Relaxed) == INITIAL
             && self.0.compare_exchange(INITIAL, (INITIAL - REF) & !JOIN_INTEREST, Release, Relaxed).is_ok()
     }

@@ -18,9 +18,9 @@
 //! `NEW` and `AHEAD` are one state to this protocol; only `Sleep` tells them apart. So are `PAST` and `FIRED`: an
 //! entry goes to `PAST` when `Sleep` tells its caller that the deadline has passed.
 //!
-//! A `WAITING` entry may have been *put off*: its deadline is later than the tick under which the wheel has it. The tick at
-//! which it is to fire then stands in the same word as the state. An idle timeout lives like that: each message puts it off,
-//! which costs one exchange, and the wheel files it again once in its span.
+//! A `WAITING` entry may have been *put off*: its deadline is later than the tick under which the wheel has it. The
+//! tick at which it is to fire then stands in the same word as the state. An idle timeout lives like that: each message
+//! puts it off, which costs one exchange, and the wheel files it again once in its span.
 //!
 //! # Who moves it
 //!
@@ -28,8 +28,9 @@
 //! - `WAITING` to `FIRED` or `CLOSED`: the holder of the lock (mostly the driver), after unlinking the node and
 //!   emptying the waker cell. Storing the state is the last thing done to the entry: from that moment the owner may
 //!   free it without ever taking the lock.
-//! - `WAITING` to `WAITING`, put off: the owner, without the lock, by an exchange. So the driver fires by an exchange too,
-//!   which fails if the entry was put off just then. An entry that turns out to have been put off goes back into the wheel.
+//! - `WAITING` to `WAITING`, put off: the owner, without the lock, by an exchange. So the driver fires by an exchange
+//!   too, which fails if the entry was put off just then. An entry that turns out to have been put off goes back into
+//!   the wheel.
 //! - `WAITING` to idle: the owner, under the lock (cancelling).
 //! - Among the other states: the owner, without the lock. Nobody else is interested in an entry that is not in the
 //!   wheel.
@@ -47,11 +48,10 @@
 //!
 //! # Orderings
 //!
-//! The exchange to `FIRED` or `CLOSED` by the driver is `Release`. It pairs with the `Acquire` load with which the owner looks
-//! at the state before it does anything: what the driver did to the entry is over when the owner reuses or frees it.
-//! Putting off is `Relaxed`: nothing but the word itself is handed over.
-//! All other stores are `Relaxed`: they are made either under the lock, which orders them for the next holder, or by
-//! the owner for itself.
+//! The exchange to `FIRED` or `CLOSED` by the driver is `Release`. It pairs with the `Acquire` load with which the
+//! owner looks at the state before it does anything: what the driver did to the entry is over when the owner reuses or
+//! frees it. Putting off is `Relaxed`: nothing but the word itself is handed over. All other stores are `Relaxed`: they
+//! are made either under the lock, which orders them for the next holder, or by the owner for itself.
 //!
 //! Wakers are never called, cloned or dropped under the lock: they are foreign code.
 
@@ -90,8 +90,8 @@ pub(crate) struct Entry {
 // SAFETY: the cells are touched as the module says: by one owner, who holds the entry exclusively, and under the
 // shard's lock; everything in them (wakers, links) may be used from any thread.
 unsafe impl Send for Entry {}
-// SAFETY: a shared reference gives access to the state, which is atomic, to the shard, which is `Sync`, and to the deadline,
-// which is only read: the owner alone writes it, and has the entry exclusively.
+// SAFETY: a shared reference gives access to the state, which is atomic, to the shard, which is `Sync`, and to the
+// deadline, which is only read: the owner alone writes it, and has the entry exclusively.
 unsafe impl Sync for Entry {}
 
 impl Entry {
@@ -138,8 +138,8 @@ impl Entry {
         State::of_word(self.state.load(Ordering::Acquire))
     }
 
-    /// Owner: sees to it that the waker is woken when the deadline has passed. Leads to `Waiting`; to `Fired` if the deadline
-    /// is known to have passed; to `Closed` if there is no driver any more.
+    /// Owner: sees to it that the waker is woken when the deadline has passed. Leads to `Waiting`; to `Fired` if the
+    /// deadline is known to have passed; to `Closed` if there is no driver any more.
     #[inline]
     pub(crate) fn set(self: Pin<&mut Self>, waker: &Waker) -> State {
         let when = self.when();
@@ -177,7 +177,8 @@ impl Entry {
         State::Waiting
     }
 
-    /// Owner: in `Waiting`, sees to it that this waker is the one to be woken. Returns the state, which may have changed.
+    /// Owner: in `Waiting`, sees to it that this waker is the one to be woken. Returns the state, which may have
+    /// changed.
     #[inline]
     pub(crate) fn refresh(self: Pin<&mut Self>, waker: &Waker) -> State {
         let this = self.into_ref().get_ref();
@@ -212,8 +213,8 @@ impl Entry {
         State::Waiting
     }
 
-    /// Owner: changes the deadline. An entry that waits keeps its waker; if the new deadline is known to have passed, that is
-    /// woken here and now. Any other has to be set again.
+    /// Owner: changes the deadline. An entry that waits keeps its waker; if the new deadline is known to have passed,
+    /// that is woken here and now. Any other has to be set again.
     pub(crate) fn move_to(mut self: Pin<&mut Self>, deadline: Instant) {
         let this = self.as_ref().get_ref();
         let is_later = deadline >= this.deadline.replace(deadline);
@@ -226,8 +227,8 @@ impl Entry {
         }
     }
 
-    /// Owner: in `Waiting`, has the entry fire at a tick that is no earlier than the one it would have, and leaves it where it is.
-    /// False if it does not wait any more, or that tick is known to have passed.
+    /// Owner: in `Waiting`, has the entry fire at a tick that is no earlier than the one it would have, and leaves it
+    /// where it is. False if it does not wait any more, or that tick is known to have passed.
     #[inline]
     pub(crate) fn put_off(&self, when: u64) -> bool {
         let word = self.state.load(Ordering::Relaxed);
@@ -240,7 +241,8 @@ impl Entry {
                 .is_ok()
     }
 
-    /// Owner: in `Waiting`, moves the entry to another tick. Returns false, and does nothing, if it does not wait any more.
+    /// Owner: in `Waiting`, moves the entry to another tick. Returns false, and does nothing, if it does not wait any
+    /// more.
     pub(crate) fn move_in_wheel(self: Pin<&mut Self>, when: u64) -> bool {
         let this = self.into_ref().get_ref();
         if this.state() != State::Waiting {
@@ -334,8 +336,8 @@ impl Entry {
         node.cast()
     }
 
-    /// Owner, in `Waiting` and under the lock, when the node is out of the wheel: ends the wait, and returns the waker for after
-    /// unlocking.
+    /// Owner, in `Waiting` and under the lock, when the node is out of the wheel: ends the wait, and returns the waker
+    /// for after unlocking.
     fn end_wait(&self, to: State) -> Waker {
         debug_assert_eq!(self.state(), State::Waiting);
         // SAFETY: in `WAITING` the cell is full; the next state says that it is empty, so the waker is read out once.
@@ -344,8 +346,8 @@ impl Entry {
         waker
     }
 
-    /// Ends the wait of an entry, and returns the waker to call after unlocking; or the tick that it was put off to, if that has not
-    /// passed now. Then the node has to go back into the wheel.
+    /// Ends the wait of an entry, and returns the waker to call after unlocking; or the tick that it was put off to, if
+    /// that has not passed now. Then the node has to go back into the wheel.
     ///
     /// # Safety
     ///
@@ -354,7 +356,8 @@ impl Entry {
     pub(crate) unsafe fn expire(entry: NonNull<Self>, to: State, now: u64) -> Result<Waker, u64> {
         // SAFETY: an entry in `WAITING` is alive: its `drop` would have to take the lock, which the caller holds.
         let entry = unsafe { entry.as_ref() };
-        // SAFETY: nobody writes the cell while the lock is held. This is a copy, and the waker's only if the exchange succeeds.
+        // SAFETY: nobody writes the cell while the lock is held. This is a copy, and the waker's only if the exchange
+        // succeeds.
         let waker = entry.waker.with(|cell| unsafe { ptr::read(cell) });
         let mut word = entry.state.load(Ordering::Relaxed);
         loop {
@@ -364,7 +367,8 @@ impl Entry {
             }
             // Release: gives the entry back to its owner, who may free it at once.
             match entry.state.compare_exchange(word, to as u64, Ordering::Release, Ordering::Relaxed) {
-                // SAFETY: in `WAITING` the cell is full; the next state says that it is empty, so this is the waker's one copy.
+                // SAFETY: in `WAITING` the cell is full; the next state says that it is empty, so this is the waker's
+                // one copy.
                 Ok(_) => return Ok(unsafe { waker.assume_init() }),
                 // Just put off.
                 Err(other) => word = other,

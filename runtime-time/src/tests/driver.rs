@@ -70,8 +70,8 @@ fn after_a_crowd_of_timers_that_were_put_off_it_is_the_same() {
     assert!(end + TICK >= MS, "{end:?}");
 }
 
-/// How long the driver waits for a timer that is due soon, after some others whose time has come at once, unless they were put
-/// off; and when the wait will end, counted from then.
+/// How long the driver waits for a timer that is due soon, after some others whose time has come at once, unless they
+/// were put off; and when the wait will end, counted from then.
 fn wait_after(others: usize, put_off: Option<Duration>) -> (Duration, Duration) {
     let mut rig = Rig::on(Clock::new());
     let (_, waker) = Woken::new();

@@ -1,4 +1,5 @@
-//! Timers that a task on a real scheduler sets, and what becomes of them in the same poll, on other threads, and at the end.
+//! Timers that a task on a real scheduler sets, and what becomes of them in the same poll, on other threads, and at the
+//! end.
 
 use std::future::{pending, poll_fn};
 use std::thread;

@@ -3,8 +3,8 @@
 //! it asks to be quicker, or to know more. It must do without the answer, from the start or from any moment on.
 //!
 //! Mutations that these tests are for: a short wait that fails if `ppoll` does; a seed for a runtime's random decisions
-//! that is to be had from the system only; workers that are not rescued if `/proc` does not tell what they do; descriptors that are
-//! refused because the system does not tell which mode they are in.
+//! that is to be had from the system only; workers that are not rescued if `/proc` does not tell what they do;
+//! descriptors that are refused because the system does not tell which mode they are in.
 
 use std::env;
 use std::io::{Read, Write};
@@ -175,7 +175,8 @@ fn what_is_refused_from_the_start_is_done_without() {
         if !refuse_own() {
             return;
         }
-        // On a new thread: std gets the random numbers of one only once, and the harness may have needed some on this one.
+        // On a new thread: std gets the random numbers of one only once, and the harness may have needed some on this
+        // one.
         let (runtime, other) = thread::spawn(|| (runtime(), current())).join().unwrap();
         use_it(&runtime);
         drop(runtime);

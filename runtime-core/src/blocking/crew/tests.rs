@@ -70,7 +70,8 @@ fn jobs_that_wait_for_each_other_all_get_a_thread() {
     });
 }
 
-/// Closes the crew while a thread that has taken a job calls foreign code first: its hook, or what starts another thread.
+/// Closes the crew while a thread that has taken a job calls foreign code first: its hook, or what starts another
+/// thread.
 fn closed_before_a_job_begins(calls_begin: bool) {
     let crew = Crew::new(LIMITS);
     let gate = parking_lot::Mutex::new(());

@@ -1,8 +1,8 @@
 //! Driving the single-threaded scheduler: `block_on`, and the loop of the thread that has the core.
 //!
 //! Between any two tasks the loop looks whether the main future was woken, so that neither a flood of tasks nor a main
-//! future that yields for ever starves the other. Tasks run first in, first out; after every 61 ticks, sooner if polls are
-//! long, the injector has its turn (`injector_turns.rs`).
+//! future that yields for ever starves the other. Tasks run first in, first out; after every 61 ticks, sooner if polls
+//! are long, the injector has its turn (`injector_turns.rs`).
 
 use std::future::Future;
 use std::iter;
@@ -213,8 +213,9 @@ impl Worker {
         self.pop().or_else(|| self.take_injected())
     }
 
-    /// Before any task is polled: queues what was spawned from outside, so that it goes before what the main future is about to spawn.
-    /// (Later on this would have tasks from outside wait for all that are queued: they have their turns instead.)
+    /// Before any task is polled: queues what was spawned from outside, so that it goes before what the main future is
+    /// about to spawn. (Later on this would have tasks from outside wait for all that are queued: they have their turns
+    /// instead.)
     fn queue_injected(&self) {
         let injector = &self.shared().injector;
         let mut queue = self.core.queue.borrow_mut();
@@ -223,8 +224,8 @@ impl Worker {
         self.shared().depth.store(queue.len(), Relaxed);
     }
 
-    /// Takes the oldest tasks from the injector, and returns the first of them. The others go before what is in the queue: what
-    /// comes from outside keeps its order, and does not wait for a whole round.
+    /// Takes the oldest tasks from the injector, and returns the first of them. The others go before what is in the
+    /// queue: what comes from outside keeps its order, and does not wait for a whole round.
     fn take_injected(&self) -> Option<Notified> {
         let (injector, turns) = (&self.shared().injector, &self.core.injector_turns);
         let task = take_one(injector)?;

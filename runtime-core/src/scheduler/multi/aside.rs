@@ -3,12 +3,12 @@
 //! It keeps its core, as a worker that is stuck without a word does, and others see to its work in the same way: they
 //! steal it. What it says is only that they shall not wait for the monitor. So it
 //!
-//! 1. leaves on its lanes nothing that thieves leave alone, and marks its slot, so that even a single task on its lanes counts as work
-//!    that somebody should come for;
+//! 1. leaves on its lanes nothing that thieves leave alone, and marks its slot, so that even a single task on its lanes
+//!    counts as work that somebody should come for;
 //! 2. counts itself as aside (`balance.rs`); if there are now too few spares and no worker sleeps, starts one;
-//! 3. otherwise wakes a sleeper, if there is a task on its lanes, or nobody is in the drivers. If nobody sleeps, those who are up
-//!    come by: a spare that was about to retire finds that it is needed, and one that was about to lie down looks
-//!    at all lanes after it has said so (`idle/`), and finds the mark.
+//! 3. otherwise wakes a sleeper, if there is a task on its lanes, or nobody is in the drivers. If nobody sleeps, those
+//!    who are up come by: a spare that was about to retire finds that it is needed, and one that was about to lie down
+//!    looks at all lanes after it has said so (`idle/`), and finds the mark.
 //!
 //! While it is aside the thread is outside of the runtime: what the blocking code spawns or wakes takes the way of
 //! foreign threads, and it may even block on a future.
@@ -16,12 +16,12 @@
 //! # Shutdown
 //!
 //! does not wait for the blocking code: that may itself wait for a task which only shutdown ends. The core is lent
-//! (`lifecycle.rs`), so the scheduler can be ended beside it. Then the poll at hand goes on without a core, as outside of
-//! the runtime, until it returns. Its task was marked as cancelled, and is dropped then. The runtime's end as a whole
-//! waits for that, as it does for blocking tasks.
+//! (`lifecycle.rs`), so the scheduler can be ended beside it. Then the poll at hand goes on without a core, as outside
+//! of the runtime, until it returns. Its task was marked as cancelled, and is dropped then. The runtime's end as a
+//! whole waits for that, as it does for blocking tasks.
 //!
-//! The thread that steps aside may be the last one in use while the runtime closes, or may close it. It does not end the
-//! scheduler itself, in the middle of somebody's poll, but has a thread do it.
+//! The thread that steps aside may be the last one in use while the runtime closes, or may close it. It does not end
+//! the scheduler itself, in the middle of somebody's poll, but has a thread do it.
 //!
 //! A guest (`guest.rs`) lends its core in the same way, for the same reason; it needs nobody in its place.
 

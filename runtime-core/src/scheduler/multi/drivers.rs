@@ -1,11 +1,11 @@
-//! What a worker does with the drivers: polls them in passing, queues the tasks that they wake, and calls the wakers that
-//! are not of tasks when it has given the drivers back. (Sleeping in them is in `rest.rs`.)
+//! What a worker does with the drivers: polls them in passing, queues the tasks that they wake, and calls the wakers
+//! that are not of tasks when it has given the drivers back. (Sleeping in them is in `rest.rs`.)
 //!
 //! # What runs while a thread has the drivers
 //!
-//! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Wakers that are not of tasks, and
-//! the events that tell the observer of woken tasks, wait until the drivers have been given back. So do wakers of other runtimes' tasks,
-//! if those runtimes have observers: such a wake tells the observer at once.
+//! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Wakers that are not of
+//! tasks, and the events that tell the observer of woken tasks, wait until the drivers have been given back. So do
+//! wakers of other runtimes' tasks, if those runtimes have observers: such a wake tells the observer at once.
 
 use std::task::Waker;
 
@@ -58,7 +58,8 @@ impl Worker {
         self.offer_surplus();
     }
 
-    /// The same, with an observer, who may do as it likes: should it block, it holds up what it has not been told of yet.
+    /// The same, with an observer, who may do as it likes: should it block, it holds up what it has not been told of
+    /// yet.
     #[cold]
     fn tell_and_queue(&self, observer: &Observer, batch: Vec<Notified>, first: Vec<Notified>) {
         debug_assert!(!self.collecting.get(), "the drivers have been given back");
@@ -89,8 +90,8 @@ impl Worker {
         None
     }
 
-    /// Calls the foreign wakers that the drivers have had. Nobody waits for this thread: it is up, the drivers are free,
-    /// and what they woke is queued. Should one block, others come for the rest.
+    /// Calls the foreign wakers that the drivers have had. Nobody waits for this thread: it is up, the drivers are
+    /// free, and what they woke is queued. Should one block, others come for the rest.
     pub(super) fn call_foreign_wakers(&self) {
         let shared = self.shared();
         if !shared.foreign_wakers.is_empty() {

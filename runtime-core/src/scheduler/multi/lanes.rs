@@ -1,27 +1,28 @@
 //! A worker's lanes, and the order in which it serves them.
 //!
-//! Three lanes: a LIFO deque for what was spawned or woken (its newest task is the one whose data is in the cache), a FIFO
-//! fair lane for tasks that yielded and those woken by sockets, and a FIFO *due lane* for those woken by timers. All can
-//! be stolen from; a task that is alone on the LIFO lane, and about to be run, only if the worker is missing (`lifo_slot.rs`).
+//! Three lanes: a LIFO deque for what was spawned or woken (its newest task is the one whose data is in the cache), a
+//! FIFO fair lane for tasks that yielded and those woken by sockets, and a FIFO *due lane* for those woken by timers.
+//! All can be stolen from; a task that is alone on the LIFO lane, and about to be run, only if the worker is missing
+//! (`lifo_slot.rs`).
 //!
 //! # The bound
 //!
 //! LIFO order alone lets two tasks that wake each other starve everything below them. So of every four ticks one takes
 //! the deque's oldest task and one the fair lane's; the other two serve the due lane or, if it is empty, the deque's
-//! newest. If a lane is empty its tick goes to the others. And after every 61 ticks (`global_queue_interval`), sooner if polls
-//! are long, the injector has its turn (`injector_turns.rs`).
+//! newest. If a lane is empty its tick goes to the others. And after every 61 ticks (`global_queue_interval`), sooner
+//! if polls are long, the injector has its turn (`injector_turns.rs`).
 //!
-//! A task with `n` others in front of it on its lane is therefore polled within `4 * (n + 1)` ticks (and one, if it had just
-//! yielded), and the injector's turns in between. Those come every `i` ticks: 61 as long as polls are shorter than a third of a
-//! microsecond, and 2 at the least, if polls are of 10 us and more and there always is something in the injector. With K
-//! runnable tasks on the worker each is polled within `4 * K * i / (i - 1) + 61` ticks, whatever the others do. (A task that
-//! goes into quarantine, `responder.rs`, begins its wait anew when it comes out.) Steals only shorten the line; a task that
-//! is stolen begins at the end of its lane here, with at most a batch of others that came with it. A task that is taken
-//! from the injector begins at the end of the due lane, with so few others that they are polled before the next turn; on
-//! a worker without tasks, on the fair lane.
+//! A task with `n` others in front of it on its lane is therefore polled within `4 * (n + 1)` ticks (and one, if it had
+//! just yielded), and the injector's turns in between. Those come every `i` ticks: 61 as long as polls are shorter than
+//! a third of a microsecond, and 2 at the least, if polls are of 10 us and more and there always is something in the
+//! injector. With K runnable tasks on the worker each is polled within `4 * K * i / (i - 1) + 61` ticks, whatever the
+//! others do. (A task that goes into quarantine, `responder.rs`, begins its wait anew when it comes out.) Steals only
+//! shorten the line; a task that is stolen begins at the end of its lane here, with at most a batch of others that came
+//! with it. A task that is taken from the injector begins at the end of the due lane, with so few others that they are
+//! polled before the next turn; on a worker without tasks, on the fair lane.
 //!
-//! Beside many timers the fair lane has a sixteenth of the ticks (`fair_interval`). The bound holds all the same, if tasks
-//! that go from the fair lane to the due lane meanwhile (each sets a timer, and that fires) are counted twice.
+//! Beside many timers the fair lane has a sixteenth of the ticks (`fair_interval`). The bound holds all the same, if
+//! tasks that go from the fair lane to the due lane meanwhile (each sets a timer, and that fires) are counted twice.
 //!
 //! The due lane is in FIFO order, because on top of the deque each turn of the timers buried those of the turns before:
 //! of 200 timers of 2 ms beside tasks that burn the processor, one in a hundred was 25 ms late.
@@ -41,14 +42,14 @@ const EVERY: u32 = 4;
 /// How often the fair lane has its turn beside many timers.
 const EVERY_BESIDE_TIMERS: u32 = EVERY * EVERY;
 
-/// What a timer woke is late already, and mostly short; what yields has had a turn, and is mostly longer. So while much more is
-/// due than yields the fair lane's turns are fewer: two hundred timers beside eight tasks that compute for 100 us at a time
-/// would else wait for fifty of their polls.
+/// What a timer woke is late already, and mostly short; what yields has had a turn, and is mostly longer. So while much
+/// more is due than yields the fair lane's turns are fewer: two hundred timers beside eight tasks that compute for 100
+/// us at a time would else wait for fifty of their polls.
 ///
-/// "Much more" is so much that the bound holds. With `n` tasks due at most, turns come after 16 ticks only while no more than
-/// `n / 3` tasks are on the fair lane. So no task waits for more than `n / 3` such turns. If it waits for `p` turns in all,
-/// that is at most `4 * p + 12 * n / 3 = 4 * (p + n)` ticks. (And up to 12 for the turn that is under way when it comes, which the
-/// bound has to spare: that of the injector, for tasks that are on a lane already.)
+/// "Much more" is so much that the bound holds. With `n` tasks due at most, turns come after 16 ticks only while no
+/// more than `n / 3` tasks are on the fair lane. So no task waits for more than `n / 3` such turns. If it waits for `p`
+/// turns in all, that is at most `4 * p + 12 * n / 3 = 4 * (p + n)` ticks. (And up to 12 for the turn that is under way
+/// when it comes, which the bound has to spare: that of the injector, for tasks that are on a lane already.)
 fn fair_interval(due: usize, fair: usize) -> u32 {
     const MORE: usize = (EVERY_BESIDE_TIMERS / EVERY - 1) as usize;
     if due > 0 && due / MORE >= fair { EVERY_BESIDE_TIMERS } else { EVERY }
@@ -209,9 +210,9 @@ impl Lanes {
 
     /// Moves a fair share of the injector's tasks here, and returns the task that is to run next.
     ///
-    /// On empty lanes they go to the fair lane: so they run in their order, and one that yields lets all others go first. Else
-    /// they go to the due lane. In front of them are only those that timers woke, and what was injected before; what has
-    /// yielded has had a turn, and what was spawned here is mostly newer.
+    /// On empty lanes they go to the fair lane: so they run in their order, and one that yields lets all others go
+    /// first. Else they go to the due lane. In front of them are only those that timers woke, and what was injected
+    /// before; what has yielded has had a turn, and what was spawned here is mostly newer.
     pub(crate) fn take_batch(&self, injector: &Injector<Notified>, sharers: usize) -> Option<Notified> {
         if injector.is_empty() {
             return None;
@@ -225,8 +226,8 @@ impl Lanes {
             first = Some(until_settled(|| injector.steal_batch_with_limit_and_pop(lane, share))?);
             taken = 1 + lane.len();
         }
-        // A call moves what lies in one of the injector's blocks, at most; of the last block it moves half of what is there. So a
-        // share takes a few calls, which is little beside the polls of its tasks.
+        // A call moves what lies in one of the injector's blocks, at most; of the last block it moves half of what is
+        // there. So a share takes a few calls, which is little beside the polls of its tasks.
         while taken < share && !injector.is_empty() {
             let before = lane.len();
             until_settled(|| injector.steal_batch_with_limit(lane, share - taken));
@@ -259,9 +260,9 @@ impl Lanes {
         steal(&victim.fair, &self.fair)
     }
 
-    /// Takes over half of a lane of another worker that is missing. What timers woke stays what timers woke; else it would
-    /// wait here at the end of a line, and be taken to the next one's end before it gets to the front. False if there was
-    /// nothing, but perhaps a task that lies on the LIFO lane alone.
+    /// Takes over half of a lane of another worker that is missing. What timers woke stays what timers woke; else it
+    /// would wait here at the end of a line, and be taken to the next one's end before it gets to the front. False if
+    /// there was nothing, but perhaps a task that lies on the LIFO lane alone.
     pub(crate) fn relieve(&self, victim: &LaneStealers) -> bool {
         if !victim.due.is_empty() {
             return until_settled(|| victim.due.steal_batch(&self.due)).is_some();
@@ -301,7 +302,8 @@ impl LaneStealers {
         !self.lifo_slot.is_empty()
     }
 
-    /// Takes the task that lies on the LIFO lane alone. Its worker is about to run it, so only from one that is missing.
+    /// Takes the task that lies on the LIFO lane alone. Its worker is about to run it, so only from one that is
+    /// missing.
     pub(crate) fn steal_lone(&self) -> Option<Notified> {
         self.lifo_slot.steal()
     }
@@ -341,7 +343,8 @@ fn until_settled<T>(mut steal: impl FnMut() -> Steal<T>) -> Option<T> {
 mod tests {
     use super::*;
 
-    /// How many ticks pass until the last of a line on the fair lane has its turn, while as many others are due all the time.
+    /// How many ticks pass until the last of a line on the fair lane has its turn, while as many others are due all the
+    /// time.
     fn wait_of_the_last(due: usize, line: usize) -> usize {
         let interval = |left| fair_interval(due, left) as usize;
         // The turn that is under way when it comes, and those of all in front of it.

@@ -4,10 +4,9 @@
 //! lane*, where tasks go that yielded or were woken by sockets; and a FIFO *due lane* for what timers wake. What comes
 //! from foreign threads goes through the *injector*.
 //!
-//! - A worker's life: `worker.rs` has its loop, `lanes.rs` the order in which the lanes are served, `steal.rs` how it comes
-//!   by others' tasks, `drivers.rs` what it does with the drivers, `rest.rs` how it
-//!   falls asleep, `idle/` the protocol of that, `signal.rs` what all workers are told, `guest.rs` what `block_on` does on
-//!   its caller's thread.
+//! - A worker's life: `worker.rs` has its loop, `lanes.rs` the order in which the lanes are served, `steal.rs` how it
+//!   comes by others' tasks, `drivers.rs` what it does with the drivers, `rest.rs` how it falls asleep, `idle/` the
+//!   protocol of that, `signal.rs` what all workers are told, `guest.rs` what `block_on` does on its caller's thread.
 //! - Workers that are blocked: `monitor/` looks after them, `spares.rs` stand in for them, `balance.rs` says how many,
 //!   `responder.rs` which one keeps free, `aside.rs` what a worker does that says so itself.
 //! - Beginning and end: `lifecycle.rs` says which thread has which core, `shutdown.rs` starts and ends them.
@@ -233,8 +232,8 @@ impl Shared {
         }
     }
 
-    /// Whether a worker sleeps that would take whatever there is. (Wrongly yes while the responder queues a part of what the
-    /// drivers bring: the monitor looks again.)
+    /// Whether a worker sleeps that would take whatever there is. (Wrongly yes while the responder queues a part of
+    /// what the drivers bring: the monitor looks again.)
     fn has_sleepers(&self) -> bool {
         let responder = self.response.responder().map(|index| self.slot(index));
         self.idle.sleepers() > usize::from(responder.is_some_and(|slot| slot.current.is_resting()))

@@ -1,41 +1,42 @@
 //! The responder: a spare worker that keeps free of the kind of task that keeps the others busy.
 //!
 //! A worker that blocks asleep leaves its processor to the spare that replaces it, so there may be hundreds of those. A
-//! worker that *computes* for long does not. More threads would only share the processors with it, and each of them would
-//! take the next such task, while timers, sockets and all other tasks wait until the last of those has begun. So when
-//! everybody is stuck the first spare is the responder:
+//! worker that *computes* for long does not. More threads would only share the processors with it, and each of them
+//! would take the next such task, while timers, sockets and all other tasks wait until the last of those has begun. So
+//! when everybody is stuck the first spare is the responder:
 //!
 //! - The monitor notes the *sites* at which the stuck tasks were spawned (`monitor/sites.rs`).
-//! - The responder puts tasks from these sites into *quarantine*. It runs everything else: what timers and sockets wake,
-//!   what is injected, and what it finds on the queues of stuck workers. When nothing is left it sleeps in the drivers.
+//! - The responder puts tasks from these sites into *quarantine*. It runs everything else: what timers and sockets
+//!   wake, what is injected, and what it finds on the queues of stuck workers. When nothing is left it sleeps in the
+//!   drivers.
 //! - All other workers take a task out of quarantine whenever they take some from the injector.
-//! - If the responder gets stuck itself, with a task from a new site, the monitor notes that site, makes the responder a
-//!   spare like any other, and starts another responder.
-//! - When there was no standstill for a second the monitor dismisses the responder, and moves what is in quarantine to the
-//!   injector.
+//! - If the responder gets stuck itself, with a task from a new site, the monitor notes that site, makes the responder
+//!   a spare like any other, and starts another responder.
+//! - When there was no standstill for a second the monitor dismisses the responder, and moves what is in quarantine to
+//!   the injector.
 //!
-//! Other spares are started beside the responder as if it were not there (`monitor/policy.rs`): a task in quarantine may
-//! be the one that a stuck task waits for.
+//! Other spares are started beside the responder as if it were not there (`monitor/policy.rs`): a task in quarantine
+//! may be the one that a stuck task waits for.
 //!
 //! # Why by the site
 //!
-//! A responder that only leaves out the LIFO queues would not do. What foreign threads spawn comes by the injector, in its
-//! order, and lies on FIFO queues from then on. A task that is spawned after three hundred that compute is behind them
-//! there, and nothing but its site tells it from them.
+//! A responder that only leaves out the LIFO queues would not do. What foreign threads spawn comes by the injector, in
+//! its order, and lies on FIFO queues from then on. A task that is spawned after three hundred that compute is behind
+//! them there, and nothing but its site tells it from them.
 //!
 //! # Who may do what
 //!
-//! The monitor alone appoints and dismisses, and notes and forgets sites. Workers read both when they come across a task,
-//! relaxed: what they see late costs one wrong turn, which the monitor makes good. (A reader that goes on to look at the
-//! responder's slot reads with acquire what was stored with release: the slot may be new.)
+//! The monitor alone appoints and dismisses, and notes and forgets sites. Workers read both when they come across a
+//! task, relaxed: what they see late costs one wrong turn, which the monitor makes good. (A reader that goes on to look
+//! at the responder's slot reads with acquire what was stored with release: the slot may be new.)
 //!
 //! # Why no task stays in quarantine
 //!
-//! Other workers look there before they sleep. Whether one sleeps all the same, because it looked a moment too early, the
-//! monitor sees at its next sample, and wakes it. A site may be forgotten later, and a task in quarantine may be aborted,
-//! while all others are stuck for good. So at each sample the monitor looks through a hundredth of what is there, oldest
-//! first, and gives to the injector what need not be in quarantine any more. Without a responder that is everything. The
-//! monitor never sleeps while there is a responder, or a task in quarantine.
+//! Other workers look there before they sleep. Whether one sleeps all the same, because it looked a moment too early,
+//! the monitor sees at its next sample, and wakes it. A site may be forgotten later, and a task in quarantine may be
+//! aborted, while all others are stuck for good. So at each sample the monitor looks through a hundredth of what is
+//! there, oldest first, and gives to the injector what need not be in quarantine any more. Without a responder that is
+//! everything. The monitor never sleeps while there is a responder, or a task in quarantine.
 
 use std::panic::Location;
 use std::ptr;
@@ -51,7 +52,8 @@ use crate::task::Notified;
 
 /// The most sites that are known at once. With more the responder gets stuck more often.
 pub(super) const MAX_SITES: usize = 32;
-/// Every task in quarantine is looked at within this number of samples, as long as no more than [`MAX_SCAN`] are looked at in one.
+/// Every task in quarantine is looked at within this number of samples, as long as no more than [`MAX_SCAN`] are looked
+/// at in one.
 const SCAN_SAMPLES: usize = 100;
 /// The most tasks that are looked at in a sample: the monitor has other things to do.
 const MAX_SCAN: usize = 1024;
@@ -80,7 +82,7 @@ impl<T> Response<T> {
         }
     }
 
-    /// The slot of the responder. Whoever reads it also sees the slot, which was made before.
+    /// The slot of the responder. A thread that reads it also sees the slot, which was made before.
     pub(super) fn responder(&self) -> Option<usize> {
         Some(self.responder.load(Acquire)).filter(|&slot| slot != NOBODY)
     }

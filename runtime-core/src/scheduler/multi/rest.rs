@@ -1,7 +1,8 @@
 //! A worker that finds nothing: it spins a little, lies down, sleeps, and gets up. (`idle/` has the protocol of
 //! who sleeps and who wakes whom; `park.rs` the sleep itself.)
 //!
-//! Before it sleeps it looks at everything once more, and what the drivers woke in its sleep it queues when it counts as up.
+//! Before it sleeps it looks at everything once more, and what the drivers woke in its sleep it queues when it counts
+//! as up.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
@@ -34,9 +35,9 @@ impl Worker {
         self.sleep(began);
     }
 
-    /// A look while it spins: at what is everybody's, and at one of the other workers, in turn. (To look at the queues of all
-    /// each time would pull the lines into which they push, and take a fence for each queue. Before it sleeps the worker
-    /// looks at everything.)
+    /// A look while it spins: at what is everybody's, and at one of the other workers, in turn. (To look at the queues
+    /// of all each time would pull the lines into which they push, and take a fence for each queue. Before it sleeps
+    /// the worker looks at everything.)
     fn has_work_come(&self, look: usize) -> bool {
         let shared = self.shared();
         let is_any_common = !shared.injector.is_empty() || !shared.foreign_wakers.is_empty() || self.has_quarantined();
@@ -60,8 +61,8 @@ impl Worker {
         // Before anything that may block.
         self.shared().monitor.wake_if_asleep();
         self.note_seen(Clock::real());
-        // Relaxed, as all that the monitor reads. Should the monitor see the one without the other, it overestimates the age of
-        // the poll, by the time since its last sample at most.
+        // Relaxed, as all that the monitor reads. Should the monitor see the one without the other, it overestimates
+        // the age of the poll, by the time since its last sample at most.
         self.slot().polls_before.store(self.counters().polls.get(), Relaxed);
         self.call_foreign_wakers();
         if self.runtime.hooks.has_unpark() {
@@ -93,7 +94,8 @@ impl Worker {
         let mut slept = Slept::NotAtAll;
         if !shared.is_closing() {
             slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, None);
-            // In the drivers this is after they have delivered what there was. (A call that came before the sleep was not timed.)
+            // In the drivers this is after they have delivered what there was. (A call that came before the sleep was
+            // not timed.)
             if slept != Slept::NotAtAll {
                 self.note_up(began);
             }

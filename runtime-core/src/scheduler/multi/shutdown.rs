@@ -3,16 +3,16 @@
 //! # The end
 //!
 //! Closing sets a flag and wakes every thread that has a core (`lifecycle.rs`); each finishes its poll, puts its core
-//! down, and goes. The last one to put its core down performs the *finale*, alone: nobody polls tasks of the runtime any
-//! more, and none ever will, but for those threads that are aside.
+//! down, and goes. The last one to put its core down performs the *finale*, alone: nobody polls tasks of the runtime
+//! any more, and none ever will, but for those threads that are aside.
 //!
 //! 1. The gates of the foreign lists are closed: their spawns are refused from now on. (Workers' own lists get tasks
 //!    from workers only.)
 //! 2. Every task on every list that is not complete is cancelled: its future is dropped, its joiner told. One that is
 //!    being polled by a thread that stepped aside (`aside.rs`) is marked, and cancelled by that thread.
-//! 3. All queues are closed (`../closing.rs`) and emptied. What is in them belongs to complete tasks: references, nothing
-//!    more. A waker that was past its change of state but not yet in the queue finds the flag after its push and
-//!    empties the queue itself.
+//! 3. All queues are closed (`../closing.rs`) and emptied. What is in them belongs to complete tasks: references,
+//!    nothing more. A waker that was past its change of state but not yet in the queue finds the flag after its push
+//!    and empties the queue itself.
 //! 4. The driver is closed: whoever still waits on a socket or a timer is woken and finds an error. So is whoever the
 //!    workers were yet to wake.
 //! 5. The lists are given up, and the tasks still held by somebody are counted (`task/outstanding.rs`).
@@ -199,8 +199,8 @@ impl Shared {
         core
     }
 
-    /// A spare that has retired, and put its core down, is needed after all: whoever wanted one meanwhile may have found
-    /// all cores in use.
+    /// A spare that has retired, and put its core down, is needed after all: whoever wanted one meanwhile may have
+    /// found all cores in use.
     fn take_up_again(&self, runtime: &Arc<Inner>) -> Option<Box<Core>> {
         if self.spares.balance.is_short() { self.take_spares_core(runtime) } else { None }
     }
@@ -261,8 +261,8 @@ impl Shared {
         self.lifecycle.finish();
     }
 
-    /// Drops the references that lie in queues of all workers, all of tasks that are complete. (After this no worker holds
-    /// any more; waking may still inject.)
+    /// Drops the references that lie in queues of all workers, all of tasks that are complete. (After this no worker
+    /// holds any more; waking may still inject.)
     pub(super) fn empty_queues(&self) {
         while let Some(task) = super::lanes::take_one(&self.injector) {
             drop(task);

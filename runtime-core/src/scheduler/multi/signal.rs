@@ -1,8 +1,9 @@
 //! What the workers are told between two polls, in one word that they read every tick.
 //!
 //! - That the runtime closes: for everybody, and for ever.
-//! - That nobody has looked after the drivers for some time, although everybody moves: a worker looks after them when it has
-//!   polled so many tasks, and learns only then how long these take. This is for one of them, whoever comes along first.
+//! - That nobody has looked after the drivers for some time, although everybody moves: a worker looks after them when
+//!   it has polled so many tasks, and learns only then how long these take. This is for one of them, whoever comes
+//!   along first.
 //!
 //! The latter is the monitor's to say. If it is read late, the monitor says it again at its next sample.
 

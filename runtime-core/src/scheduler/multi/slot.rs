@@ -71,8 +71,8 @@ impl Slot {
 
     /// Whether it is worth looking at its lanes, which costs a fence for each.
     ///
-    /// A worker that rests has nothing there. It notes that it is up before it queues anything that the drivers have brought,
-    /// even while it still has the drivers: so whoever would see that by the fences of `idle/` sees this too.
+    /// A worker that rests has nothing there. It notes that it is up before it queues anything that the drivers have
+    /// brought, even while it still has the drivers: so whoever would see that by the fences of `idle/` sees this too.
     #[inline]
     pub(super) fn may_have_work(&self) -> bool {
         !self.current.is_resting()

@@ -1,5 +1,5 @@
-//! How a worker comes by tasks that are not on its own lanes: from the injector, out of quarantine, and from other workers,
-//! when it has none left or when one of them is missing.
+//! How a worker comes by tasks that are not on its own lanes: from the injector, out of quarantine, and from other
+//! workers, when it has none left or when one of them is missing.
 
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,13 +10,13 @@ use super::{Slot, Worker};
 use crate::clock::Clock;
 use crate::task::Notified;
 
-/// A worker is missing if it has neither got up nor had its maintenance for this number of microseconds: twice the time that
-/// `pacing.rs` aims at.
+/// A worker is missing if it has neither got up nor had its maintenance for this number of microseconds: twice the time
+/// that `pacing.rs` aims at.
 pub(super) const MISSING: u64 = 400;
 
-/// Whether a worker is missing that was not seen for `unseen` microseconds. A worker whose own interval was that long cannot
-/// judge others: two with long polls would take the same tasks from each other all the time, and some of these would never
-/// get to the front of a line.
+/// Whether a worker is missing that was not seen for `unseen` microseconds. A worker whose own interval was that long
+/// cannot judge others: two with long polls would take the same tasks from each other all the time, and some of these
+/// would never get to the front of a line.
 fn is_missing(unseen: u64, own_interval: u64) -> bool {
     unseen >= MISSING && unseen >= 2 * own_interval
 }
@@ -100,9 +100,9 @@ impl Worker {
         now
     }
 
-    /// Takes half of the tasks of a random peer, if that is missing: it may be in a long poll, or the operating system lets
-    /// its thread wait. A worker that is fed by the drivers is never idle, and would leave those tasks where they are until
-    /// then.
+    /// Takes half of the tasks of a random peer, if that is missing: it may be in a long poll, or the operating system
+    /// lets its thread wait. A worker that is fed by the drivers is never idle, and would leave those tasks where they
+    /// are until then.
     pub(super) fn help_a_missing_peer(&self, now: u64, own_interval: u64) {
         let Some(peer) = self.random_peer() else { return };
         if !is_missing(peer.unseen(now), own_interval) || !peer.has_any_work() {

@@ -53,7 +53,8 @@ enum Standing {
     InUse,
     /// A spare worker is one too many, and gives its core back.
     Retiring,
-    /// The scheduler was ended while this worker was aside (`aside.rs`): its queues and its tasks are no longer its own.
+    /// The scheduler was ended while this worker was aside (`aside.rs`): its queues and its tasks are no longer its
+    /// own.
     Revoked,
 }
 
@@ -208,8 +209,8 @@ impl Worker {
         handle
     }
 
-    /// Queues a task that was woken on this thread, and tells the observer: at once, or if this thread has the drivers when it has given
-    /// them back.
+    /// Queues a task that was woken on this thread, and tells the observer: at once, or if this thread has the drivers
+    /// when it has given them back.
     #[inline]
     pub(super) fn push_notified(&self, task: Notified) {
         if self.collecting.get() {
@@ -259,8 +260,8 @@ impl Worker {
     /// The loop of a worker thread.
     pub(super) fn run(&self) {
         if self.is_spare() {
-            // It was started because nobody looks after things: above all the drivers. What those wake, and have woken on
-            // the lanes of those that are stuck, comes before what else lies about, of which any may block again.
+            // It was started because nobody looks after things: above all the drivers. What those wake, and have woken
+            // on the lanes of those that are stuck, comes before what else lies about, of which any may block again.
             self.pacing.end_now();
             let others = self.shared().victims().filter(|&slot| !ptr::eq(slot, self.slot()));
             others.for_each(|slot| self.core.lanes.steal_events_from(&slot.lanes));
@@ -377,8 +378,8 @@ impl Worker {
     }
 
     /// Queues a task that somebody else has woken during its poll, as if that had ended before: what a timer wakes just
-    /// as its task goes to sleep must not wait behind all those that yield. Every now and then; one that is woken in every poll
-    /// would leave the others little.
+    /// as its task goes to sleep must not wait behind all those that yield. Every now and then; one that is woken in
+    /// every poll would leave the others little.
     #[cold]
     fn push_woken(&self, task: Notified) {
         let polls = self.counters().polls.get();

@@ -6,20 +6,20 @@
 //! in the cache. What it has not at hand comes from its [`Blocks`].
 //!
 //! Cells of one [`Size`] can stand for each other, whatever their types. What is kept is bounded by [`LIMIT`] bytes a
-//! list; beyond it cells go back to their blocks. When a list is full of cells of sizes that are not asked for any more,
-//! those of one size at a time make room. And if the cells lie so far apart that they keep many blocks from going
-//! ([`Cells::settle`]), all go back. Large tasks, and those that ask for more than the alignment of a line, have memory of
-//! their own ([`Singles`]).
+//! list; beyond it cells go back to their blocks. When a list is full of cells of sizes that are not asked for any
+//! more, those of one size at a time make room. And if the cells lie so far apart that they keep many blocks from going
+//! ([`Cells::settle`]), all go back. Large tasks, and those that ask for more than the alignment of a line, have memory
+//! of their own ([`Singles`]).
 //!
-//! There is no other list: a task is on it because its memory is from here. Who looks for tasks looks at every cell that
-//! has ever had one ([`Cells::each`]). So that the living can be told from the dead, the first bytes of a cell, where the
-//! state of a task is, are left as they were when the task died until another one is written over them.
+//! There is no other list: a task is on it because its memory is from here. Who looks for tasks looks at every cell
+//! that has ever had one ([`Cells::each`]). So that the living can be told from the dead, the first bytes of a cell,
+//! where the state of a task is, are left as they were when the task died until another one is written over them.
 //!
 //! What is kept otherwise, is kept until the runtime shuts down (a spare worker's, until it retires). A program's own
 //! global allocator must not use the runtime: it is called while a list is being worked on.
 //!
-//! A sanitizer does not see the use of a cell after its task's death while the cell waits here, nor a model what is done to
-//! memory: [`PLAIN`] makes each cell a single. `--cfg rt_plain_cells` is set for such runs.
+//! A sanitizer does not see the use of a cell after its task's death while the cell waits here, nor a model what is
+//! done to memory: [`PLAIN`] makes each cell a single. `--cfg rt_plain_cells` is set for such runs.
 
 mod blocks;
 mod singles;
@@ -42,8 +42,8 @@ const PLAIN: bool = cfg!(any(rt_plain_cells, loom));
 /// How many bytes of dead cells a list keeps: those of some 2000 to 4000 small tasks.
 const LIMIT: usize = 256 * 1024;
 
-// What the walk reads, and what says where a cell is, is not what free cells are linked by. (In a model the state is larger,
-// and each cell a single.)
+// What the walk reads, and what says where a cell is, is not what free cells are linked by. (In a model the state is
+// larger, and each cell a single.)
 const _: () = assert!(mem::offset_of!(Header, state) == 0 && (PLAIN || mem::offset_of!(Header, vtable) <= stack::LINK));
 
 /// See the module. For one thread at a time.
@@ -165,9 +165,9 @@ impl Cells {
         }
     }
 
-    /// Gives the dead cells back if those that are out lie too far apart: of many tasks that did not die in the order of
-    /// their births, the last thousands may lie in as many blocks. (If it is living tasks that lie apart, that does not
-    /// help; but a cell is given back once only for each time that it was kept.)
+    /// Gives the dead cells back if those that are out lie too far apart: of many tasks that did not die in the order
+    /// of their births, the last thousands may lie in as many blocks. (If it is living tasks that lie apart, that does
+    /// not help; but a cell is given back once only for each time that it was kept.)
     #[inline]
     pub(super) fn settle(&mut self) {
         if self.bytes > 0 && self.blocks.is_sparse() {
@@ -192,8 +192,8 @@ impl Cells {
         self.blocks.count() + self.singles.count()
     }
 
-    /// Leaves the cells that tasks still lie in to these ([`free_orphan`]), which may have freed some already. Nothing is asked of
-    /// the value any more, or given to it, and it was cleared.
+    /// Leaves the cells that tasks still lie in to these ([`free_orphan`]), which may have freed some already. Nothing
+    /// is asked of the value any more, or given to it, and it was cleared.
     pub(super) fn leave(&mut self) {
         debug_assert_eq!(self.bytes, 0, "cells that no task has would be lost");
         self.blocks.leave();

@@ -139,8 +139,8 @@ fn loom_two_tasks_get_two_workers() {
     });
 }
 
-/// A worker that sleeps in the drivers queues a part of what they bring while it has them. Others do not look at the lanes of
-/// one that rests (`Slot::may_have_work`), so it says that it is up before.
+/// A worker that sleeps in the drivers queues a part of what they bring while it has them. Others do not look at the
+/// lanes of one that rests (`Slot::may_have_work`), so it says that it is up before.
 #[test]
 fn loom_what_the_drivers_bring_in_parts_is_seen_by_whoever_is_woken_for_it() {
     bounded(3, || {

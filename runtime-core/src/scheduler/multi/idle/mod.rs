@@ -21,23 +21,23 @@
 //! queues, and stay up if there is work. The two fences are in one total order. If the pusher's comes first, the
 //! sleeper sees the work. If the sleeper's comes first, the pusher sees the sleeper.
 //!
-//! A pusher that wakes nobody because somebody searches relies on that searcher. It either finds this work; or stops for
-//! another reason (mostly other work), and then, as the last searcher, looks at all queues; or finds nothing, goes to
-//! sleep, and looks at all queues then. Either way it changes the word, passes a fence, and looks. The pusher did not see that
-//! change, so the pusher's fence comes first, and the look sees the work.
+//! A pusher that wakes nobody because somebody searches relies on that searcher. It either finds this work; or stops
+//! for another reason (mostly other work), and then, as the last searcher, looks at all queues; or finds nothing, goes
+//! to sleep, and looks at all queues then. Either way it changes the word, passes a fence, and looks. The pusher did
+//! not see that change, so the pusher's fence comes first, and the look sees the work.
 //!
 //! Waking costs microseconds, so a pusher that is about to do it first looks for a moment, unless all workers sleep,
-//! whether the work has been taken or somebody has begun to search. Both are read after the pusher's fence, so they mean
-//! what they meant above.
+//! whether the work has been taken or somebody has begun to search. Both are read after the pusher's fence, so they
+//! mean what they meant above.
 //!
 //! # Which work counts
 //!
 //! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on
 //! its lanes beyond the one task that it is going to run itself when the current poll returns. A worker that searches
-//! anyway takes that one task, too, if it lies in a deque; one that was pushed onto the empty LIFO lane (`lifo_slot.rs`) only
-//! if its worker has not been seen for a while (`MISSING`). For a searcher that is about to begin a poll it counts as
-//! surplus. Should the poll not return, the monitor sends somebody for it (`monitor/`). Work in the injector is always
-//! surplus.
+//! anyway takes that one task, too, if it lies in a deque; one that was pushed onto the empty LIFO lane
+//! (`lifo_slot.rs`) only if its worker has not been seen for a while (`MISSING`). For a searcher that is about to begin
+//! a poll it counts as surplus. Should the poll not return, the monitor sends somebody for it (`monitor/`). Work in the
+//! injector is always surplus.
 
 #[cfg(all(test, loom))]
 mod loom_tests;

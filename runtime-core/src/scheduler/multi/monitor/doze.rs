@@ -1,21 +1,24 @@
 //! The monitor's own sleep, and who ends it.
 //!
-//! The monitor has nothing to do while all workers sleep, but must be up as soon as one is. It sleeps without a timeout,
-//! and a worker that gets up ends that sleep; which must not cost a worker more than a load when the monitor is up.
+//! The monitor has nothing to do while all workers sleep, but must be up as soon as one is. It sleeps without a
+//! timeout, and a worker that gets up ends that sleep; which must not cost a worker more than a load when the monitor
+//! is up.
 //!
-//! The monitor does: set `asleep`; fence (SeqCst); look whether all is quiet still, and sleep. A worker that gets up does:
-//! change the idle word; fence (SeqCst); look at `asleep`, and wake the monitor if it is set. One of the fences is first
-//! in their common order: if the monitor's, the worker sees `asleep`; if the worker's, the monitor sees that it is up.
+//! The monitor does: set `asleep`; fence (SeqCst); look whether all is quiet still, and sleep. A worker that gets up
+//! does: change the idle word; fence (SeqCst); look at `asleep`, and wake the monitor if it is set. One of the fences
+//! is first in their common order: if the monitor's, the worker sees `asleep`; if the worker's, the monitor sees that
+//! it is up.
 //!
-//! Getting up is also to come back from `block_in_place`, which takes one off those aside (`../balance.rs`). It does the same
-//! after that change. And it is to begin as a spare: that is counted as running by who starts it, and gets a core later, when it
-//! does the rest. What the starter did happens before what its thread does, so the fence stands after the count there, too.
+//! Getting up is also to come back from `block_in_place`, which takes one off those aside (`../balance.rs`). It does
+//! the same after that change. And it is to begin as a spare: that is counted as running by who starts it, and gets a
+//! core later, when it does the rest. What the starter did happens before what its thread does, so the fence stands
+//! after the count there, too.
 //!
-//! All is quiet if as many sleep (the idle word) as there are workers and spares, less those aside (the balance). The two words
-//! are read at two moments, but a thread that is up is not overlooked by that. If it does not wake the monitor it got up before
-//! the fence, so neither word tells of it as away, and one sleeper is missing from the sum. Only another thread could make up for
-//! it, one that was asleep at the one moment and aside, or no running spare, at the other. That one has got up, or begun, in
-//! between, and wakes the monitor.
+//! All is quiet if as many sleep (the idle word) as there are workers and spares, less those aside (the balance). The
+//! two words are read at two moments, but a thread that is up is not overlooked by that. If it does not wake the
+//! monitor it got up before the fence, so neither word tells of it as away, and one sleeper is missing from the sum.
+//! Only another thread could make up for it, one that was asleep at the one moment and aside, or no running spare, at
+//! the other. That one has got up, or begun, in between, and wakes the monitor.
 
 use crate::primitive::atomic::AtomicBool;
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
@@ -132,8 +135,8 @@ mod loom_tests {
         });
     }
 
-    /// One worker gets up and stays so, while the other comes back and lies down: one sleeps, as was to be expected while the
-    /// other was aside.
+    /// One worker gets up and stays so, while the other comes back and lies down: one sleeps, as was to be expected
+    /// while the other was aside.
     #[test]
     fn loom_the_monitor_is_not_deceived_by_workers_that_take_turns() {
         let mut builder = loom::model::Builder::new();
@@ -177,8 +180,8 @@ mod loom_tests {
         });
     }
 
-    /// One worker gets up and stays so, while a spare is started for the other, finds nothing to do, and lies down: one sleeps, as
-    /// was to be expected while there was no spare.
+    /// One worker gets up and stays so, while a spare is started for the other, finds nothing to do, and lies down: one
+    /// sleeps, as was to be expected while there was no spare.
     #[test]
     fn loom_the_monitor_is_not_deceived_by_a_spare_that_begins() {
         let mut builder = loom::model::Builder::new();

@@ -1,5 +1,5 @@
-//! The monitor: a thread that notices when a worker is stuck in one poll while something waits behind it, and sees to it
-//! that others take over.
+//! The monitor: a thread that notices when a worker is stuck in one poll while something waits behind it, and sees to
+//! it that others take over.
 //!
 //! A worker wakes others for its surplus only, so the single task on its lanes waits for the poll at hand to return;
 //! and a worker that left the drivers to run a task looks after them when that poll returns. Should a poll not return,
@@ -8,11 +8,11 @@
 //!
 //! # How it watches
 //!
-//! It samples, every millisecond to every ten (`pace.rs`), what each worker has counted and the length of
-//! its lanes. All that is kept by the workers anyway, or stored as they go; they never wait for the monitor, and do
-//! not answer it. `watch.rs` decides from the samples who is stuck, and `policy.rs` what to do; spare workers are watched
-//! as the others are. A poll that was blocked while something waited is an *event*: it is counted, and reported once for
-//! each place where such tasks are spawned (`report.rs`).
+//! It samples, every millisecond to every ten (`pace.rs`), what each worker has counted and the length of its lanes.
+//! All that is kept by the workers anyway, or stored as they go; they never wait for the monitor, and do not answer it.
+//! `watch.rs` decides from the samples which are stuck, and `policy.rs` what to do; spare workers are watched as the
+//! others are. A poll that was blocked while something waited is an *event*: it is counted, and reported once for each
+//! place where such tasks are spawned (`report.rs`).
 //!
 //! When the stuck workers are back there are too many: those spares that sleep are woken to retire, and those that work
 //! do so at their next maintenance.
@@ -23,16 +23,17 @@
 //!
 //! # When it sleeps
 //!
-//! When all workers have slept for a while or are aside, none of them over a task and one of them in the drivers, and no more
-//! spares are left than workers are aside, the monitor sleeps too, without a timeout, until a worker gets up (`doze.rs`): an idle
-//! runtime makes no system calls. Guests need no watching: what they spawn goes to the injector, which wakes a worker.
+//! When all workers have slept for a while or are aside, none of them over a task and one of them in the drivers, and
+//! no more spares are left than workers are aside, the monitor sleeps too, without a timeout, until a worker gets up
+//! (`doze.rs`): an idle runtime makes no system calls. Guests need no watching: what they spawn goes to the injector,
+//! which wakes a worker.
 //!
 //! # What it must never do
 //!
-//! Wait for anybody. Whatever it waited for might wait for a blocked task, and then nobody helps any more, and the runtime, whose end
-//! joins this thread, never ends. So nothing runs here that is not the runtime's own: no hook, no observer of task events, no
-//! waker, no write to stderr. Reports are made by the reporter (`crate::reporter`); the names of the threads
-//! that it starts were made before (`runtime/names.rs`).
+//! Wait for anybody. Whatever it waited for might wait for a blocked task, and then nobody helps any more, and the
+//! runtime, whose end joins this thread, never ends. So nothing runs here that is not the runtime's own: no hook, no
+//! observer of task events, no waker, no write to stderr. Reports are made by the reporter (`crate::reporter`); the
+//! names of the threads that it starts were made before (`runtime/names.rs`).
 
 mod doze;
 mod pace;
@@ -113,7 +114,8 @@ impl Monitor {
         self.blocked.load(Relaxed)
     }
 
-    /// Whether nothing can go wrong unseen: all workers sleep or are aside, none over work, and one of them is in the drivers.
+    /// Whether nothing can go wrong unseen: all workers sleep or are aside, none over work, and one of them is in the
+    /// drivers.
     fn all_quiet(shared: &Shared) -> bool {
         // The two words are read one after the other: see `doze.rs`.
         shared.spares.balance.at_rest(shared.workers).is_some_and(|sleepers| shared.idle.sleepers() == sleepers)
@@ -126,8 +128,8 @@ impl Monitor {
 
 /// The monitor's thread.
 pub(super) fn run(runtime: &Arc<Inner>) {
-    // Nothing of the user's runs here. What panics is a defect, and a runtime without its monitor would hang one day, for no
-    // visible reason.
+    // Nothing of the user's runs here. What panics is a defect, and a runtime without its monitor would hang one day,
+    // for no visible reason.
     if catch_unwind(AssertUnwindSafe(|| watch_over(runtime))).is_err() {
         fatal::abort("the monitor panicked, which is a defect of rt; the process cannot go on");
     }
@@ -456,8 +458,8 @@ fn is_anything_awaited(runtime: &Inner) -> bool {
     })
 }
 
-/// How many tasks wait because of a stuck worker: those on its lanes, which would have been its next. And all others too,
-/// if nobody is free, and it keeps its processor from them or everybody is stuck.
+/// How many tasks wait because of a stuck worker: those on its lanes, which would have been its next. And all others
+/// too, if nobody is free, and it keeps its processor from them or everybody is stuck.
 fn tasks_waiting(slot: &Slot, watch: &Watch, snapshot: &Snapshot) -> usize {
     if !snapshot.has_sleepers && (watch.is_asleep() || snapshot.moving == 0) {
         snapshot.queued

@@ -1,22 +1,23 @@
 //! How often the monitor looks, and when it may sleep.
 //!
-//! To wake a thread costs tens of microseconds of processor time, so a program that does next to nothing must not pay for a
-//! thousand looks a second. But a poll that is blocked is found one look late. Hence the time between two looks is
+//! To wake a thread costs tens of microseconds of processor time, so a program that does next to nothing must not pay
+//! for a thousand looks a second. But a poll that is blocked is found one look late. Hence the time between two looks
+//! is
 //!
-//! - [`ALERT`] when somebody has not moved since the last look, and may soon be stuck, or when somebody is to be helped, but for those
-//!   who are aside;
+//! - [`ALERT`] when somebody has not moved since the last look, and may soon be stuck, or when somebody is to be
+//!   helped, but for those who are aside;
 //! - doubled up to [`CALM`] while all that are up get on;
-//! - doubled up to [`STILL`] while nothing can go wrong before somebody gets up: all sleep, or those that do not move have
-//!   nobody waiting for them.
+//! - doubled up to [`STILL`] while nothing can go wrong before somebody gets up: all sleep, or those that do not move
+//!   have nobody waiting for them.
 //!
-//! A monitor that sleeps (`doze.rs`) makes no looks at all. But the worker that gets up first has to wake it, which costs about
-//! as much as a look. So it sleeps when nobody has got up between two looks, a [`STILL`] apart, and it sleeps *on* if all
-//! workers sleep again when it is woken: whatever they got up for was short, and nobody was blocked. If the sleep was shorter
-//! than a [`STILL`], looks are cheaper, and it goes back to them. If somebody is still up, it makes one more look a [`STILL`]
-//! later, and sleeps again if all do by then.
+//! A monitor that sleeps (`doze.rs`) makes no looks at all. But the worker that gets up first has to wake it, which
+//! costs about as much as a look. So it sleeps when nobody has got up between two looks, a [`STILL`] apart, and it
+//! sleeps *on* if all workers sleep again when it is woken: whatever they got up for was short, and nobody was blocked.
+//! If the sleep was shorter than a [`STILL`], looks are cheaper, and it goes back to them. If somebody is still up, it
+//! makes one more look a [`STILL`] later, and sleeps again if all do by then.
 //!
-//! So a timer that ticks every 10 ms or more often costs a look every [`STILL`], and one that ticks every 30 ms or more seldom
-//! wakes the monitor once each time; between these it is somewhat more than either.
+//! So a timer that ticks every 10 ms or more often costs a look every [`STILL`], and one that ticks every 30 ms or more
+//! seldom wakes the monitor once each time; between these it is somewhat more than either.
 
 use std::time::Duration;
 
@@ -65,8 +66,8 @@ impl Pace {
         slept >= STILL
     }
 
-    /// The time until the next look, if the system lets the monitor have it some time later. What more passes is not anybody's
-    /// fault.
+    /// The time until the next look, if the system lets the monitor have it some time later. What more passes is not
+    /// anybody's fault.
     pub(super) fn expected(&self) -> Duration {
         self.interval + self.interval.min(CALM)
     }
@@ -115,8 +116,9 @@ mod tests {
         assert_eq!(intervals(&mut pace, &[Calm, Alert, Alert, Still, Calm]), [3, 1, 1, 2, 3]);
     }
 
-    /// How many looks the monitor makes in a time, and how often it is woken, beside something that gets up for a moment once
-    /// a period (both in milliseconds). `is_slow`: for so long that the monitor finds it up when it is woken.
+    /// How many looks the monitor makes in a time, and how often it is woken, beside something that gets up for a
+    /// moment once a period (both in milliseconds). `is_slow`: for so long that the monitor finds it up when it is
+    /// woken.
     fn looks_and_wakes(period: u64, time: u64, is_slow: bool) -> (u64, u64) {
         let (mut pace, mut now, mut looks, mut wakes) = (Pace::new(), 0, 0, 0);
         while now < time {

@@ -9,14 +9,14 @@
 //!   threads, because hundreds of tasks may block one after another. While such trouble is fresh, a worker that has not
 //!   moved for one sample is taken to be stuck.
 //! - The very first is the *responder*, which keeps free of what keeps the others busy (`../responder.rs`). It counts
-//!   neither among those that move nor among the spares. One that gets stuck itself is no responder any more, but a spare;
-//!   the next one is started also if somebody else lacks a processor. There may be as many such spares as there are sites
-//!   that a responder can know.
+//!   neither among those that move nor among the spares. One that gets stuck itself is no responder any more, but a
+//!   spare; the next one is started also if somebody else lacks a processor. There may be as many such spares as there
+//!   are sites that a responder can know.
 //! - If others move, those that are stuck asleep are replaced, one for one: their processors are idle, and there is
 //!   more to do. Those that are stuck computing are not: their processors are not idle.
 //! - Threads that compute are no reason to start ever more. Beyond the number of those asleep there are at most
-//!   [`MAX_FOR_COMPUTING`] spares for each worker. Of a thread of which the operating system tells nothing it is assumed
-//!   that it sleeps, but not of more than [`MAX_FOR_UNKNOWN`].
+//!   [`MAX_FOR_COMPUTING`] spares for each worker. Of a thread of which the operating system tells nothing it is
+//!   assumed that it sleeps, but not of more than [`MAX_FOR_UNKNOWN`].
 
 use super::pace::Mood;
 use crate::scheduler::multi::responder::MAX_SITES;
@@ -25,8 +25,8 @@ use crate::scheduler::multi::responder::MAX_SITES;
 const MAX_FOR_COMPUTING: usize = 2;
 /// The most spares that stand in for threads of which nothing is known.
 const MAX_FOR_UNKNOWN: usize = 64;
-/// And this many more that have been the responder, and got stuck: one for each site. (A limit of its own: those that were
-/// started for threads which slept, and compute now, must not leave the others without a responder.)
+/// And this many more that have been the responder, and got stuck: one for each site. (A limit of its own: those that
+/// were started for threads which slept, and compute now, must not leave the others without a responder.)
 const FORMER_RESPONDERS: usize = MAX_SITES;
 
 /// What a sample saw. Spare workers count as workers.

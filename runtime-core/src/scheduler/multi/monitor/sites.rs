@@ -26,8 +26,8 @@ impl BlockingSites {
         self.0.len() < before
     }
 
-    /// These sites were seen at this sample. Whether any is noted anew. If there are too many, sites that were not seen at
-    /// this sample are forgotten, the oldest first.
+    /// These sites were seen at this sample. Whether any is noted anew. If there are too many, sites that were not seen
+    /// at this sample are forgotten, the oldest first.
     fn note(&mut self, seen: &[&'static Location<'static>]) -> bool {
         for (known, age) in &mut self.0 {
             if seen.iter().any(|&site| ptr::eq(*known, site)) {
@@ -57,8 +57,8 @@ impl BlockingSites {
     }
 }
 
-/// The slots of spares that have been the responder, and have not retired since. (One that has retired and is at work again
-/// since the last sample is among them, too.)
+/// The slots of spares that have been the responder, and have not retired since. (One that has retired and is at work
+/// again since the last sample is among them, too.)
 #[derive(Default)]
 pub(super) struct Former(Vec<usize>);
 
@@ -102,8 +102,8 @@ impl Rounds<'_> {
         // If it is too new to have been looked at it is not there yet.
         let Some(how) = progress.get_mut(number) else { return };
         let watch = &self.watches[number];
-        // To go through thousands of tasks may take it long, and so may anything where it hardly gets a processor. (It may
-        // have come to something else since it was looked at; then it is found there at the next sample.)
+        // To go through thousands of tasks may take it long, and so may anything where it hardly gets a processor. (It
+        // may have come to something else since it was looked at; then it is found there at the next sample.)
         let is_in_foreign_code = shared.slot(responder).current.doing().is_some();
         if takes_long(*how, watch) && (is_in_foreign_code || watch.age() >= BENEFIT_OF_DOUBT) {
             self.note_sites(progress);
@@ -125,8 +125,8 @@ impl Rounds<'_> {
             if takes_long(how, watch)
                 && let Some(slot) = self.shared.victim(number)
                 && let Some(Doing::Poll(polled)) = slot.current.doing()
-                // The poll may have ended meanwhile, and the next one is not to blame. (Nothing orders the two looks but
-                // the time that they are apart; a site too many is forgotten within a second.)
+                // The poll may have ended meanwhile, and the next one is not to blame. (Nothing orders the two looks
+                // but the time that they are apart; a site too many is forgotten within a second.)
                 && watch.is_at(steps(slot))
             {
                 seen.push(polled.spawned_at);

@@ -157,7 +157,8 @@ impl Watch {
         self.steps == Some(steps)
     }
 
-    /// Whether it has had so much time at least since the first reading. If nothing is known of its thread, by the clock.
+    /// Whether it has had so much time at least since the first reading. If nothing is known of its thread, by the
+    /// clock.
     pub(super) fn has_had(&self, limit: Duration) -> bool {
         (if self.first_times.is_some() { self.own } else { self.age }) >= limit
     }
@@ -184,8 +185,8 @@ impl Watch {
         }
     }
 
-    /// Whether that is certain enough to be reported. One look at a thread that happened to be asleep is enough to help,
-    /// but it may have waited for a processor until then: for a fair part of the time it must not have.
+    /// Whether that is certain enough to be reported. One look at a thread that happened to be asleep is enough to
+    /// help, but it may have waited for a processor until then: for a fair part of the time it must not have.
     pub(super) fn is_proven(&self, threshold: Duration) -> bool {
         match self.span() {
             Some((span, gained)) if self.age < BENEFIT_OF_DOUBT => {
