@@ -62,6 +62,16 @@ impl Runs {
         (self.sorted[low] + self.sorted[high]) / 2.0
     }
 
+    /// The figures between which the middle half of the runs lies. Of three runs these are all of them.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn middle_half(&self) -> (f64, f64) {
+        let beyond = self.sorted.len() / 4;
+        (self.sorted[beyond], self.sorted[self.sorted.len() - 1 - beyond])
+    }
+
     /// The smallest and the largest.
     ///
     /// # Panics

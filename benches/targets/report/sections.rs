@@ -2,7 +2,7 @@
 
 use rt_benches::workloads::{
     Arrivals, Blocking, Chain, Connecting, Detached, Echo, EchoLatency, Fired, ForkJoin, FromOutside, FromThreads,
-    Idle, InBlockOn, Join, ManySenders, ManyTimers, MillionTimers, PingPong, Reset, SetAndCancel, Sleepers,
+    Idle, InBlockOn, Join, LoneTimer, ManySenders, ManyTimers, MillionTimers, PingPong, Reset, SetAndCancel, Sleepers,
     StuckWorkers, ThereAndBack, Timeout, TimerBesideHogs, WakeLatency, Yielding,
 };
 use rt_benches::{Measure, PerOperation, Workload};
@@ -164,6 +164,8 @@ fn latency() -> Section {
         .telling(1)
         .measure(ManyTimers::BUSY, [None, Some(Ratio(1.0)), None, Some(Ratio(0.7))])
         .measure(ManyTimers::STEADY, [None; 4])
+        .measure(LoneTimer, [None, Some(Figure(200.0)), None])
+        .telling(1)
         .measure(TimerBesideHogs::YIELD, [None, Some(Ratio(0.6)), None])
         .telling(1)
         .measure(TimerBesideHogs::WAKE_THEMSELVES, [None; 3])

@@ -3,8 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use rt_benches::Runtime;
 use rt_benches::runtimes::{Rt, Tokio};
-use rt_benches::{Runs, Runtime};
 
 use super::load::{self, Seen};
 use super::process::Server;
@@ -14,20 +14,26 @@ use crate::sweep::Sweep;
 /// The runtimes, in the order of the columns.
 pub(super) const SIDES: [&str; 2] = [Rt::NAME, Tokio::NAME];
 
-/// Of each scenario on each runtime. A run more, a short one, counts system calls, which takes time itself.
-const RUNS: usize = 3;
-const RUN: Duration = Duration::from_secs(2);
-const SHORT_RUN: Duration = Duration::from_secs(1);
+/// Of each scenario on each runtime. Two processes of one server differ by more than two runs of one process, so there
+/// are more processes, and shorter runs. A run more, in the first of them, counts system calls, which takes time itself.
+const RUNS: usize = 7;
+const RUN: Duration = Duration::from_secs(1);
 
-/// What a request has cost, and how many there were. In the order of the columns.
+/// What one run has shown. Times are microseconds, and but for the first all is of one request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) requests_per_second: f64,
+    /// The 50th, 99th and 99.9th percentile.
+    pub(super) latency_us: [f64; 3],
+    /// Of the server's process.
+    pub(super) cpu_us: f64,
+    pub(super) switches: f64,
+}
+
+/// A runtime's runs, in their order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
-    pub(super) requests_per_second: Runs,
-    /// The 50th, 99th and 99.9th percentile.
-    pub(super) latency_us: [Runs; 3],
-    /// Of the server's process.
-    pub(super) cpu_us: Runs,
-    pub(super) switches: Runs,
+    pub(super) runs: Vec<Run>,
     /// How often the server has asked for events. Empty where that cannot be counted.
     pub(super) waits: Option<f64>,
 }
@@ -90,17 +96,18 @@ impl Figures {
     fn run(&mut self, scenario: &Scenario, runtime: &str, workers: usize, counts_waits: bool) -> io::Result<()> {
         let mut server = Server::start(scenario, runtime, workers)?;
         // Connects, and makes whatever is made once.
-        load::run(scenario, server.port, SHORT_RUN)?;
+        load::run(scenario, server.port, RUN)?;
         let before = server.usage()?;
-        let seen = load::run(scenario, server.port, RUN)?;
+        let Seen { requests, requests_per_second, latency_us } = load::run(scenario, server.port, RUN)?;
         let used = server.usage()?.since(before);
-        let Seen { requests, requests_per_second, latency_us } = seen;
-        self.requests_per_second.push(requests_per_second);
-        std::iter::zip(&mut self.latency_us, latency_us).for_each(|(runs, latency)| runs.push(latency));
-        self.cpu_us.push(used.cpu.as_secs_f64() * 1e6 / requests);
-        self.switches.push(used.switches as f64 / requests);
+        self.runs.push(Run {
+            requests_per_second,
+            latency_us,
+            cpu_us: used.cpu.as_secs_f64() * 1e6 / requests,
+            switches: used.switches as f64 / requests,
+        });
         if counts_waits && let Some(count) = server.count_waits() {
-            let seen = load::run(scenario, server.port, SHORT_RUN)?;
+            let seen = load::run(scenario, server.port, RUN)?;
             drop(server);
             self.waits = count.end().map(|waits| waits / seen.requests);
         }
