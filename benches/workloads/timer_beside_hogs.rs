@@ -19,7 +19,7 @@ const WARM_UP: usize = 10;
 ///
 /// It measures how soon busy workers look at the timers, and how soon a task that a timer woke gets its turn. With two
 /// workers, whoever queues behind all hogs waits 400 us; with more workers than hogs it says nothing. rt's and Tokio's
-/// timers tick and are never early, so a part of the figure is that: up to an eighth of a millisecond on rt, and up to
+/// timers tick and are never early, so a part of the figure is that: up to a 32nd of a millisecond on rt, and up to
 /// a whole one on Tokio. smol's timers have no tick.
 #[derive(Clone, Debug)]
 pub struct TimerBesideHogs {

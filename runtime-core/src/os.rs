@@ -7,24 +7,57 @@
 #[cfg(unix)]
 pub const IN_PROGRESS: i32 = libc::EINPROGRESS;
 
-/// Waits until the descriptor is readable or the time is over, which `ppoll` counts in nanoseconds.
-///
-/// # Errors
-///
-/// Whatever the system reports, an interruption by a signal included.
+/// A timer that makes a descriptor readable, to the nanosecond (`timerfd`, on the monotonic clock).
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub fn wait_readable(descriptor: impl std::os::fd::AsFd, timeout: std::time::Duration) -> std::io::Result<()> {
-    use std::os::fd::AsRawFd;
+#[derive(Debug)]
+pub struct TimerFd(std::os::fd::OwnedFd);
 
-    let descriptor = descriptor.as_fd();
-    let mut entry = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: All zeroes is a value of this struct of numbers.
-    let mut limit: libc::timespec = unsafe { std::mem::zeroed() };
-    limit.tv_sec = libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX);
-    limit.tv_nsec = timeout.subsec_nanos() as _;
-    // SAFETY: Both pointers are to locals, the first to the one entry that is announced. No signal mask is given.
-    let result = unsafe { libc::ppoll(&raw mut entry, 1, &raw const limit, std::ptr::null()) };
-    if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+#[cfg(any(target_os = "linux", target_os = "android"))]
+impl TimerFd {
+    /// Makes a timer that is not set. `None` where the system does not let this process have one.
+    ///
+    /// # Errors
+    ///
+    /// If the process or the system has no more descriptors, or no memory.
+    pub fn new() -> std::io::Result<Option<Self>> {
+        use std::os::fd::FromRawFd;
+
+        // SAFETY: It takes two numbers, and touches no memory.
+        match unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) } {
+            -1 => {
+                let error = std::io::Error::last_os_error();
+                let is_exhausted = matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM));
+                if is_exhausted { Err(error) } else { Ok(None) }
+            }
+            // SAFETY: The descriptor has just been made, and nobody else knows it.
+            number => Ok(Some(Self(unsafe { std::os::fd::OwnedFd::from_raw_fd(number) }))),
+        }
+    }
+
+    /// Sets the timer, in place of what it was set to: the descriptor is not readable until `after` has passed. A
+    /// time of zero sets it to nothing.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the system reports. The timer is as it was then.
+    pub fn set(&self, after: std::time::Duration) -> std::io::Result<()> {
+        use std::os::fd::AsRawFd;
+
+        // SAFETY: All zeroes is a value of this struct of numbers. (No interval: the timer fires once.)
+        let mut setting: libc::itimerspec = unsafe { std::mem::zeroed() };
+        setting.it_value.tv_sec = libc::time_t::try_from(after.as_secs()).unwrap_or(libc::time_t::MAX);
+        setting.it_value.tv_nsec = after.subsec_nanos() as _;
+        // SAFETY: The descriptor is ours, the pointer is to a local, and nothing is asked back.
+        let result = unsafe { libc::timerfd_settime(self.0.as_raw_fd(), 0, &raw const setting, std::ptr::null_mut()) };
+        if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+impl std::os::fd::AsFd for TimerFd {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 /// Whether an operation on the descriptor of that number would block instead of saying that it would.
@@ -43,20 +76,28 @@ pub fn is_blocking(number: std::os::fd::RawFd) -> std::io::Result<bool> {
 
 #[cfg(all(test, target_os = "linux", not(loom)))]
 mod tests {
-    use std::io::Write;
+    use std::fs::File;
+    use std::io::{ErrorKind, Read};
     use std::os::unix::net::UnixStream;
     use std::time::{Duration, Instant};
 
     #[test]
-    fn a_wait_ends_with_the_time_or_with_something_to_read() {
-        let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let begin = Instant::now();
-        super::wait_readable(&ours, Duration::from_micros(300)).unwrap();
-        assert!(begin.elapsed() >= Duration::from_micros(300));
+    fn a_timer_can_be_read_when_its_time_has_passed_and_not_before() {
+        let timer = super::TimerFd::new().unwrap().expect("a timer");
+        let fired = || {
+            let mut count = [0; 8];
+            File::from(timer.0.try_clone().unwrap()).read(&mut count).map(|_| u64::from_ne_bytes(count))
+        };
+        assert_eq!(fired().unwrap_err().kind(), ErrorKind::WouldBlock, "it has not been set");
 
-        theirs.write_all(b"!").unwrap();
-        // Without an end of its own.
-        super::wait_readable(&ours, Duration::MAX).unwrap();
+        let (begin, time) = (Instant::now(), Duration::from_micros(300));
+        timer.set(time).unwrap();
+        while fired().is_err() {}
+        assert!(begin.elapsed() >= time);
+
+        timer.set(Duration::MAX).unwrap();
+        timer.set(Duration::ZERO).unwrap();
+        assert_eq!(fired().unwrap_err().kind(), ErrorKind::WouldBlock, "it has been set to nothing");
     }
 
     #[test]

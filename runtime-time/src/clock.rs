@@ -23,7 +23,7 @@ use crate::sleep::with_handle;
 /// [`Instant::now`](crate::Instant::now) then stands still, and moves on by [`advance`], or to the next timer when
 /// nothing else can run. Time as the operating system sees it goes on: sockets and blocking calls are not affected.
 ///
-/// The clock stops at a whole tick of the timers, up to an eighth of a millisecond ahead. From there, timers are exact:
+/// The clock stops at a whole tick of the timers, up to a 32nd of a millisecond ahead. From there, timers are exact:
 /// a sleep of a whole number of milliseconds ends after just so many.
 ///
 /// # Panics

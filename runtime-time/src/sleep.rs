@@ -36,7 +36,7 @@ use crate::shard_ref::ShardRef;
 
 /// Waits for a duration.
 ///
-/// The time runs from this call, not from the first poll. A sleep never ends early. The resolution is an eighth of a
+/// The time runs from this call, not from the first poll. A sleep never ends early. The resolution is a 32nd of a
 /// millisecond, rounded up. Where timers come in crowds, an otherwise idle runtime wakes up for them once a millisecond
 /// at most, and fires together what is due by then. A zero duration is ready at the first poll. Any duration will do;
 /// one that the operating system's clock cannot add to the present counts as about thirty years.

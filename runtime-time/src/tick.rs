@@ -1,6 +1,6 @@
 //! Between points in time and the wheel's ticks: the only place that converts, and the one that rounds.
 //!
-//! A tick is an eighth of a millisecond; they are counted since the runtime's timers started. A deadline is rounded
+//! A tick is a 32nd of a millisecond; ticks are counted since the runtime's timers started. A deadline is rounded
 //! **up** to a tick and the present is rounded **down**, so that "the deadline's tick has passed" implies that the
 //! deadline has: no timer fires early. The price is that a timer may be up to a tick late. (A poller that counts in
 //! milliseconds adds up to one of those, when the thread slept until then.)
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::wheel::MAX_TICK;
 
-const NANOS_PER_TICK: u32 = 125_000;
+const NANOS_PER_TICK: u32 = 31_250;
 const TICKS_PER_SECOND: u64 = 1_000_000_000 / NANOS_PER_TICK as u64;
 pub(crate) const TICKS_PER_MILLISECOND: u64 = TICKS_PER_SECOND / 1000;
 
@@ -94,6 +94,6 @@ mod tests {
         }
         let ticks = Ticks::starting_at(start);
         assert_eq!(ticks.not_before(far), MAX_TICK);
-        assert!(ticks.until(MAX_TICK, start) > Duration::from_secs(1 << 48));
+        assert!(ticks.until(MAX_TICK, start) > Duration::from_secs(1 << 46));
     }
 }

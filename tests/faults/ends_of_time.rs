@@ -261,7 +261,7 @@ fn a_clock_that_stands_still_comes_to_what_never_comes_not_before_millions_of_ye
             let start = Instant::now();
             let mut ticks = interval_at(deadline, Duration::MAX);
             sleep_until(deadline).await;
-            assert!(start.elapsed() > 18_000 * millennium);
+            assert!(start.elapsed() > 4_000 * millennium);
             // Even from there on.
             ticks.tick().await;
             let now = Instant::now();

@@ -153,7 +153,7 @@ fn sockets() -> Section {
 }
 
 fn latency() -> Section {
-    let about = "How long something that is due has to wait. rt's and Tokio's timers tick, rt's every eighth of a \
+    let about = "How long something that is due has to wait. rt's and Tokio's timers tick, rt's every 32nd of a \
                  millisecond and Tokio's every millisecond, and are never early, so up to a tick of their lateness is \
                  that; smol's timers have no tick. A hog is a task that burns 100 us of processor time, lets others \
                  run, and starts anew.";

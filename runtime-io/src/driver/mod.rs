@@ -40,7 +40,7 @@ pub(crate) use registry::Numbered;
 use registry::Registry;
 use table::Shard;
 pub(crate) use table::Slot;
-use token::{Address, MAX_SHARDS, WAKE};
+use token::{Address, MAX_SHARDS, TIMER, WAKE};
 use unpark::{ParkState, Unparker};
 
 /// The default of how many events one turn takes from the system at most.
@@ -53,6 +53,7 @@ const MAX_EVENTS: usize = 1 << 16;
 /// Waits for events of the operating system and delivers them to the registrations. One worker at a time holds it.
 pub struct Driver {
     poll: mio::Poll,
+    timer: wait::Timer,
     events: mio::Events,
     /// Empty between turns; kept for its memory.
     wakes: WakeBatch,
@@ -81,6 +82,7 @@ impl Driver {
         let shards = slots.saturating_add(1).min(MAX_SHARDS);
         let registry = Arc::new(Registry::new(poll.registry(), shards)?);
         let waker = mio::Waker::new(poll.registry(), WAKE)?;
+        let timer = wait::Timer::new(poll.registry())?;
         let handle = Arc::new(Handle {
             shards: (0..shards).map(|number| Arc::new(Shard::new(number, registry.clone()))).collect(),
             events: AtomicU64::new(0),
@@ -88,6 +90,7 @@ impl Driver {
         });
         let driver = Driver {
             poll,
+            timer,
             events: mio::Events::with_capacity(events.clamp(1, MAX_EVENTS)),
             wakes: WakeBatch::new(),
             handle: handle.clone(),
@@ -98,7 +101,7 @@ impl Driver {
 
     /// Waits for events, for `timeout` at most, and delivers them. Returns whether there were any.
     fn turn(&mut self, timeout: Option<Duration>) -> bool {
-        match wait::wait(&mut self.poll, &mut self.events, timeout) {
+        match self.timer.wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
             // A signal ended the wait before any event came. The worker looks for work and parks again.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return false,
@@ -108,7 +111,7 @@ impl Driver {
         let mut delivered = 0;
         for event in &self.events {
             match event.token() {
-                WAKE => {}
+                WAKE | TIMER => {}
                 token => {
                     delivered += 1;
                     self.handle.deliver(Address::of(token), Ready::from_mio(event), &mut self.wakes);

@@ -10,6 +10,9 @@ use crate::readiness::GENERATION_BITS;
 /// The token of the driver's own wake-up. No registration has it: slots have numbers below [`SLOT_MASK`].
 pub(super) const WAKE: Token = Token(usize::MAX);
 
+/// The token of the timer that ends short waits, where there is one. No registration has it, for the same reason.
+pub(super) const TIMER: Token = Token(SLOT_MASK);
+
 const SHARD_BITS: u32 = if usize::BITS >= 64 { 8 } else { 4 };
 /// How wide the number of a slot within its shard is.
 pub(super) const SLOT_BITS: u32 = usize::BITS - GENERATION_BITS - SHARD_BITS;

@@ -48,7 +48,7 @@ fn a_cancelled_timer_costs_one_wait_and_then_none() {
     assert_eq!(rig.counts(), (10, 0, 10));
 }
 
-const TICK: Duration = Duration::from_micros(125);
+const TICK: Duration = Duration::from_nanos(31_250);
 const SOON: Duration = Duration::from_micros(300);
 
 #[test]

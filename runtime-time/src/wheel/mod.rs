@@ -55,7 +55,7 @@ const SLOTS: usize = 256;
 const BITS: u32 = SLOTS.trailing_zeros();
 const TOP: usize = LEVELS - 1;
 
-/// The latest tick that can be told apart from later ones: 18 million years of eighths of milliseconds.
+/// The latest tick that can be told apart from later ones: four million years of 32nds of a millisecond.
 ///
 /// Well below `u64::MAX`, so that `u64::MAX` can mean "never" and arithmetic on ticks cannot overflow.
 pub(crate) const MAX_TICK: u64 = 1 << 62;

@@ -2,7 +2,7 @@
 //! not make it. Whatever rt asks of the system beyond what its poller, its sockets and std's threads cannot do without,
 //! it asks to be quicker, or to know more. It must do without the answer, from the start or from any moment on.
 //!
-//! Mutations that these tests are for: a short wait that fails if `ppoll` does; a seed for a runtime's random decisions
+//! Mutations that these tests are for: a short wait that fails if the timer cannot be set; a seed for a runtime's random decisions
 //! that is to be had from the system only; workers that are not rescued if `/proc` does not tell what they do;
 //! descriptors that are refused because the system does not tell which mode they are in.
 
@@ -27,7 +27,7 @@ use crate::tcp_pair;
 
 type Calls = &'static [libc::c_long];
 
-const SHORT_WAITS: Calls = &[libc::SYS_ppoll];
+const TIMERS: Calls = &[libc::SYS_timerfd_create, libc::SYS_timerfd_settime];
 const WHICH_PROCESSORS_THERE_ARE: Calls = &[libc::SYS_sched_getaffinity];
 const LETTING_OTHERS_RUN: Calls = &[libc::SYS_sched_yield];
 const FILES: Calls = &[libc::SYS_openat, libc::SYS_openat2, libc::SYS_statx, libc::SYS_newfstatat];
@@ -41,7 +41,7 @@ const RANDOM_NUMBERS: Calls = &[libc::SYS_getrandom, libc::SYS_openat];
 const SIGNALS_TO_THREADS: Calls = &[libc::SYS_tgkill, libc::SYS_rt_sigaction];
 
 const REFUSED: &[Calls] = &[
-    SHORT_WAITS,
+    TIMERS,
     WHICH_PROCESSORS_THERE_ARE,
     LETTING_OTHERS_RUN,
     FILES,

@@ -66,7 +66,7 @@ impl Server {
 }
 
 impl WaitCount {
-    /// The calls by which mio waits, and rt for less than a millisecond.
+    /// The calls by which mio and others wait.
     const EVENTS: &str = "syscalls:sys_enter_epoll_wait,syscalls:sys_enter_epoll_pwait,syscalls:sys_enter_epoll_pwait2,\
                           syscalls:sys_enter_ppoll,syscalls:sys_enter_poll";
 
