@@ -2,14 +2,11 @@
 
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::sync::mpsc;
 use std::time::Duration;
 
 use rt::runtime::{BlockedTask, Builder};
-
-use common::*;
+use rt_test_util::*;
 
 #[inline(never)]
 fn the_function_that_blocks(gate: &Gate) {

@@ -9,8 +9,6 @@
 
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::RangeInclusive;
@@ -19,8 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use rt::runtime::{Builder, Runtime};
-
-use common::*;
+use rt_test_util::*;
 
 /// What the kernel says of one thread: voluntary switches, and clock ticks in user and kernel mode.
 type Account = (u64, u64);

@@ -9,8 +9,6 @@
 //! goes on another thread, or after the end of the runtime; a drained queue whose entries are forgotten; dead cells
 //! that keep whole blocks (`Cells::settle` does nothing); large dead ones that wait for a spawner as small ones do (`foreign.rs`).
 
-mod common;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::future::pending;
 use std::hint;
@@ -21,8 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 use rt::runtime::Runtime;
-
-use common::*;
+use rt_test_util::*;
 
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 /// How many allocations were made.

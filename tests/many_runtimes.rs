@@ -6,14 +6,11 @@
 
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::fs;
 use std::time::Duration;
 
 use rt::runtime::{Builder, Runtime};
-
-use common::*;
+use rt_test_util::*;
 
 fn threads() -> usize {
     fs::read_dir("/proc/self/task").unwrap().count()

@@ -11,8 +11,8 @@ use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::Runtime;
 use rt::task::JoinHandle;
+use rt_test_util::*;
 
-use crate::common::*;
 use crate::{builder, runtime};
 
 /// Spins until told to stop, and counts that it has begun.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
+use rt_test_util::*;
 
-use crate::common::*;
 use crate::runtime;
 
 #[test]

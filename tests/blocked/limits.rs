@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use rt::runtime::Runtime;
 use rt::task::block_in_place;
+use rt_test_util::*;
 
-use crate::common::*;
 use crate::{builder, runtime};
 
 /// Has so many tasks block at once, and lets them go.

@@ -4,9 +4,6 @@
 //! The tests block for as long as it takes others to do what needs a free worker: without spare workers they would never
 //! end.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod computing;
 mod crowds;
 mod in_place;
@@ -17,10 +14,10 @@ mod reports;
 mod rescue;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use rt::runtime::{BlockedTask, Builder, Runtime};
+use rt_test_util::rescuing;
 
 /// What was reported.
 #[derive(Clone, Default)]
@@ -32,18 +29,14 @@ impl Reports {
     }
 }
 
-/// A builder whose runtime reports to a list, and ends the threads of its spare workers at once.
+/// A builder of a runtime with spare workers, and the list that it reports to.
 fn builder(workers: usize) -> (Builder, Reports) {
-    let (mut builder, reports) = (Builder::new_multi_thread(), Reports::default());
+    let (mut builder, reports) = (rescuing(workers), Reports::default());
     let list = reports.clone();
-    builder
-        .worker_threads(workers)
-        .enable_all()
-        .thread_keep_alive(Duration::ZERO)
-        .on_blocked(move |blocked| list.0.lock().push(blocked.clone()));
+    builder.on_blocked(move |blocked| list.0.lock().push(blocked.clone()));
     (builder, reports)
 }
 
 fn runtime(workers: usize) -> Runtime {
-    builder(workers).0.build().unwrap()
+    rescuing(workers).build().unwrap()
 }

@@ -13,9 +13,9 @@ use std::thread;
 use parking_lot::Mutex;
 use rt::runtime::{BlockedTask, Builder, Runtime};
 use rt::task::JoinHandle;
+use rt_test_util::*;
 
 use crate::builder;
-use crate::common::*;
 
 /// More than names are made in advance.
 const THREADS: usize = 40;

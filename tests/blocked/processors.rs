@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rt::runtime::Runtime;
 use rt::task::{JoinHandle, yield_now};
+use rt_test_util::*;
 
-use crate::common::*;
 use crate::{builder, runtime};
 
 /// So many workers more than processors.

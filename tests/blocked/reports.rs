@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use rt::runtime::{Activity, BlockedTask, Runtime};
 use rt::task::JoinHandle;
+use rt_test_util::*;
 
 use crate::builder;
-use crate::common::*;
 
 /// Lets a task block the only worker until the runtime has counted that, and the task behind it has run.
 fn block_once(runtime: &Runtime, block: JoinHandle<()>, gate: &Gate) {

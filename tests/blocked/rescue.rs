@@ -11,8 +11,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
+use rt_test_util::*;
 
-use crate::common::*;
 use crate::runtime;
 
 /// Blocks all workers at a gate, and runs the future, which must end while they are. Then opens the gate.

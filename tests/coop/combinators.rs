@@ -12,8 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use parking_lot::Mutex;
 use rt::runtime::Builder;
 use rt::task::consume_budget;
-
-use crate::common::*;
+use rt_test_util::*;
 
 pub(crate) type Child = Pin<Box<dyn Future<Output = ()> + Send>>;
 

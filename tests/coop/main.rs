@@ -1,8 +1,5 @@
 //! The coop budget beside what is not the runtime's: other crates' executors and combinators, and deadlines.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod combinators;
 mod nested;
 mod timers;

@@ -16,8 +16,7 @@ use std::time::Duration;
 use rt::runtime::Builder;
 use rt::task::coop::{cooperative, has_budget_remaining};
 use rt::task::{consume_budget, yield_now};
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// More than two budgets.
 const ROUNDS: usize = 300;

@@ -14,9 +14,9 @@ use std::time::Duration;
 use rt::runtime::{Builder, Runtime};
 use rt::task::consume_budget;
 use rt::time::{Instant, Sleep, advance, interval, sleep, sleep_until, timeout};
+use rt_test_util::*;
 
 use super::combinators::{Child, first_of};
-use crate::common::*;
 
 const BUDGET: u32 = 16;
 const SECOND: Duration = Duration::from_secs(1);

@@ -12,9 +12,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpStream};
-
-use crate::common::*;
-use crate::tcp_pair;
+use rt_test_util::*;
 
 /// Ends a connection with a reset instead of an orderly end.
 fn reset(stream: TcpStream) {

@@ -13,8 +13,7 @@ use rt::runtime::{Builder, Runtime};
 use rt::time::{
     Instant, MissedTickBehavior, Sleep, advance, interval, interval_at, sleep, sleep_until, timeout, timeout_at,
 };
-
-use crate::common::*;
+use rt_test_util::*;
 
 const NANO: Duration = Duration::from_nanos(1);
 const HOUR: Duration = Duration::from_secs(3600);

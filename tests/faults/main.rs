@@ -2,10 +2,7 @@
 //! test really provokes its fault, and says what whoever meets it is told, and that all others go on.
 //!
 //! Faults that concern a whole process (its limits, its signals, the numbers of its descriptors) are provoked in a
-//! process that has nothing else to do: see `own_process`.
-
-#[path = "../common/mod.rs"]
-mod common;
+//! process that has nothing else to do: see `rt_test_util::in_own_process`.
 
 mod broken_connections;
 mod ends_of_time;
@@ -17,7 +14,6 @@ mod linux {
     mod children;
     mod no_descriptors;
     mod no_threads;
-    mod own_process;
     mod quota;
     mod refused_calls;
     mod reused_descriptors;
@@ -25,14 +21,4 @@ mod linux {
     mod signals;
     mod spurious_events;
     mod stopped_stderr;
-}
-
-use rt::net::{TcpListener, TcpStream};
-
-/// Both ends of a new connection.
-async fn tcp_pair() -> (TcpStream, TcpStream) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    let (server, _) = listener.accept().await.unwrap();
-    (client, server)
 }

@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rt::runtime::{Builder, Handle, Runtime};
-
-use crate::common::*;
+use rt_test_util::*;
 
 #[test]
 fn i10_task_ids_of_two_runtimes_do_not_depend_on_each_other() {

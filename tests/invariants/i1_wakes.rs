@@ -15,8 +15,7 @@ use std::thread;
 
 use parking_lot::Mutex;
 use rt::runtime::Runtime;
-
-use crate::common::*;
+use rt_test_util::*;
 
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 

@@ -13,8 +13,7 @@ use std::thread;
 
 use parking_lot::Mutex;
 use rt::runtime::Runtime;
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// What the threads see of a task under watch.
 #[derive(Default)]

@@ -11,8 +11,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
 
 use rt::runtime::Builder;
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// Blocks one worker until `children` tasks that it has spawned are done.
 fn blocked_until_children_ran(workers: usize, children: usize) {

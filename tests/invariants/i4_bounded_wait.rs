@@ -16,8 +16,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rt::runtime::{Builder, Runtime};
 use rt::task::JoinHandle;
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// The clock of these tests, and what was measured by it.
 #[derive(Default)]

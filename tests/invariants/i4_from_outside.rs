@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rt::runtime::{Builder, Handle, Runtime};
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// Spawns from outside, has nothing run before all of it is spawned, and then drives the runtime until a task is done that
 /// was spawned last.

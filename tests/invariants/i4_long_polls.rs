@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use rt::runtime::{Builder, Runtime};
 use rt::task::JoinHandle;
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// Tasks that compute for so long at each poll, and count their polls, until they are told to end.
 #[derive(Clone, Default)]

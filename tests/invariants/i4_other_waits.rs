@@ -13,8 +13,7 @@ use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::Builder;
 use rt::task::{consume_budget, unconstrained};
-
-use crate::common::*;
+use rt_test_util::*;
 
 #[test]
 fn i4_a_spent_budget_yields_after_exactly_that_many_operations() {

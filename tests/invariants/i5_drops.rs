@@ -12,8 +12,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rt::runtime::Runtime;
 use rt::task::JoinHandle;
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// A task with both kinds of token, which ends when the signal is set.
 fn spawn_counted(runtime: &Runtime, end: &Signal, futures: &Drops, outputs: &Drops) -> JoinHandle<Token> {

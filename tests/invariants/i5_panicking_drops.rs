@@ -6,46 +6,8 @@
 
 use std::future::pending;
 
-use rt::runtime::Runtime;
 use rt::task::JoinHandle;
-
-use crate::common::*;
-
-/// Panics when it is dropped, after it was counted.
-struct Bomb(Option<Token>);
-
-impl Bomb {
-    fn new(drops: &Drops) -> Self {
-        Self(Some(drops.token()))
-    }
-}
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        drop(self.0.take());
-        panic!("dropped a bomb");
-    }
-}
-
-/// The runtime still does all it should.
-fn assert_unhurt(runtime: &Runtime) {
-    let sum = runtime.block_on(async {
-        let tasks: Vec<_> = (0..50)
-            .map(|n| {
-                rt::spawn(async move {
-                    rt::task::yield_now().await;
-                    n
-                })
-            })
-            .collect();
-        let mut sum = 0;
-        for task in tasks {
-            sum += task.await.unwrap();
-        }
-        sum
-    });
-    assert_eq!(sum, 1225);
-}
+use rt_test_util::*;
 
 #[test]
 fn i5_a_future_that_panics_when_aborted_is_dropped_once_and_its_joiner_told() {
@@ -66,7 +28,7 @@ fn i5_a_future_that_panics_when_aborted_is_dropped_once_and_its_joiner_told() {
                 task.abort();
                 let error = task.await.unwrap_err();
                 assert!(error.is_panic());
-                assert_eq!(message_of(&*error.into_panic()), "dropped a bomb");
+                assert_eq!(message_of(&*error.into_panic()), "a blast");
             }
         });
         assert_eq!(drops.count(), 20);

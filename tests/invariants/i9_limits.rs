@@ -10,8 +10,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use rt::runtime::Builder;
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// More than any address space has room for: the operating system refuses such a thread.
 const IMPOSSIBLE_STACK: usize = 1 << 46;

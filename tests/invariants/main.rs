@@ -2,9 +2,6 @@
 //! `blocked/`. I8 is in `idle.rs`, the leaks of I5 in `leaks.rs`, what a thousand runtimes leave behind in `many_runtimes.rs`: they look at the whole process, and have it to
 //! themselves.)
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod i10_separate;
 mod i1_wakes;
 mod i2_one_poll;

@@ -9,8 +9,7 @@ use std::os::unix::net::UnixStream;
 
 use rt::io::Interest;
 use rt::io::unix::AsyncFd;
-
-use crate::common::*;
+use rt_test_util::*;
 
 fn nonblocking(fd: impl Into<OwnedFd>) -> OwnedFd {
     let fd = fd.into();

@@ -7,9 +7,8 @@ use std::io::ErrorKind;
 use std::net::{TcpListener as StdListener, TcpStream as StdStream};
 
 use rt::net::{TcpListener, TcpSocket, TcpStream};
+use rt_test_util::*;
 use socket2::{Domain, SockRef, Socket, Type};
-
-use crate::common::*;
 
 fn unconnected() -> StdStream {
     Socket::new(Domain::IPV4, Type::STREAM, None).unwrap().into()

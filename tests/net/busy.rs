@@ -15,8 +15,7 @@ use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Builder, Runtime};
 use rt::task::JoinHandle;
-
-use crate::common::*;
+use rt_test_util::*;
 
 const CONNECTIONS: usize = 32;
 const ROUNDS: usize = 400;

@@ -12,8 +12,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// Echoes until the peer is done, with buffers of a size that varies from connection to connection.
 async fn serve(listener: TcpListener, served: Arc<AtomicUsize>) {

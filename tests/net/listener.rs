@@ -12,8 +12,7 @@ use parking_lot::Mutex;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpSocket, TcpStream};
 use rt::time::timeout;
-
-use crate::common::*;
+use rt_test_util::*;
 
 #[test]
 fn an_accept_that_is_given_up_loses_no_connection() {

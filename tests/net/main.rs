@@ -1,8 +1,5 @@
 //! TCP and descriptors through the facade, many at once.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 #[cfg(unix)]
 mod async_fd;
 #[cfg(unix)]

@@ -18,9 +18,8 @@ use nix::libc;
 use rt::io::unix::AsyncFd;
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpSocket, TcpStream};
+use rt_test_util::*;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
-
-use crate::common::*;
 
 /// An accepted connection, whose other end is not the runtime's.
 async fn accepted() -> (TcpStream, StdStream) {

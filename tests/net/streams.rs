@@ -8,23 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
-use rt::net::{TcpListener, TcpStream};
-
-use crate::common::*;
-
-async fn pair() -> (TcpStream, TcpStream) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    let (server, _) = listener.accept().await.unwrap();
-    (client, server)
-}
+use rt_test_util::*;
 
 #[test]
 fn owned_halves_work_in_two_tasks_and_come_together_again() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
-            let (client, mut server) = pair().await;
+            let (client, mut server) = tcp_pair().await;
             let (address, (mut reader, mut writer)) = (client.local_addr().unwrap(), client.into_split());
             let writing = rt::spawn(async move {
                 for n in 0..200u8 {
@@ -43,7 +34,7 @@ fn owned_halves_work_in_two_tasks_and_come_together_again() {
             server.write_all(&bytes).await.unwrap();
             let (reader, writer) = (reading.await.unwrap(), writing.await.unwrap());
             // Not with another stream's.
-            let (other, _peer) = pair().await;
+            let (other, _peer) = tcp_pair().await;
             let (other_reader, other_writer) = other.into_split();
             let error = reader.reunite(other_writer).unwrap_err();
             assert!(!error.to_string().is_empty());
@@ -59,7 +50,7 @@ fn borrowed_halves_work_at_the_same_time() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
-            let (mut client, mut server) = pair().await;
+            let (mut client, mut server) = tcp_pair().await;
             let echo = rt::spawn(async move {
                 let mut bytes = vec![0; 4 << 20];
                 server.read_exact(&mut bytes).await.unwrap();
@@ -83,7 +74,7 @@ fn dropping_the_writing_half_ends_what_the_peer_reads_and_no_more() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
-            let (client, mut server) = pair().await;
+            let (client, mut server) = tcp_pair().await;
             let (mut reader, mut writer) = client.into_split();
             writer.write_all(b"last words").await.unwrap();
             drop(writer);
@@ -105,7 +96,7 @@ fn a_peek_waits_for_bytes_and_takes_none() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
-            let (client, mut server) = pair().await;
+            let (client, mut server) = tcp_pair().await;
             let mut buffer = [0; 10];
             {
                 let mut peek = std::pin::pin!(client.peek(&mut buffer));
@@ -131,7 +122,7 @@ fn tries_never_wait() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
-            let (client, server) = pair().await;
+            let (client, server) = tcp_pair().await;
             let mut buffer = [0; 100];
             assert_eq!(client.try_read(&mut buffer).unwrap_err().kind(), ErrorKind::WouldBlock);
             // Until the buffers are full; then a wait for the reader, and it goes on.
@@ -168,7 +159,7 @@ fn readiness_that_did_not_hold_is_waited_for_again() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
-            let (client, mut server) = pair().await;
+            let (client, mut server) = tcp_pair().await;
             assert!(client.ready(Interest::WRITABLE).await.unwrap().is_writable());
             server.write_all(b"x").await.unwrap();
             client.readable().await.unwrap();
@@ -194,7 +185,7 @@ fn a_read_that_is_given_up_takes_nothing_and_a_reader_can_move_to_another_task()
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
-            let (mut client, mut server) = pair().await;
+            let (mut client, mut server) = tcp_pair().await;
             for n in 0..100u8 {
                 let mut byte = [0];
                 let limited = rt::time::timeout(Duration::from_micros(50), client.read_exact(&mut byte)).await;
@@ -217,7 +208,7 @@ fn a_write_to_a_closed_connection_is_an_error_and_not_a_signal() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
-            let (mut client, server) = pair().await;
+            let (mut client, server) = tcp_pair().await;
             server.set_zero_linger().unwrap();
             drop(server);
             let error = loop {
@@ -237,7 +228,7 @@ fn a_write_to_a_closed_connection_is_an_error_and_not_a_signal() {
 fn more_buffers_than_one_call_can_move_do_not_stop_a_stream() {
     let _watchdog = watchdog();
     multi(2).block_on(async {
-        let (mut ours, mut theirs) = pair().await;
+        let (mut ours, mut theirs) = tcp_pair().await;
         let bytes: Vec<u8> = (0..2000).map(|n| n as u8).collect();
         let slices: Vec<_> = bytes.chunks(1).map(IoSlice::new).collect();
         let written = ours.write_vectored(&slices).await.unwrap();

@@ -17,8 +17,7 @@ use rt::io::AsyncReadExt;
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Builder, Handle, Runtime};
 use rt::task::{AbortHandle, JoinHandle};
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// Calls something when it goes.
 struct OnDrop<F: FnOnce()>(Option<F>);

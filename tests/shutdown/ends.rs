@@ -11,8 +11,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use rt::runtime::{Builder, Runtime};
-
-use crate::common::*;
+use rt_test_util::*;
 
 const SHORT: Duration = Duration::from_millis(30);
 

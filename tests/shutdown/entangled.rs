@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rt::runtime::{Builder, Runtime};
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// How the owner of a runtime ends it.
 #[derive(Clone, Copy, Debug)]

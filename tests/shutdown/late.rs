@@ -14,8 +14,7 @@ use rt::io::Interest;
 use rt::io::unix::AsyncFd;
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Handle, Runtime};
-
-use crate::common::*;
+use rt_test_util::*;
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
 

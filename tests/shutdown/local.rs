@@ -15,8 +15,7 @@ use rt::io::AsyncReadExt;
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Builder, LocalRuntime};
 use rt::task::JoinHandle;
-
-use crate::common::*;
+use rt_test_util::*;
 
 fn local() -> LocalRuntime {
     Builder::new_current_thread().max_blocking_threads(1).enable_all().build_local().unwrap()

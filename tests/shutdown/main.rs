@@ -1,8 +1,5 @@
 //! The end of a runtime, what outlives it, and what happens to those who use it wrongly.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod drops;
 mod ends;
 mod entangled;

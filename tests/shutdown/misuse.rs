@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Builder, Handle};
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// The panic is the caller's: this file, that line.
 #[track_caller]

@@ -13,8 +13,7 @@ use std::time::Duration;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::Runtime;
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// Wakers of tasks that wait, are queued, are complete; some tasks have other handles, some none.
 fn wakers_of(runtime: &Runtime, drops: &Drops) -> Vec<Waker> {

@@ -17,8 +17,7 @@ use rt::io::AsyncReadExt;
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Handle, Runtime};
 use rt::task::JoinHandle;
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// The ways to end a runtime. All but the last wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

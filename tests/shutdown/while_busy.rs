@@ -11,8 +11,7 @@ use std::task::Waker;
 use std::thread;
 
 use rt::runtime::{Handle, Runtime};
-
-use crate::common::*;
+use rt_test_util::*;
 
 #[test]
 fn what_foreign_threads_spawn_during_the_shutdown_is_run_or_cancelled_but_dropped() {

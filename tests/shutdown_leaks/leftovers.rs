@@ -13,8 +13,8 @@ use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Handle, Runtime};
 use rt::task::{AbortHandle, JoinHandle};
 use rt::time::Sleep;
+use rt_test_util::*;
 
-use crate::common::*;
 use crate::work::Life;
 
 /// Sockets, a descriptor and a timer of a runtime, each waited for once.

@@ -8,16 +8,13 @@
 
 #![cfg(target_os = "linux")]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod count;
 mod leftovers;
 mod mix;
 mod work;
 
-use common::*;
 use count::Counts;
+use rt_test_util::*;
 
 const ROUNDS: u64 = 200;
 

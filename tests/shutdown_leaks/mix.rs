@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use rt::runtime::{Builder, Handle, Runtime};
 use rt::task::JoinHandle;
+use rt_test_util::*;
 
-use crate::common::*;
 use crate::count::THREADS;
 use crate::leftovers::{Leftovers, things};
 use crate::work::{KINDS, Life, job, task};

@@ -12,8 +12,7 @@ use std::time::Duration;
 use rt::io::AsyncReadExt;
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::Handle;
-
-use crate::common::*;
+use rt_test_util::*;
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
 
@@ -111,7 +110,7 @@ async fn of_kind(kind: u64, life: Life, handle: Handle) -> Token {
             pending().await
         }
         10 => {
-            let _bomb = Bomb(life.drops.token());
+            let _bomb = Bomb::new(&life.drops);
             pending().await
         }
         // Panics, but for that.
@@ -148,19 +147,10 @@ impl Drop for Spawns {
     }
 }
 
-/// Panics when it is dropped.
-struct Bomb(#[allow(dead_code)] Token);
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        resume_unwind(Box::new("dropped a bomb"));
-    }
-}
-
 /// A job that waits at the gate, if it gets to run.
 pub(crate) fn job(kind: u64, life: &Life, gate: &Gate) -> impl FnOnce() -> Token + Send + use<> {
     let (token, drops, gate) = (life.drops.token(), life.drops.clone(), gate.clone());
-    let bomb = (kind == 2).then(|| Bomb(life.drops.token()));
+    let bomb = (kind == 2).then(|| Bomb::new(&life.drops));
     move || {
         let held = (token, bomb);
         gate.pass();

@@ -13,9 +13,9 @@ use std::sync::atomic::Ordering::SeqCst;
 use rt::io::Interest;
 use rt::io::unix::AsyncFd;
 use rt::runtime::Runtime;
+use rt_test_util::*;
 
-use crate::blast::{Blast, defuse, on_each, survives};
-use crate::common::*;
+use super::on_each;
 
 /// A stream that panics when it is asked for its descriptor, or when it is dropped, once it is told to.
 struct Bad {

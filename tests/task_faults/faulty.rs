@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-use crate::blast::Blast;
+use rt_test_util::Blast;
 
 /// The functions of a waker's vtable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 use rt::runtime::{Builder, Handle, TaskEventKind};
-
-use crate::blast::{Blast, Bomb, assert_unhurt, survives};
-use crate::common::*;
+use rt_test_util::*;
 
 /// Both kinds of runtime, with a hook of the caller's, which counts its calls and panics in each.
 fn with_hook(mut hang: impl FnMut(&mut Builder, Arc<AtomicUsize>, Blast)) {
@@ -136,7 +134,7 @@ fn a_thread_namer_that_panics_leaves_the_thread_with_a_name_of_the_runtimes() {
 /// dropped.
 fn ended_with_bombs(drops: &Drops, blast: Blast) -> [Handle; 2] {
     [(); 2].map(|()| {
-        let bomb = Bomb::new(drops, blast);
+        let bomb = Bomb::of(blast, drops);
         let hook = move || _ = &bomb;
         Builder::new_current_thread().on_thread_stop(hook).build().unwrap().handle().clone()
     })

@@ -16,9 +16,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rt::io::unix::AsyncFd;
 use rt::runtime::{Builder, Handle, TaskEvent, TaskEventKind};
+use rt_test_util::*;
 
-use crate::blast::survives;
-use crate::common::*;
 use crate::reentry::{Act, runtime, wait_for_a_task};
 
 /// Does something when it is dropped, and counts that.

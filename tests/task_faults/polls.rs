@@ -10,9 +10,9 @@ use std::task::{Context, Poll, Waker};
 
 use rt::runtime::{Builder, Runtime};
 use rt::task::JoinHandle;
+use rt_test_util::*;
 
-use crate::blast::{Blast, Bomb, on_each, survives};
-use crate::common::*;
+use super::on_each;
 
 /// Where a task panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Future for Bad {
         }
         match self.place {
             Place::Poll | Place::PollAndDrop => self.blast.go_off(),
-            Place::OutputDrop => Poll::Ready(Output::Bomb(Bomb::new(&self.outputs, self.blast))),
+            Place::OutputDrop => Poll::Ready(Output::Bomb(Bomb::of(self.blast, &self.outputs))),
             Place::FutureDrop => Poll::Ready(Output::Token(self.outputs.token())),
         }
     }
@@ -153,7 +153,7 @@ fn a_task_may_panic_anywhere() {
             runtime.block_on(all_of_it(|bad| rt::spawn(bad), blast, &futures, &outputs));
             let left = leave_behind(&runtime, blast, &futures, &outputs);
             runtime.block_on(rt::task::yield_now());
-            crate::blast::assert_unhurt(&runtime);
+            assert_unhurt(&runtime);
             drop(runtime);
             futures.assert_all();
             outputs.assert_all();
@@ -189,7 +189,7 @@ fn a_blocking_job_may_panic_anywhere() {
             // In the call, in the drop of what it had captured, in the drop of the output.
             for place in [Place::Poll, Place::FutureDrop, Place::OutputDrop] {
                 let captured = match place {
-                    Place::FutureDrop => Output::Bomb(Bomb::new(&closures, blast)),
+                    Place::FutureDrop => Output::Bomb(Bomb::of(blast, &closures)),
                     _ => Output::Token(closures.token()),
                 };
                 let made = outputs.clone();
@@ -197,7 +197,7 @@ fn a_blocking_job_may_panic_anywhere() {
                     let _captured = captured;
                     match place {
                         Place::Poll => blast.go_off(),
-                        Place::OutputDrop => Output::Bomb(Bomb::new(&made, blast)),
+                        Place::OutputDrop => Output::Bomb(Bomb::of(blast, &made)),
                         // Rust itself leaks what a function returns when a drop at its end panics.
                         _ => Output::Nothing,
                     }
@@ -220,7 +220,7 @@ fn a_blocking_job_that_never_ran_may_panic_when_it_is_dropped() {
         runtime.spawn_blocking(move || held.pass());
         gate.wait_for(1);
         let queue = || {
-            let bomb = Bomb::new(&closures, blast);
+            let bomb = Bomb::of(blast, &closures);
             runtime.spawn_blocking(move || drop(bomb))
         };
         let aborted = [queue(), queue()];

@@ -9,8 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::{SysconfVar, sysconf};
-
-use crate::common::*;
+use rt_test_util::*;
 
 const CHILD: &str = "RT_TEST_CHILD";
 

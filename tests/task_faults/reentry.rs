@@ -19,8 +19,8 @@ use rt::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Builder, Handle, Runtime};
 use rt::time::Instant;
+use rt_test_util::*;
 
-use crate::common::*;
 use crate::faulty::Function;
 
 const AN_HOUR: Duration = Duration::from_secs(3600);

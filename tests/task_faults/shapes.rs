@@ -11,8 +11,7 @@ use std::task::{Context, Poll};
 use std::thread;
 
 use rt::runtime::{Builder, Runtime};
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// A value that knows where it may lie, and what is in it.
 trait Shape: Send + 'static {

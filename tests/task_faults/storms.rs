@@ -12,8 +12,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use rt::runtime::{Builder, Runtime};
-
-use crate::common::*;
+use rt_test_util::*;
 
 const THREADS: usize = 32;
 const WAKES: u64 = 1_000;

@@ -18,9 +18,9 @@ use rt::net::TcpStream;
 use rt::runtime::Runtime;
 use rt::task::JoinHandle;
 use rt::time::{Instant, Sleep};
+use rt_test_util::*;
 
-use crate::blast::{Blast, on_each, survives};
-use crate::common::*;
+use super::on_each;
 use crate::faulty::{Faulty, Function};
 
 const AN_HOUR: Duration = Duration::from_secs(3600);

@@ -10,8 +10,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use rt::runtime::Builder;
 use rt::task::JoinHandle;
-
-use crate::common::*;
+use rt_test_util::*;
 
 #[test]
 fn aborting_a_queued_task_drops_it_unpolled() {

@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rt::runtime::{Builder, Handle};
-
-use crate::common::*;
+use rt_test_util::*;
 
 #[test]
 fn more_callers_than_guest_slots_all_come_to_their_end() {

@@ -15,8 +15,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rt::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeFlavor};
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// The runtimes under test are told apart by their flavor.
 fn here() -> Option<RuntimeFlavor> {

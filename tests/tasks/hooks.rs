@@ -15,8 +15,7 @@ use std::thread;
 
 use parking_lot::Mutex;
 use rt::runtime::{Builder, TaskEventKind};
-
-use crate::common::*;
+use rt_test_util::*;
 
 fn counter() -> (Arc<AtomicUsize>, impl Fn() + Send + Sync + Clone + 'static) {
     let count = Arc::new(AtomicUsize::new(0));

@@ -12,8 +12,7 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use rt::runtime::{Builder, LocalRuntime};
-
-use crate::common::*;
+use rt_test_util::*;
 
 fn local() -> LocalRuntime {
     Builder::new_current_thread().enable_all().build_local().unwrap()

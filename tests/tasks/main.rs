@@ -1,8 +1,5 @@
 //! Tasks from their spawn to their end, and the runtimes that run them, seen through the facade.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod abort;
 mod block_on;
 mod entering;

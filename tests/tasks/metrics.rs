@@ -10,8 +10,7 @@ use std::time::Duration;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::Builder;
-
-use crate::common::*;
+use rt_test_util::*;
 
 #[test]
 fn at_rest_as_many_tasks_are_complete_as_were_spawned() {

@@ -8,8 +8,7 @@ use std::time::Duration;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Builder, RngSeed, Runtime, RuntimeFlavor};
-
-use crate::common::*;
+use rt_test_util::*;
 
 const BUILDERS: [fn() -> Builder; 2] = [Builder::new_current_thread, Builder::new_multi_thread];
 

@@ -10,8 +10,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 use rt::runtime::Builder;
-
-use crate::common::*;
+use rt_test_util::*;
 
 #[derive(Debug, PartialEq)]
 struct Payload(u32);

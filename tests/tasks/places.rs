@@ -12,8 +12,7 @@ use rt::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 use rt::runtime::{Builder, Handle};
 use rt::task::coop::{cooperative, unconstrained};
 use rt::time::{Instant, interval, sleep, timeout};
-
-use crate::common::*;
+use rt_test_util::*;
 
 /// Panics at the line where it stands.
 macro_rules! panics_here {

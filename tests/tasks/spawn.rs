@@ -12,8 +12,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use rt::runtime::RuntimeFlavor;
 use rt::task::JoinHandle;
-
-use crate::common::*;
+use rt_test_util::*;
 
 #[test]
 fn a_million_tasks_are_spawned_and_joined() {

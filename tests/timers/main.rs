@@ -1,8 +1,5 @@
 //! Sleeping, intervals, timeouts and the clock, through the facade. I6 is in `never_early.rs`.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod never_early;
 mod paused;
 mod reset_and_cancel;

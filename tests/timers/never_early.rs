@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rt::time::{Instant, sleep, sleep_until, timeout};
-
-use crate::common::*;
+use rt_test_util::*;
 
 #[test]
 fn i6_of_ten_thousand_random_timers_none_fires_early() {

@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use rt::runtime::{Builder, Handle, Runtime};
 use rt::time::{Instant, MissedTickBehavior, advance, interval, interval_at, pause, resume, sleep, timeout};
-
-use crate::common::*;
+use rt_test_util::*;
 
 fn paused() -> Runtime {
     Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()

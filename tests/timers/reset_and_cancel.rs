@@ -13,8 +13,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rt::time::{Instant, Sleep, sleep, sleep_until, timeout};
-
-use crate::common::*;
+use rt_test_util::*;
 
 const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)

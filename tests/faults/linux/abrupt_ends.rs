@@ -8,10 +8,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
+use rt_test_util::*;
 
 use super::no_descriptors::descriptors;
-use super::own_process::in_own_process;
-use crate::common::*;
 
 const CONNECTIONS: usize = 20_000;
 /// How many there are at a time.

@@ -18,10 +18,7 @@ use rt::io::unix::AsyncFd;
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::Runtime;
-
-use super::own_process::in_own_process;
-use crate::common::*;
-use crate::tcp_pair;
+use rt_test_util::*;
 
 /// An object that says whatever it is told to.
 #[derive(Debug)]

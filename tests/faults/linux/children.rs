@@ -16,10 +16,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use rt::io::unix::AsyncFd;
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpSocket, TcpStream};
-
-use super::own_process::in_own_process;
-use crate::common::*;
-use crate::tcp_pair;
+use rt_test_util::*;
 
 /// A program that lists its own descriptors, started in one of the two ways that the system has.
 fn lister(by_fork: bool) -> Command {

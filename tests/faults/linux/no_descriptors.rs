@@ -18,9 +18,7 @@ use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpSocket, TcpStream};
 use rt::runtime::{Builder, Handle};
 use rt::time::sleep;
-
-use super::own_process::in_own_process;
-use crate::common::*;
+use rt_test_util::*;
 
 pub(super) fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").unwrap().count()

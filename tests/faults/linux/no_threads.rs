@@ -15,10 +15,9 @@ use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rt::runtime::{Builder, Runtime};
+use rt_test_util::*;
 
 use super::no_descriptors::descriptors;
-use super::own_process::{in_own_process, in_own_process_with};
-use crate::common::*;
 
 const MIB: usize = 1 << 20;
 

@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use rt::runtime::Runtime;
-
-use super::own_process::in_own_process;
-use crate::common::*;
+use rt_test_util::*;
 
 /// The process in a group of its own, for as long as this exists, whose parent has a limit.
 struct Grouped {

@@ -19,11 +19,9 @@ use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Builder, Handle, Runtime};
 use rt::task::{spawn_blocking, yield_now};
 use rt::time::{Instant, sleep, timeout};
+use rt_test_util::*;
 
-use super::own_process::{in_own_process, in_own_process_with};
 use super::seccomp::refuse;
-use crate::common::*;
-use crate::tcp_pair;
 
 type Calls = &'static [libc::c_long];
 

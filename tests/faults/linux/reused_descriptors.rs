@@ -13,9 +13,7 @@ use std::thread;
 use rt::io::unix::AsyncFd;
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpStream};
-
-use super::own_process::in_own_process;
-use crate::common::*;
+use rt_test_util::*;
 
 fn pair() -> (AsyncFd<UnixStream>, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();

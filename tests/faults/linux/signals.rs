@@ -16,10 +16,7 @@ use nix::libc;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal as SignalNumber, sigaction};
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::runtime::{Builder, Runtime};
-
-use super::own_process::in_own_process;
-use crate::common::*;
-use crate::tcp_pair;
+use rt_test_util::*;
 
 /// How many signals have been handled.
 static HANDLED: AtomicUsize = AtomicUsize::new(0);

@@ -15,9 +15,7 @@ use rt::io::unix::AsyncFd;
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::Handle;
-
-use crate::common::*;
-use crate::tcp_pair;
+use rt_test_util::*;
 
 /// Another descriptor of the same socket, which rt knows nothing of.
 fn copy_of(stream: &TcpStream) -> std::net::TcpStream {

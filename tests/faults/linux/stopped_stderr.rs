@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use rt::runtime::{Builder, Runtime};
 use rt::task::JoinHandle;
+use rt_test_util::*;
 
 use super::no_threads::{Narrow, STACK};
-use super::own_process::{in_own_process, in_own_process_with};
-use crate::common::*;
 
 /// Runs a test in a process of its own whose stderr is full.
 fn with_full_stderr<F: FnOnce()>(test: F) {

@@ -1,23 +1,29 @@
-//! Tests that run in a process of their own: this program again, with just that test.
+//! Tests that run in a process of their own: the same program again, with just that test.
+//!
+//! For tests that concern a whole process: its limits, its signals, the numbers of its descriptors, what it has
+//! allocated, what its threads do.
 
 use std::env;
 use std::process::Command;
 
-use crate::common::watchdog;
+use crate::watchdog;
 
 /// Set in such a process, to the name of the test that it is for.
 const VARIABLE: &str = "RT_TEST_IN_OWN_PROCESS";
-/// Printed at the end, lest a process that ran no test at all be taken for one that passed.
+/// Printed at the end, so that a process that ran no test at all does not pass.
 const DONE: &str = "the test was run to its end";
 
-/// Runs a test, given as a closure in its function, in a process of its own, and passes if that does.
-pub(super) fn in_own_process<F: FnOnce()>(test: F) {
+/// Runs a test in a process of its own, and passes if it passes there. The closure must be written in the function that
+/// is the test: its type gives the test's name.
+#[track_caller]
+pub fn in_own_process<F: FnOnce()>(test: F) {
     in_own_process_with(|_| {}, test);
 }
 
 /// As [`in_own_process`], for a process that is started in a special way.
-pub(super) fn in_own_process_with<F: FnOnce()>(prepare: impl FnOnce(&mut Command), test: F) {
-    // The closure is called after the function that it is in, and that is what the harness calls the test.
+#[track_caller]
+pub fn in_own_process_with<F: FnOnce()>(prepare: impl FnOnce(&mut Command), test: F) {
+    // The name of a closure's type is the path of its function and one more part. The harness leaves out the crate.
     let path = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
     let (_, name) = path.split_once("::").expect("a path begins with the crate");
     if env::var(VARIABLE).is_ok_and(|this| this == name) {
