@@ -1,5 +1,5 @@
 //! The invariants I1 to I5, I9 and I10, each in a file of its own. (I6 is in `timers/never_early.rs`, I7 in
-//! `blocked/`. I8 is in `idle.rs`, the leaks of I5 in `leaks.rs`, what a thousand runtimes leave behind in `many_runtimes.rs`: they look at the whole process, and have it to
+//! `blocked/`. I8 is in `idle.rs`, the leaks of I5 in `leaks/`, what a thousand runtimes leave behind in `many_runtimes.rs`: they look at the whole process, and have it to
 //! themselves.)
 
 mod i10_separate;

@@ -12,9 +12,9 @@ use rt::runtime::{Builder, Handle, Runtime};
 use rt::task::JoinHandle;
 use rt_test_util::*;
 
-use crate::count::THREADS;
-use crate::leftovers::{Leftovers, things};
-use crate::work::{KINDS, Life, job, task};
+use super::counts::THREADS;
+use super::leftovers::{Leftovers, things};
+use super::work::{KINDS, Life, job, task};
 
 /// A runtime that stays, for what is done elsewhere.
 pub(crate) struct Beside {

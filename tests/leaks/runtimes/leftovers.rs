@@ -15,7 +15,7 @@ use rt::task::{AbortHandle, JoinHandle};
 use rt::time::Sleep;
 use rt_test_util::*;
 
-use crate::work::Life;
+use super::work::Life;
 
 /// Sockets, a descriptor and a timer of a runtime, each waited for once.
 pub(crate) struct Things {
