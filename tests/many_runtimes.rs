@@ -6,19 +6,10 @@
 
 #![cfg(target_os = "linux")]
 
-use std::fs;
 use std::time::Duration;
 
 use rt::runtime::{Builder, Runtime};
 use rt_test_util::*;
-
-fn threads() -> usize {
-    fs::read_dir("/proc/self/task").unwrap().count()
-}
-
-fn descriptors() -> usize {
-    fs::read_dir("/proc/self/fd").unwrap().count()
-}
 
 fn use_everything(runtime: &Runtime) {
     runtime.block_on(async {
@@ -36,7 +27,7 @@ fn use_everything(runtime: &Runtime) {
 #[test]
 fn i10_a_thousand_runtimes_leave_no_thread_and_no_descriptor_behind() {
     let _watchdog = watchdog();
-    let before = (threads(), descriptors());
+    let before = (thread_count(), descriptor_count());
     for n in 0..1000 {
         let runtime = if n % 2 == 0 { current() } else { multi(1 + n % 3) };
         match n % 4 {
@@ -51,18 +42,18 @@ fn i10_a_thousand_runtimes_leave_no_thread_and_no_descriptor_behind() {
         }
         if n % 100 == 0 {
             // A thread that was joined may still be listed for a moment: the kernel wakes the joiner first.
-            eventually(|| threads() == before.0);
-            assert_eq!(descriptors(), before.1, "descriptors after runtime {n}");
+            eventually(|| thread_count() == before.0);
+            assert_eq!(descriptor_count(), before.1, "descriptors after runtime {n}");
         }
     }
 
     // Many at once share nothing, and go as they came.
     let crowd: Vec<_> = (0..50).map(|_| multi(2)).collect();
     crowd.iter().for_each(use_everything);
-    assert!(threads() >= before.0 + 50 * 2);
+    assert!(thread_count() >= before.0 + 50 * 2);
     drop(crowd);
-    eventually(|| threads() == before.0);
-    assert_eq!(descriptors(), before.1);
+    eventually(|| thread_count() == before.0);
+    assert_eq!(descriptor_count(), before.1);
 
     // Those that nobody waits for end too.
     for n in 0..50 {
@@ -70,13 +61,13 @@ fn i10_a_thousand_runtimes_leave_no_thread_and_no_descriptor_behind() {
         use_everything(&runtime);
         runtime.shutdown_background();
     }
-    eventually(|| threads() == before.0 && descriptors() == before.1);
+    eventually(|| thread_count() == before.0 && descriptor_count() == before.1);
 
     // And those that never came to be.
     for _ in 0..20 {
         let refused = Builder::new_multi_thread().worker_threads(2).thread_stack_size(1 << 46).enable_all().build();
         assert!(refused.is_err());
     }
-    eventually(|| threads() == before.0);
-    assert_eq!(descriptors(), before.1);
+    eventually(|| thread_count() == before.0);
+    assert_eq!(descriptor_count(), before.1);
 }

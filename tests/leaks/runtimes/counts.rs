@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rt_test_util::message_of;
+use rt_test_util::{descriptor_count, message_of};
 
 use crate::allocator::live_bytes;
 
@@ -27,7 +27,7 @@ impl Counts {
             .filter_map(|thread| fs::read_to_string(thread.path().join("comm")).ok())
             .filter(|name| name.starts_with(THREADS) || name.starts_with(MONITOR))
             .count();
-        let descriptors = fs::read_dir("/proc/self/fd").unwrap().count();
+        let descriptors = descriptor_count();
         Self { threads, descriptors, bytes: live_bytes() }
     }
 }

@@ -20,6 +20,8 @@ mod watchdog;
 
 pub use blast::{Blast, Bomb, defuse, survives};
 pub use drops::{Drops, Token};
+#[cfg(target_os = "linux")]
+pub use own_process::{descriptor_count, thread_count};
 pub use own_process::{in_own_process, in_own_process_with};
 pub use panics::{Caught, catch, message_of};
 pub use random::Random;

@@ -42,3 +42,20 @@ pub fn in_own_process_with<F: FnOnce()>(prepare: impl FnOnce(&mut Command), test
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && out.contains(DONE), "{name}: {}\n{out}\n{err}", output.status);
 }
+
+/// How many threads this process has.
+#[cfg(target_os = "linux")]
+pub fn thread_count() -> usize {
+    entries("/proc/self/task")
+}
+
+/// How many descriptors this process has open. (One more, with which it counts them.)
+#[cfg(target_os = "linux")]
+pub fn descriptor_count() -> usize {
+    entries("/proc/self/fd")
+}
+
+#[cfg(target_os = "linux")]
+fn entries(folder: &str) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}

@@ -17,8 +17,6 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rt::runtime::{Builder, Runtime};
 use rt_test_util::*;
 
-use super::no_descriptors::descriptors;
-
 const MIB: usize = 1 << 20;
 
 /// So large that the memory that the program needs for itself meanwhile is nothing beside it, and that the system does
@@ -29,8 +27,8 @@ pub(super) const STACK: usize = 256 * MIB;
 pub(super) struct Narrow(u64);
 
 impl Narrow {
-    /// Leaves room for so much more than there is now.
-    fn with_room_for(bytes: usize) -> Self {
+    /// Leaves room for `bytes` more than there are now.
+    pub(super) fn with_room_for(bytes: usize) -> Self {
         let (before, hard) = getrlimit(Resource::RLIMIT_AS).unwrap();
         let pages = fs::read_to_string("/proc/self/statm").unwrap().split(' ').next().unwrap().parse::<u64>().unwrap();
         let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).unwrap().unwrap();
@@ -38,7 +36,7 @@ impl Narrow {
         Self(before)
     }
 
-    /// Leaves room for so many more threads of large stack, and none besides.
+    /// Leaves room for `n` more threads of large stack, and for no other.
     pub(super) fn with_room_for_threads(n: usize) -> Self {
         Self::with_room_for(n * STACK + STACK / 2)
     }
@@ -51,14 +49,10 @@ impl Drop for Narrow {
     }
 }
 
-fn threads() -> usize {
-    fs::read_dir("/proc/self/task").unwrap().count()
-}
-
 #[test]
 fn a_runtime_that_lacks_a_thread_is_not_built_and_ends_those_that_it_has_started() {
     in_own_process(|| {
-        let before = (threads(), descriptors());
+        let before = (thread_count(), descriptor_count());
         let drops = Drops::new();
         // The first has room for no worker and not even for the monitor, whose stack is of the usual size.
         for room in [None, Some(0), Some(1), Some(2), Some(3)] {
@@ -78,8 +72,8 @@ fn a_runtime_that_lacks_a_thread_is_not_built_and_ends_those_that_it_has_started
             assert!(refused.unwrap_err().raw_os_error().is_some());
             assert_eq!(started.load(SeqCst), room.unwrap_or(0), "threads that were started");
             // One that was joined may still be listed for a moment.
-            eventually(|| threads() == before.0);
-            assert_eq!(descriptors(), before.1);
+            eventually(|| thread_count() == before.0);
+            assert_eq!(descriptor_count(), before.1);
             drops.assert_all();
         }
         let runtime =

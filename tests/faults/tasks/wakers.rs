@@ -20,8 +20,8 @@ use rt::task::JoinHandle;
 use rt::time::{Instant, Sleep};
 use rt_test_util::*;
 
+use super::faulty::{Faulty, Function};
 use super::on_each;
-use crate::faulty::{Faulty, Function};
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
 

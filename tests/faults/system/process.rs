@@ -4,12 +4,13 @@
 //! more; a silent end, and one that waits for stderr, also if there is no thread that could.
 
 use std::fs;
+use std::mem;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Command, Output, Stdio};
 
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::unistd::{SysconfVar, sysconf};
 use rt_test_util::*;
+
+use super::no_threads::Narrow;
 
 const CHILD: &str = "RT_TEST_CHILD";
 
@@ -42,10 +43,7 @@ fn close_pollers() {
 
 /// Leaves no address space for the stack of another thread.
 fn have_no_more_threads() {
-    let pages = fs::read_to_string("/proc/self/statm").unwrap().split(' ').next().unwrap().parse::<u64>().unwrap();
-    let page = sysconf(SysconfVar::PAGE_SIZE).unwrap().unwrap() as u64;
-    let (_, hard) = getrlimit(Resource::RLIMIT_AS).unwrap();
-    setrlimit(Resource::RLIMIT_AS, pages * page + (1 << 20), hard).unwrap();
+    mem::forget(Narrow::with_room_for(1 << 20));
     std::thread::Builder::new().spawn(|| ()).unwrap_err();
 }
 
@@ -70,7 +68,7 @@ fn assert_aborted(output: &Output) {
 #[test]
 fn a_runtime_whose_poller_was_closed_behind_its_back_ends_the_process_and_says_so() {
     let _watchdog = watchdog();
-    let name = "process::a_runtime_whose_poller_was_closed_behind_its_back_ends_the_process_and_says_so";
+    let name = "system::process::a_runtime_whose_poller_was_closed_behind_its_back_ends_the_process_and_says_so";
     let Some(output) = child(name) else { lose_the_poller(|| ()) };
     assert_aborted(&output);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -96,13 +94,13 @@ fn ends_without_a_word(name: &str, before: impl FnOnce()) {
 
 #[test]
 fn a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message() {
-    ends_without_a_word("process::a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message", || ());
+    ends_without_a_word("system::process::a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message", || ());
 }
 
 #[test]
 fn a_process_that_cannot_go_on_ends_also_if_there_is_no_thread_for_its_message() {
     ends_without_a_word(
-        "process::a_process_that_cannot_go_on_ends_also_if_there_is_no_thread_for_its_message",
+        "system::process::a_process_that_cannot_go_on_ends_also_if_there_is_no_thread_for_its_message",
         have_no_more_threads,
     );
 }

@@ -5,7 +5,7 @@
 //! again); a listener whose error is retried by the runtime itself, or reported by the poller over and over (a busy
 //! loop); a half-made runtime, or a registration, that is left behind.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -19,10 +19,6 @@ use rt::net::{TcpListener, TcpSocket, TcpStream};
 use rt::runtime::{Builder, Handle};
 use rt::time::sleep;
 use rt_test_util::*;
-
-pub(super) fn descriptors() -> usize {
-    fs::read_dir("/proc/self/fd").unwrap().count()
-}
 
 /// All descriptors that the process may have, so that nobody else gets one. Gives them back when dropped.
 struct Hoard {
@@ -143,7 +139,7 @@ fn a_connect_or_a_bind_without_descriptors_is_an_error_and_leaves_nothing_behind
             runtime.block_on(async {
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 let address = listener.local_addr().unwrap();
-                let before = (descriptors(), runtime.metrics().drivers().io_registered);
+                let before = (descriptor_count(), runtime.metrics().drivers().io_registered);
                 {
                     let _hoard = Hoard::of_all();
                     for _ in 0..10 {
@@ -155,7 +151,7 @@ fn a_connect_or_a_bind_without_descriptors_is_an_error_and_leaves_nothing_behind
                     // What needs none is not concerned.
                     assert_eq!(rt::spawn_blocking(|| 1).await.unwrap() + rt::spawn(async { 2 }).await.unwrap(), 3);
                 }
-                assert_eq!((descriptors(), runtime.metrics().drivers().io_registered), before);
+                assert_eq!((descriptor_count(), runtime.metrics().drivers().io_registered), before);
                 let mut client = TcpStream::connect(address).await.unwrap();
                 listener.accept().await.unwrap().0.write_all(b"hello").await.unwrap();
                 let mut greeting = String::new();
@@ -174,7 +170,7 @@ fn a_runtime_that_lacks_one_of_its_descriptors_is_not_built_and_leaves_none_of_t
             builder.worker_threads(2);
             builder
         }] {
-            let before = descriptors();
+            let before = descriptor_count();
             let mut refused = 0;
             let runtime = loop {
                 let mut hoard = Hoard::of_all();
@@ -191,14 +187,14 @@ fn a_runtime_that_lacks_one_of_its_descriptors_is_not_built_and_leaves_none_of_t
                     Err(error) => assert_emfile(error),
                 }
                 drop(hoard);
-                assert_eq!(descriptors(), before, "with {refused} descriptors");
+                assert_eq!(descriptor_count(), before, "with {refused} descriptors");
                 refused += 1;
             };
             // The poller, a copy of it, and what wakes it up: had none of them failed, nothing was tested.
             assert!(refused >= 2, "built with {refused} descriptors");
-            assert_eq!(descriptors(), before + refused);
+            assert_eq!(descriptor_count(), before + refused);
             drop(runtime);
-            assert_eq!(descriptors(), before);
+            assert_eq!(descriptor_count(), before);
         }
     });
 }
@@ -271,11 +267,11 @@ fn servers_and_clients_that_have_to_share_too_few_descriptors_all_get_done() {
 #[test]
 fn a_hoard_leaves_nothing_and_gives_everything_back() {
     in_own_process(|| {
-        let before = descriptors();
+        let before = descriptor_count();
         let hoard = Hoard::of_all();
         assert_emfile(File::open("/dev/null").unwrap_err());
         drop(hoard);
-        assert_eq!(descriptors(), before);
+        assert_eq!(descriptor_count(), before);
         let (mut reader, mut writer) = io::pipe().unwrap();
         writer.write_all(b"x").unwrap();
         reader.read_exact(&mut [0]).unwrap();

@@ -1,5 +1,5 @@
-//! Tasks that go wrong, or to extremes: panics wherever user code runs, floods of wakes, futures of odd shapes. Whatever
-//! they do, the runtime still works afterwards, and other tasks are unhurt.
+//! Tasks that go wrong, or to extremes: panics wherever user code runs, floods of wakes, futures of odd shapes. After each
+//! of them the runtime works as before, and other tasks are unhurt.
 
 #[cfg(unix)]
 mod descriptors;
@@ -9,8 +9,6 @@ mod hooks;
 #[cfg(unix)]
 mod meddlers;
 mod polls;
-#[cfg(target_os = "linux")]
-mod process;
 #[cfg(unix)]
 mod reentry;
 mod shapes;

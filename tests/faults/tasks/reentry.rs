@@ -21,7 +21,7 @@ use rt::runtime::{Builder, Handle, Runtime};
 use rt::time::Instant;
 use rt_test_util::*;
 
-use crate::faulty::Function;
+use super::faulty::Function;
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
 

@@ -10,8 +10,6 @@ use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 use rt_test_util::*;
 
-use super::no_descriptors::descriptors;
-
 const CONNECTIONS: usize = 20_000;
 /// How many there are at a time.
 const CLIENTS: usize = 50;
@@ -76,10 +74,10 @@ async fn converse(address: SocketAddr, n: usize) -> io::Result<()> {
 #[test]
 fn twenty_thousand_connections_that_end_abruptly_leave_nothing_behind() {
     in_own_process(|| {
-        let before = descriptors();
+        let before = descriptor_count();
         for make in [current, || multi(2)] {
             let runtime = make();
-            let (metrics, idle) = (runtime.metrics(), descriptors());
+            let (metrics, idle) = (runtime.metrics(), descriptor_count());
             runtime.block_on(async {
                 // Several addresses: one cannot have so many connections that have ended a moment ago.
                 let mut addresses = Vec::new();
@@ -119,10 +117,10 @@ fn twenty_thousand_connections_that_end_abruptly_leave_nothing_behind() {
                     rt::task::yield_now().await;
                 }
             });
-            assert_eq!((metrics.drivers().io_registered, descriptors()), (0, idle));
+            assert_eq!((metrics.drivers().io_registered, descriptor_count()), (0, idle));
             // (Whoever looks at its counters keeps some of it as well.)
             drop((runtime, metrics));
-            assert_eq!(descriptors(), before);
+            assert_eq!(descriptor_count(), before);
         }
     });
 }

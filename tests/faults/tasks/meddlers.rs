@@ -18,7 +18,7 @@ use rt::io::unix::AsyncFd;
 use rt::runtime::{Builder, Handle, TaskEvent, TaskEventKind};
 use rt_test_util::*;
 
-use crate::reentry::{Act, runtime, wait_for_a_task};
+use super::reentry::{Act, runtime, wait_for_a_task};
 
 /// Does something when it is dropped, and counts that.
 struct Meddler(Act, Arc<AtomicUsize>);
