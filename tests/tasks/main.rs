@@ -9,4 +9,6 @@ mod metrics;
 mod options;
 mod panics;
 mod places;
+mod script_model;
+mod scripts;
 mod spawn;

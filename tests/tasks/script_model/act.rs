@@ -14,7 +14,7 @@ use rt::task::{JoinError, JoinHandle, coop};
 use super::task::{Listener, Output, Payload, Scripted, Thrown, throw_nothing_now_and_then};
 use super::{End, Task, Who, claim, goes_on, one_in, read, with};
 
-/// So many tasks a run, and calls of user code within each other: whatever goes wrong does so with few.
+/// The most tasks in a run, and the most calls of user code within each other. A fault shows with few.
 const TASKS: usize = 24;
 const DEPTH: usize = 4;
 
@@ -29,7 +29,7 @@ impl Scope<'_> {
     pub(super) const NOBODY: Self = Scope { who: Who::Nobody, waker: None };
 }
 
-/// Does fewer than so many things.
+/// Does fewer than `limit` things.
 pub(super) fn acts(scope: &Scope<'_>, limit: u8) {
     let depth = with(|world| {
         world.depth += 1;
@@ -75,12 +75,12 @@ fn spawn() {
     });
 }
 
-/// Of a list with so many entries, the one that the script picks.
+/// The entry of a list of `len` entries that the script picks.
 fn pick(len: usize) -> Option<usize> {
     (len > 0).then(|| usize::from(read()) % len)
 }
 
-/// Takes one of the tasks' handles out of the books, so that nobody else uses it meanwhile.
+/// Takes one of the tasks' handles, so that no other act uses it meanwhile.
 fn take_handle() -> Option<(usize, JoinHandle<Output>)> {
     let task = pick(with(|world| world.tasks.len()))?;
     with(|world| Some((task, world.tasks[task].handle.take()?)))
@@ -181,7 +181,7 @@ fn drop_handle(task: usize, handle: JoinHandle<Output>) {
     claim!(catch_unwind(AssertUnwindSafe(|| drop(handle))).is_ok(), "the drop of a join handle panicked");
 }
 
-/// If the task is finished, whoever waited for it has been woken.
+/// If the task is finished, its joiner has been woken.
 fn settle(task: usize, handle: &JoinHandle<Output>) {
     if !handle.is_finished() {
         return;
@@ -225,8 +225,8 @@ fn poll_join_handle(scope: &Scope<'_>) {
         },
     };
     let finished = handle.is_finished();
-    // Without budget the handle wakes the waker and is not asked, unless it has been refused so often in this poll that the budget
-    // is renewed.
+    // Without budget the handle wakes the waker and does not look at the task, unless so many operations were refused in
+    // this poll that the budget is renewed.
     let has_budget = coop::has_budget_remaining();
     let watched = Arc::new(Watched { waker: waker.clone(), woken: AtomicBool::new(false) });
     let waker = if has_budget { waker } else { Waker::from(watched.clone()) };
@@ -258,7 +258,7 @@ fn poll_join_handle(scope: &Scope<'_>) {
     put_handle_back(task, handle);
 }
 
-/// What the joiner is told is what has happened.
+/// The joiner is told what has happened.
 fn check_answer(task: usize, answer: Result<Output, JoinError>) {
     let (end, id) = with(|world| (world.tasks[task].end, world.tasks[task].id));
     let end = end.expect("looked at by `settle`");
@@ -317,7 +317,7 @@ pub(super) fn drop_something(mut which: usize) {
     drop_handle(task, handle.expect("just seen"));
 }
 
-/// The main future: acts and yields in turn, and when it has had enough, waits until nobody has anything to do.
+/// The main future: acts and yields in turn, and at its end waits until all queues are empty.
 pub(super) async fn main() {
     loop {
         poll_fn(|cx| {
@@ -343,7 +343,8 @@ pub(super) async fn main() {
     claim!(metrics.num_alive_tasks() == alive, "the runtime counts {} tasks, not {alive}", metrics.num_alive_tasks());
 }
 
-/// Nobody is in a queue: whoever was woken has been polled, whoever was aborted is gone, every joiner knows.
+/// With all queues empty, every task that was woken has been polled, every task that was aborted has ended, and every
+/// joiner has been told.
 fn check_quiet() {
     for n in 0..with(|world| world.tasks.len()) {
         if let Some(handle) = with(|world| world.tasks[n].handle.take()) {

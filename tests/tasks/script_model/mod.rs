@@ -1,9 +1,9 @@
-//! Tasks whose every step is read from a string of bytes, and the books that are kept of them.
+//! Tasks whose every step is read from a string of bytes, and an account of what must be true of them.
 //!
 //! A script decides what the main future, the polls and drops of tasks, the drops of outputs, and the wakers of
 //! joiners do: spawn, wake, clone and drop wakers, abort, poll and drop join handles, return, or panic. All of it
-//! happens on one thread, so the books know at any time what must be true of each task. Everything that the runtime
-//! calls looks itself up in them:
+//! happens on one thread, so the account says at any time what must be true of each task. Everything that the runtime
+//! calls compares itself with it:
 //!
 //! - a task is polled only if it was spawned or woken since its last poll, and not after its end or an abort;
 //! - whatever was woken has been polled, and whatever was aborted has ended, by the time the queues are empty;
@@ -12,7 +12,7 @@
 //! - the joiner's waker is woken once, if it is the latest that was left, and the answer is what happened to the task;
 //! - with the last handle and waker goes the last of the runtime.
 //!
-//! When the script is at its end nobody does anything any more, so every run ends.
+//! At the end of the script nothing acts any more, so every run ends.
 
 mod act;
 mod task;
@@ -37,7 +37,7 @@ thread_local! {
 macro_rules! claim {
     ($so:expr, $($message:tt)+) => {
         if !$so {
-            $crate::model::fail(format!($($message)+));
+            $crate::script_model::fail(format!($($message)+));
         }
     };
 }
@@ -50,7 +50,7 @@ fn fail(message: String) {
     }
 }
 
-/// Everything that is, and the books.
+/// Everything that exists, and the account of it.
 struct World {
     script: Vec<u8>,
     at: usize,
@@ -67,7 +67,7 @@ struct World {
     payloads: usize,
 }
 
-/// The page of one task.
+/// The account of one task.
 #[derive(Default)]
 struct Task {
     id: Option<Id>,
@@ -82,7 +82,7 @@ struct Task {
     future_dropped: bool,
     /// An output exists: in the task, or on its way to the joiner.
     has_output: bool,
-    /// Whose waker the join handle left.
+    /// Whose waker the join handle has.
     joiner: Option<Who>,
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn run(script: &[u8]) {
         listeners: Vec::new(),
         payloads: 0,
     };
-    // What a failed run left behind would look itself up in books that are not its own.
+    // What a failed run left behind would compare itself with an account that is not its own.
     std::mem::forget(WORLD.with(|place| place.replace(Some(world))));
     FAILURE.with(|failure| failure.borrow_mut().take());
     let unwound = catch_unwind(live);
@@ -208,7 +208,7 @@ fn check_shutdown() {
     });
 }
 
-/// Drops all that is left, in whatever order, and looks whether anything remains.
+/// Drops all that is left, in an order of the script, and checks that nothing remains.
 fn wind_up(memory: &Weak<()>) {
     while let Some(left) = with(|world| {
         let left = world.wakers.len() + world.aborts.len() + world.tasks.iter().filter(|t| t.handle.is_some()).count();

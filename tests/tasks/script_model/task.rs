@@ -1,4 +1,4 @@
-//! What the runtime is given to poll, drop, hand over and wake. Each looks itself up in the books.
+//! What the runtime is given to poll, drop, hand over and wake. Each compares itself with the account.
 
 use std::future::Future;
 use std::panic::resume_unwind;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake};
 use super::act::{Scope, acts};
 use super::{End, Who, claim, one_in, read, with};
 
-/// A task's future. Whose, says its number.
+/// A task's future. The number is the task's.
 pub(super) struct Scripted(pub(super) usize);
 
 impl Future for Scripted {
@@ -43,7 +43,7 @@ impl Future for Scripted {
 fn begin_poll(me: usize) {
     let id = rt::task::try_id();
     with(|world| {
-        // A finished task has woken whoever waits for it.
+        // A finished task has woken its joiner.
         let mut woken = world.tasks[me].notified;
         for task in &mut world.tasks {
             if task.joiner == Some(Who::Task(me)) && task.handle.as_ref().is_some_and(|handle| handle.is_finished()) {
@@ -127,8 +127,8 @@ fn throw(of: usize, when: End) -> ! {
     resume_unwind(Box::new(Payload { of, when, alive: Box::new(true) }))
 }
 
-/// What panics carry that end in nobody's hands, or in the model's. Of no size, because a panic in the drop of a
-/// payload is the end of the line, and what it carries is leaked.
+/// The payload of panics that the model catches, or that are dropped with no joiner to take them. Of no size, because the
+/// payload of a panic in the drop of a payload is leaked.
 pub(super) struct Thrown;
 
 pub(super) fn throw_nothing_now_and_then() {
