@@ -1,8 +1,7 @@
-//! I7: blocked workers strand no task, timer or socket. And `block_in_place`, by which a task says beforehand that it
-//! will block.
+//! Blocked workers: how they are found, reported and replaced, by the hundred and at the limits. And `block_in_place`, by
+//! which a task says beforehand that it will block. (The promise itself, for each way to block: I7 in `tests/invariants`.)
 //!
-//! The tests block for as long as it takes others to do what needs a free worker: without spare workers they would never
-//! end.
+//! The tests block until others have done what needs a free worker. Without spare workers they would never end.
 
 mod computing;
 mod crowds;
@@ -11,7 +10,6 @@ mod limits;
 mod not_waited_for;
 mod processors;
 mod reports;
-mod rescue;
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Sleeping, intervals, timeouts and the clock, through the facade. I6 is in `never_early.rs`.
+//! Sleeping, intervals, timeouts and the clock, through the facade. (That no timer is early: I6 in `tests/invariants`.)
 
-mod never_early;
 mod paused;
 mod reset_and_cancel;

@@ -1,4 +1,5 @@
-//! Every worker is blocked, in one way or another, and the rest goes on.
+//! I7: every worker is blocked, in one way or another, and the rest goes on. (By the hundred, and by computing:
+//! `tests/blocked`.)
 
 use std::io::{Read, Write};
 use std::sync::atomic::AtomicBool;
@@ -11,9 +12,12 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
+use rt::runtime::Runtime;
 use rt_test_util::*;
 
-use crate::runtime;
+fn runtime(workers: usize) -> Runtime {
+    rescuing(workers).build().unwrap()
+}
 
 /// Blocks all workers at a gate, and runs the future, which must end while they are. Then opens the gate.
 fn while_all_are_blocked<F>(workers: usize, future: impl FnOnce() -> F)
@@ -317,7 +321,7 @@ fn i7_a_park_hook_may_block() {
                 gate.pass();
             }
         };
-        crate::builder(1).0.on_thread_park(hook).build().unwrap()
+        rescuing(1).on_thread_park(hook).build().unwrap()
     };
     gate.wait_for(1);
     let opening = runtime.spawn(async move {
@@ -360,7 +364,7 @@ fn i7_a_park_hook_that_blocks_does_not_keep_others_from_searching() {
                     gate.pass();
                 }
             };
-            crate::builder(3).0.rescue_blocked(false).on_thread_park(hook).build().unwrap()
+            rescuing(3).rescue_blocked(false).on_thread_park(hook).build().unwrap()
         };
         blocks.store(true, SeqCst);
         // One of the three gets up for it, searches, and blocks before it lies down again.

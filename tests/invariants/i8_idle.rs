@@ -2,12 +2,10 @@
 //! still.
 //!
 //! A thread that wakes up, for whatever reason, gives its processor up again when it goes back to sleep, which counts
-//! as a voluntary context switch. The program is one test, so that it knows whose threads there are.
+//! as a voluntary context switch. The test runs in a process of its own, so that all threads are its own.
 //!
-//! Mutations that this is for: a monitor that samples for ever, or sleeps on when a worker is back from `block_in_place`; a
+//! Mutations that this is for: a monitor that samples for ever, or goes on sleeping when a worker is back from `block_in_place`; a
 //! parker with a timeout; a driver that polls; a worker that searches while there is nothing to find.
-
-#![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -55,7 +53,7 @@ fn warm_up(runtime: &Runtime) {
     });
 }
 
-/// Waits until nothing has happened for a good while longer than the monitor looks on, then for a second that must be just like that.
+/// Waits until nothing has happened for longer than the monitor goes on sampling; then nothing must happen for a second.
 fn assert_idle(what: &str, threads: RangeInclusive<usize>) {
     let mut before = accounts();
     loop {
@@ -69,11 +67,11 @@ fn assert_idle(what: &str, threads: RangeInclusive<usize>) {
     }
     assert!(threads.contains(&before.len()), "{what}: {} threads: {before:?}", before.len());
     thread::sleep(Duration::from_secs(1));
-    assert_eq!(accounts(), before, "{what}: somebody was up in the last second (switches, CPU ticks)");
+    assert_eq!(accounts(), before, "{what}: a thread was up in the last second (switches, CPU ticks)");
 }
 
-/// Checks while so many workers are in `block_in_place`, and that each, when it is back, is watched again: it blocks, over a
-/// task that nobody but it knows of.
+/// Runs `check` while `workers` workers are in `block_in_place`. Each worker, when it is back, must be watched again: it
+/// blocks on a task that only its own lanes hold.
 fn rest_beside_blocking(runtime: &Runtime, workers: usize, check: impl FnOnce()) {
     let blockers: Vec<_> = (0..workers)
         .map(|_| {
@@ -96,52 +94,57 @@ fn rest_beside_blocking(runtime: &Runtime, workers: usize, check: impl FnOnce())
 
 #[test]
 fn i8_an_idle_runtime_makes_no_system_calls() {
-    let _watchdog = watchdog();
-    // New, used, and with tasks, timers and sockets that wait: four workers and a monitor each.
-    let fresh = multi(4);
-    let used = multi(4);
-    warm_up(&used);
-    let waiting = multi(4);
-    warm_up(&waiting);
-    for _ in 0..50 {
-        waiting.spawn(std::future::pending::<()>());
-        waiting.spawn(rt_sleep(Duration::from_secs(3600)));
-    }
-    waiting.spawn(async {
-        let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        drop(listener.accept().await);
-    });
-    // With workers beyond the processors, and whatever else a runtime has by default.
-    let workers = processors() + 4;
-    let crowd = Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap();
-    warm_up(&crowd);
-    let without_drivers = Builder::new_multi_thread().worker_threads(2).build().unwrap();
-    without_drivers.spawn(async {});
-    let threads = 3 * 5 + 3 + workers + 1;
-    assert_idle("idle runtimes", threads..=threads);
-
-    // With a thread in `block_on` that waits, and another beyond the guests' slots.
-    let end = Signal::new();
-    thread::scope(|scope| {
-        for _ in 0..6 {
-            scope.spawn(|| used.block_on(end.wait()));
+    in_own_process(|| {
+        // New, used, and with tasks, timers and sockets that wait: four workers and a monitor each.
+        let fresh = multi(4);
+        let used = multi(4);
+        warm_up(&used);
+        let waiting = multi(4);
+        warm_up(&waiting);
+        for _ in 0..50 {
+            waiting.spawn(std::future::pending::<()>());
+            waiting.spawn(rt_sleep(Duration::from_secs(3600)));
         }
-        eventually(|| end.waiters() == 6);
-        assert_idle("with callers of block_on", threads..=threads);
-        end.set();
+        waiting.spawn(async {
+            let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            drop(listener.accept().await);
+        });
+        // With more workers than processors, and otherwise the options that are the default.
+        let workers = processors() + 4;
+        let crowd = Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap();
+        warm_up(&crowd);
+        let without_drivers = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+        without_drivers.spawn(async {});
+        let threads = 3 * 5 + 3 + workers + 1;
+        assert_idle("idle runtimes", threads..=threads);
+
+        // With a thread in `block_on` that waits, and another beyond the guests' slots.
+        let end = Signal::new();
+        thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| used.block_on(end.wait()));
+            }
+            eventually(|| end.waiters() == 6);
+            assert_idle("with callers of block_on", threads..=threads);
+            end.set();
+        });
+
+        // With a worker in `block_in_place`, and with all of them: then spares stand in, which stay until the end.
+        let aside = Builder::new_multi_thread()
+            .worker_threads(4)
+            .thread_keep_alive(Duration::MAX)
+            .enable_all()
+            .build()
+            .unwrap();
+        let threads = threads + 5;
+        rest_beside_blocking(&aside, 1, || assert_idle("with a worker aside", threads..=threads + 1));
+        rest_beside_blocking(&aside, 4, || assert_idle("with all workers aside", threads + 1..=threads + 4));
+
+        // It still works after all that rest.
+        warm_up(&fresh);
+        warm_up(&waiting);
+        warm_up(&crowd);
     });
-
-    // With a worker in `block_in_place`, and with all of them: then spares stand in, which stay until the end.
-    let aside =
-        Builder::new_multi_thread().worker_threads(4).thread_keep_alive(Duration::MAX).enable_all().build().unwrap();
-    let threads = threads + 5;
-    rest_beside_blocking(&aside, 1, || assert_idle("with a worker aside", threads..=threads + 1));
-    rest_beside_blocking(&aside, 4, || assert_idle("with all workers aside", threads + 1..=threads + 4));
-
-    // It still works after all that rest.
-    warm_up(&fresh);
-    warm_up(&waiting);
-    warm_up(&crowd);
 }
 
 async fn rt_sleep(time: Duration) {
