@@ -198,7 +198,7 @@ fn tasks_that_compute_until_they_have_met_meet_if_they_are_not_too_many() {
 }
 
 #[test]
-fn the_only_spare_there_may_be_keeps_free_of_nothing() {
+fn the_only_spare_that_is_allowed_keeps_free_of_no_task() {
     let _watchdog = watchdog();
     let runtime = builder(1).0.max_spare_workers(1).build().unwrap();
     meet(&runtime, 2);

@@ -237,7 +237,7 @@ fn shutdown_ends_a_future_that_is_waited_for_within() {
 }
 
 #[test]
-fn shutdown_waits_for_those_who_are_aside_as_long_as_it_may() {
+fn shutdown_waits_for_workers_that_are_aside_until_its_timeout() {
     let _watchdog = watchdog();
     let (runtime, drops, aside, gate) = (runtime(1), Drops::new(), Gate::new(), Gate::new());
     let inside = gate.clone();
@@ -295,7 +295,7 @@ fn a_runtime_may_be_dropped_within() {
 }
 
 #[test]
-fn stepping_aside_while_the_runtime_closes_ends_it_all_the_same() {
+fn stepping_aside_while_the_runtime_closes_does_not_stop_its_end() {
     let _watchdog = watchdog();
     for _ in 0..50 {
         let (runtime, drops) = (runtime(2), Drops::new());

@@ -214,7 +214,7 @@ fn spares_that_retire_at_the_limit_do_no_harm() {
 }
 
 #[test]
-fn those_who_are_aside_leave_room_for_those_who_are_blocked() {
+fn workers_that_are_aside_leave_room_for_the_spares_of_blocked_ones() {
     let _watchdog = watchdog();
     let runtime = runtime(1);
     let (gate, inside) = (Gate::new(), Gate::new());

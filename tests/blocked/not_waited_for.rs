@@ -97,7 +97,7 @@ fn threads_are_started_while_the_namer_waits_for_a_lock_that_a_blocked_task_hold
 }
 
 #[test]
-fn a_namer_that_never_returns_does_not_keep_a_runtime_from_its_end() {
+fn a_namer_that_never_returns_does_not_stop_the_shutdown() {
     let _watchdog = watchdog();
     for (_, occupy) in WAYS {
         let (runtime, lock) = with_namer();
@@ -116,7 +116,7 @@ fn a_namer_that_never_returns_does_not_keep_a_runtime_from_its_end() {
 }
 
 #[test]
-fn names_are_the_users_again_when_the_namer_has_returned() {
+fn threads_have_the_names_of_the_namer_again_once_it_has_returned() {
     let _watchdog = watchdog();
     let (runtime, lock) = with_namer();
     let blocking = |runtime: &Runtime| {
@@ -131,7 +131,7 @@ fn names_are_the_users_again_when_the_namer_has_returned() {
 }
 
 #[test]
-fn a_report_hook_that_never_returns_keeps_nobody_from_being_helped_and_no_runtime_from_its_end() {
+fn a_report_hook_that_never_returns_stops_neither_rescues_nor_the_shutdown() {
     let _watchdog = watchdog();
     let (never, (called, calls)) = (Gate::new(), mpsc::channel());
     let hook = {

@@ -138,7 +138,7 @@ fn a_set_of_futures_with_wakers_of_its_own_yields_when_the_budget_is_spent() {
 }
 
 #[test]
-fn a_combinator_that_polls_all_its_children_does_no_more_than_one_operation_a_child_beyond_the_budget() {
+fn a_combinator_exceeds_the_budget_by_at_most_one_operation_for_each_child() {
     let _watchdog = watchdog();
     for budget in [128, 10, 1] {
         for children in [1, 2, 100, 1000] {

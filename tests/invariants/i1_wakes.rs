@@ -265,7 +265,7 @@ fn i1_waking_a_complete_task_does_nothing() {
 /// A task that yields says so to its worker only, without a wake. But whoever polls `yield_now` need not be the one whose
 /// waker it is given.
 #[test]
-fn i1_a_yield_wakes_the_one_whose_waker_it_was_given() {
+fn i1_a_yield_wakes_the_waker_that_it_was_polled_with() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         let polls = Arc::new(AtomicUsize::new(0));

@@ -213,7 +213,7 @@ fn i4_each_runnable_task_of_a_current_thread_runtime_is_polled_within_the_bound(
 }
 
 #[test]
-fn i4_whoever_yields_lets_all_that_wait_go_first() {
+fn i4_a_task_that_yields_lets_all_waiting_tasks_go_first() {
     let _watchdog = watchdog();
     for runtime in [multi(1), current()] {
         for (by_hand, shift) in [false, true].into_iter().flat_map(|by_hand| (0..4).map(move |shift| (by_hand, shift)))
@@ -257,7 +257,7 @@ fn wake_from_elsewhere(cx: &std::task::Context<'_>) {
 
 /// A timer may fire just as its task goes to sleep.
 #[test]
-fn i4_whoever_is_woken_in_its_poll_by_another_does_not_wait_behind_those_that_yield() {
+fn i4_a_task_woken_in_its_poll_by_another_does_not_wait_behind_yielding_tasks() {
     let _watchdog = watchdog();
     let runtime = multi(1);
     let ticks = Arc::<Ticks>::default();
@@ -278,7 +278,7 @@ fn i4_whoever_is_woken_in_its_poll_by_another_does_not_wait_behind_those_that_yi
 }
 
 #[test]
-fn i4_whoever_is_woken_in_each_poll_by_another_leaves_the_others_their_turns() {
+fn i4_a_task_woken_in_each_poll_by_another_leaves_the_others_their_turns() {
     let _watchdog = watchdog();
     let runtime = multi(1);
     let ticks = Arc::<Ticks>::default();

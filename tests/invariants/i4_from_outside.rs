@@ -94,7 +94,7 @@ fn i4_the_steps_of_two_tasks_from_outside_alternate() {
 }
 
 #[test]
-fn i4_tasks_that_were_spawned_before_the_runtime_is_driven_go_before_those_of_the_main_future() {
+fn i4_tasks_spawned_before_block_on_run_before_those_of_the_main_future() {
     let _watchdog = watchdog();
     let (runtime, log) = (current(), Arc::new(Mutex::new(Vec::new())));
     let note = |number| {

@@ -33,7 +33,7 @@ fn foreign_sockets_in_blocking_mode_are_refused() {
 }
 
 #[test]
-fn a_socket_of_ours_that_somebody_has_put_into_blocking_mode_is_refused() {
+fn a_socket_that_was_put_into_blocking_mode_is_refused() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {

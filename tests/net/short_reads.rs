@@ -328,7 +328,7 @@ fn foreign_listener(protocol: Option<Protocol>) -> Option<(TcpListener, StdStrea
 
 /// The system reads some of them message by message: those of SCTP.
 #[test]
-fn connections_of_a_foreign_listener_of_whatever_protocol() {
+fn connections_of_foreign_listeners_of_any_protocol() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {

@@ -197,7 +197,7 @@ fn a_runtime_can_be_dropped_in_a_blocking_job_of_its_own() {
 }
 
 #[test]
-fn a_runtime_can_be_shut_down_with_a_limit_or_in_the_background_in_a_blocking_job_of_its_own() {
+fn a_blocking_job_can_shut_down_its_runtime_in_the_background_or_with_a_timeout() {
     let _watchdog = watchdog();
     for limit in [None, Some(SHORT), Some(Duration::ZERO)] {
         for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {

@@ -164,7 +164,7 @@ fn descriptors_that_outlive_their_runtime_give_errors_and_their_object_back() {
 }
 
 #[test]
-fn everybody_who_waits_for_a_descriptor_elsewhere_is_told_of_the_end() {
+fn all_waiters_for_a_descriptor_on_other_runtimes_are_told_of_the_end() {
     let _watchdog = watchdog();
     let other = multi(2);
     on_each_runtime(|runtime| {

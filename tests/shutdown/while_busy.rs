@@ -14,7 +14,7 @@ use rt::runtime::{Handle, Runtime};
 use rt_test_util::*;
 
 #[test]
-fn what_foreign_threads_spawn_during_the_shutdown_is_run_or_cancelled_but_dropped() {
+fn tasks_spawned_by_threads_during_the_shutdown_are_run_or_cancelled_and_dropped() {
     let _watchdog = watchdog();
     for _ in 0..20 {
         on_each_runtime(|runtime| {

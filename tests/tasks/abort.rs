@@ -69,7 +69,7 @@ fn aborting_a_running_task_lets_that_poll_end_and_no_other_begin() {
 }
 
 #[test]
-fn aborting_a_running_task_that_nobody_wakes_again_cancels_it_when_its_poll_ends() {
+fn aborting_a_running_task_cancels_it_when_its_poll_ends_without_another_wake() {
     let _watchdog = watchdog();
     // Unlike the task above it is not woken during the poll: only the end of the poll can see that it was aborted.
     let runtime = multi(1);

@@ -81,7 +81,7 @@ fn callers_come_and_go_while_tasks_go_on() {
 }
 
 #[test]
-fn a_caller_that_waits_takes_the_core_of_a_current_thread_runtime_over() {
+fn a_waiting_caller_takes_over_the_core_of_a_current_thread_runtime() {
     let _watchdog = watchdog();
     let runtime = current();
     for _ in 0..50 {
@@ -246,7 +246,7 @@ fn a_task_may_block_until_the_main_future_has_gone_on() {
 }
 
 #[test]
-fn until_a_task_has_been_polled_a_current_thread_runtime_has_all_in_the_order_of_their_spawns() {
+fn tasks_that_are_spawned_before_the_first_poll_run_in_the_order_of_their_spawns() {
     let _watchdog = watchdog();
     for interval in [1, 2, 61, u32::MAX] {
         let runtime = Builder::new_current_thread().enable_all().global_queue_interval(interval).build().unwrap();

@@ -296,7 +296,7 @@ fn a_guard_of_a_local_task_holds_for_the_poll_at_hand_and_can_be_dropped_later()
 }
 
 #[test]
-fn the_youngest_guard_decides_in_whatever_order_they_are_dropped() {
+fn the_youngest_guard_decides_in_any_order_of_drops() {
     let _watchdog = watchdog();
     let (one, many) = (current(), multi(1));
     let (first, second, third) = (one.enter(), many.enter(), one.enter());

@@ -92,7 +92,7 @@ fn an_abort_from_another_thread_drops_a_local_task_at_home() {
 }
 
 #[test]
-fn shutdown_drops_local_tasks_at_home_whoever_has_their_wakers() {
+fn shutdown_drops_local_tasks_at_home_wherever_their_wakers_are() {
     let _watchdog = watchdog();
     for end in 0..3 {
         let runtime = local();

@@ -141,7 +141,7 @@ fn a_peer_that_has_said_all_is_still_answered() {
 }
 
 #[test]
-fn an_end_in_the_middle_of_a_message_is_told_to_who_waits_for_the_rest() {
+fn an_end_in_the_middle_of_a_message_is_told_to_the_reader_of_the_rest() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
@@ -286,7 +286,7 @@ fn to_close_after_a_reset_is_no_error_and_the_reset_is_still_told() {
 }
 
 #[test]
-fn to_close_again_is_no_error_whoever_has_closed_first() {
+fn to_close_again_is_no_error_whichever_side_has_closed_first() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {

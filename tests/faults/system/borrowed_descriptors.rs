@@ -116,7 +116,7 @@ fn an_object_that_changes_its_number_takes_nobody_out_but_itself() {
 }
 
 #[test]
-fn numbers_that_are_others_are_refused_and_stay_theirs() {
+fn numbers_of_other_descriptors_are_refused_and_stay_theirs() {
     in_own_process(|| {
         on_each_alone(async |runtime, bystanders| {
             let registered = runtime.metrics().drivers().io_registered;
@@ -201,7 +201,7 @@ impl Heir {
 }
 
 #[test]
-fn who_takes_over_the_number_of_one_that_was_closed_early_keeps_it_when_that_one_goes() {
+fn the_next_holder_of_a_descriptors_number_keeps_it_when_the_first_one_goes() {
     in_own_process(|| {
         on_each_alone(async |runtime, _| {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -93,7 +93,7 @@ fn a_child_inherits_none_of_the_runtimes_descriptors() {
 }
 
 #[test]
-fn children_started_while_sockets_come_and_go_inherit_none_and_nobody_is_disturbed() {
+fn children_started_while_sockets_come_and_go_inherit_none_and_disturb_nothing() {
     in_own_process(|| {
         let before = [inherited(&mut lister(false)), inherited(&mut lister(true))];
         on_each_runtime(|runtime| {
@@ -136,7 +136,7 @@ fn children_started_while_sockets_come_and_go_inherit_none_and_nobody_is_disturb
 }
 
 #[test]
-fn runtimes_and_sockets_made_at_the_moment_when_a_child_is_started_are_not_handed_on() {
+fn runtimes_and_sockets_made_while_a_child_is_started_are_not_inherited() {
     in_own_process(|| {
         let before = inherited(&mut lister(true));
         let over = AtomicBool::new(false);

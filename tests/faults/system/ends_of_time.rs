@@ -169,7 +169,7 @@ fn intervals_of_the_shortest_and_of_the_longest_period_tick_at_their_times() {
 }
 
 #[test]
-fn an_interval_that_begins_at_the_first_of_all_times_catches_up_as_it_is_told_to() {
+fn an_interval_that_begins_at_the_first_instant_catches_up_as_it_is_told_to() {
     let _watchdog = watchdog();
     paused().block_on(async {
         let (first, now) = (first_instant(), Instant::now());
@@ -195,7 +195,7 @@ fn an_interval_that_begins_at_the_first_of_all_times_catches_up_as_it_is_told_to
 }
 
 #[test]
-fn a_clock_that_does_not_advance_lets_nothing_come_due_however_often_it_is_asked() {
+fn nothing_comes_due_by_a_clock_that_does_not_advance() {
     let _watchdog = watchdog();
     let runtime = paused();
     runtime.block_on(async {
@@ -252,7 +252,7 @@ fn a_clock_moves_on_by_the_longest_durations_and_by_no_more_than_there_is() {
 }
 
 #[test]
-fn a_clock_that_stands_still_comes_to_what_never_comes_not_before_millions_of_years() {
+fn a_paused_clock_reaches_the_last_timers_only_after_millions_of_years() {
     let _watchdog = watchdog();
     let millennium = 1000 * 365 * 24 * HOUR;
     for deadline in [last_instant(), last_instant() - NANO, Instant::now() + 20_000_000 * (millennium / 1000)] {

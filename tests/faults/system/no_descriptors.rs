@@ -76,7 +76,7 @@ async fn assert_quiet(what: &str) {
 }
 
 #[test]
-fn an_accept_without_descriptors_is_an_error_and_the_connection_is_accepted_when_there_are_some_again() {
+fn an_accept_without_descriptors_is_an_error_and_works_once_there_are_some() {
     in_own_process(|| {
         on_each_runtime(|runtime| {
             runtime.block_on(async {
@@ -163,7 +163,7 @@ fn a_connect_or_a_bind_without_descriptors_is_an_error_and_leaves_nothing_behind
 }
 
 #[test]
-fn a_runtime_that_lacks_one_of_its_descriptors_is_not_built_and_leaves_none_of_the_others_open() {
+fn a_runtime_that_lacks_one_descriptor_is_not_built_and_closes_the_others() {
     in_own_process(|| {
         for make in [Builder::new_current_thread, || {
             let mut builder = Builder::new_multi_thread();

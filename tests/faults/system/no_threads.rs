@@ -112,7 +112,7 @@ fn a_blocking_job_without_any_thread_is_cancelled_and_one_later_runs() {
 }
 
 #[test]
-fn blocking_jobs_for_which_no_more_threads_can_be_started_wait_for_those_that_there_are() {
+fn blocking_jobs_wait_for_the_threads_there_are_when_no_more_can_be_started() {
     in_own_process(|| {
         each_runtime_of_large_stacks(|runtime| {
             let (gate, metrics) = (Gate::new(), runtime.metrics());
@@ -196,7 +196,7 @@ fn a_crowd_of_blocking_jobs_with_few_threads_to_be_had_all_come_to_an_end() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_started_does_no_more_harm_where_nobody_can_be_told() {
+fn a_thread_that_cannot_be_started_does_no_more_harm_when_stderr_is_broken() {
     // The process writes its messages into a pipe that has lost its reader.
     let (_, broken) = std::io::pipe().unwrap();
     in_own_process_with(
@@ -219,7 +219,7 @@ fn a_thread_that_cannot_be_started_does_no_more_harm_where_nobody_can_be_told() 
 }
 
 #[test]
-fn that_jobs_were_cancelled_is_told_as_soon_as_there_is_a_thread_again() {
+fn cancelled_jobs_are_reported_as_soon_as_there_is_a_thread_again() {
     in_own_process(|| {
         let (said, stderr) = io::pipe().unwrap();
         nix::unistd::dup2_stderr(&stderr).unwrap();

@@ -66,9 +66,9 @@ fn assert_aborted(output: &Output) {
 }
 
 #[test]
-fn a_runtime_whose_poller_was_closed_behind_its_back_ends_the_process_and_says_so() {
+fn a_runtime_whose_poller_was_closed_by_others_ends_the_process_and_says_so() {
     let _watchdog = watchdog();
-    let name = "system::process::a_runtime_whose_poller_was_closed_behind_its_back_ends_the_process_and_says_so";
+    let name = "system::process::a_runtime_whose_poller_was_closed_by_others_ends_the_process_and_says_so";
     let Some(output) = child(name) else { lose_the_poller(|| ()) };
     assert_aborted(&output);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -98,9 +98,9 @@ fn a_process_that_cannot_go_on_ends_also_if_its_stderr_takes_no_message() {
 }
 
 #[test]
-fn a_process_that_cannot_go_on_ends_also_if_there_is_no_thread_for_its_message() {
+fn a_process_that_cannot_go_on_ends_also_without_a_thread_for_its_message() {
     ends_without_a_word(
-        "system::process::a_process_that_cannot_go_on_ends_also_if_there_is_no_thread_for_its_message",
+        "system::process::a_process_that_cannot_go_on_ends_also_without_a_thread_for_its_message",
         have_no_more_threads,
     );
 }

@@ -221,7 +221,7 @@ fn what_the_caller_asks_for_is_refused_to_the_caller() {
 
 /// Whoever hands over a descriptor in blocking mode is told so, as a courtesy. It is not asked for more.
 #[test]
-fn descriptors_are_taken_over_whose_mode_the_system_does_not_tell() {
+fn descriptors_are_accepted_when_the_system_does_not_tell_their_mode() {
     in_own_process(|| {
         let runtime = runtime();
         let (ours, mut theirs) = UnixStream::pair().unwrap();

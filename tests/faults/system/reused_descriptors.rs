@@ -65,7 +65,7 @@ fn events_for_a_registration_that_is_gone_wake_nobody() {
 /// A crowd is written to at the same time, so that the driver has many events to deliver; meanwhile each of the crowd
 /// is dropped and another one is made in its place.
 #[test]
-fn a_descriptor_made_anew_while_events_for_the_old_one_are_delivered_gets_none_of_them() {
+fn a_new_descriptor_gets_no_event_of_the_old_one_that_had_its_number() {
     const CROWD: usize = 100;
     in_own_process(|| {
         on_each_runtime(|runtime| {

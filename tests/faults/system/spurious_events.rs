@@ -54,7 +54,7 @@ fn an_operation_that_is_refused_each_time_is_tried_once_an_event() {
 }
 
 #[test]
-fn a_read_whose_bytes_somebody_else_has_taken_waits_for_the_next() {
+fn a_read_whose_bytes_were_taken_by_another_waits_for_the_next() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
@@ -78,7 +78,7 @@ fn a_read_whose_bytes_somebody_else_has_taken_waits_for_the_next() {
 }
 
 #[test]
-fn a_reader_and_a_thief_on_another_thread_get_every_byte_between_them_and_both_the_end() {
+fn a_reader_and_a_thief_on_another_thread_share_all_bytes_and_both_see_the_end() {
     const TOTAL: usize = 40_000;
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
@@ -156,7 +156,7 @@ fn a_byte_that_comes_while_a_read_is_being_refused_is_not_missed() {
 }
 
 #[test]
-fn a_write_whose_room_somebody_else_has_filled_waits_for_more() {
+fn a_write_whose_room_was_filled_by_another_waits_for_more() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
@@ -188,7 +188,7 @@ fn a_write_whose_room_somebody_else_has_filled_waits_for_more() {
 }
 
 #[test]
-fn an_accept_whose_connection_somebody_else_has_taken_waits_for_the_next() {
+fn an_accept_whose_connection_was_taken_by_another_waits_for_the_next() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {

@@ -55,7 +55,7 @@ fn help_comes_again_and_again(runtime: &Runtime) {
 }
 
 #[test]
-fn full_it_keeps_nobody_from_being_helped_and_no_runtime_from_its_end() {
+fn a_full_stderr_stops_neither_rescues_nor_the_shutdown() {
     with_full_stderr(|| {
         let ends: [fn(Runtime); 3] =
             [drop, |runtime| runtime.shutdown_timeout(Duration::MAX), Runtime::shutdown_background];
@@ -69,7 +69,7 @@ fn full_it_keeps_nobody_from_being_helped_and_no_runtime_from_its_end() {
 
 /// The report is due while the poll lasts.
 #[test]
-fn locked_by_the_task_that_is_reported_it_keeps_nobody_from_being_helped() {
+fn a_stderr_that_the_blocked_task_has_locked_does_not_stop_its_rescue() {
     in_own_process(|| {
         let runtime = one_worker();
         let (gate, locked) = (Gate::new(), Gate::new());
@@ -98,7 +98,7 @@ fn locked_by_the_task_that_is_reported_it_keeps_nobody_from_being_helped() {
 }
 
 #[test]
-fn locked_by_whoever_drops_the_runtime_it_does_not_keep_the_drop_from_its_end() {
+fn a_stderr_locked_by_the_thread_that_drops_the_runtime_does_not_stop_the_drop() {
     in_own_process(|| {
         let runtime = one_worker();
         let gate = Gate::new();
@@ -113,7 +113,7 @@ fn locked_by_whoever_drops_the_runtime_it_does_not_keep_the_drop_from_its_end() 
 }
 
 #[test]
-fn full_it_does_not_keep_blocking_jobs_without_a_thread_from_being_cancelled() {
+fn a_full_stderr_does_not_stop_the_cancelling_of_jobs_without_a_thread() {
     with_full_stderr(|| {
         for builder in [&mut Builder::new_current_thread(), Builder::new_multi_thread().worker_threads(1)] {
             let runtime = builder.thread_stack_size(STACK).enable_all().build().unwrap();

@@ -59,7 +59,7 @@ fn assert_closed(mut theirs: UnixStream) {
 }
 
 #[test]
-fn an_object_that_panics_when_asked_for_its_descriptor_is_dropped_and_leaves_nothing_behind() {
+fn an_object_that_panics_when_asked_for_its_descriptor_leaves_nothing_behind() {
     let _watchdog = watchdog();
     on_each(|runtime, blast| {
         let _guard = runtime.enter();
@@ -81,7 +81,7 @@ fn an_object_that_panics_when_asked_for_its_descriptor_is_dropped_and_leaves_not
 }
 
 #[test]
-fn an_object_that_panics_when_dropped_is_out_of_the_driver_all_the_same() {
+fn an_object_that_panics_when_dropped_is_still_taken_out_of_the_driver() {
     let _watchdog = watchdog();
     on_each(|runtime, blast| {
         let before = registered(runtime);

@@ -88,7 +88,7 @@ fn an_unpark_hook_that_panics_hurts_nobody() {
 }
 
 #[test]
-fn an_observer_that_panics_hurts_nobody_whatever_it_was_told() {
+fn an_observer_that_panics_at_any_event_hurts_nobody() {
     let _watchdog = watchdog();
     for kind in [
         TaskEventKind::Spawned,
@@ -109,7 +109,7 @@ fn an_observer_that_panics_hurts_nobody_whatever_it_was_told() {
 }
 
 #[test]
-fn a_thread_namer_that_panics_leaves_the_thread_with_a_name_of_the_runtimes() {
+fn a_thread_whose_namer_panics_has_a_name_of_the_runtimes() {
     let _watchdog = watchdog();
     for blast in Blast::ALL {
         let mut builder = Builder::new_multi_thread();

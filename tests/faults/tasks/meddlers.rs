@@ -314,7 +314,7 @@ fn an_observer_does_not_hold_up_the_drivers_of_another_runtime() {
 }
 
 #[test]
-fn an_observer_on_one_thread_may_spawn_whatever_it_is_told() {
+fn an_observer_on_one_thread_may_spawn_at_any_event() {
     let _watchdog = watchdog();
     for kind in KINDS {
         let armed = Arc::new(AtomicBool::new(false));
@@ -341,7 +341,7 @@ fn an_observer_on_one_thread_may_spawn_whatever_it_is_told() {
 
 /// Outside of `block_on` a spawn takes the core for a moment; what is called then must not find it gone.
 #[test]
-fn an_observer_may_spawn_onto_a_local_runtime_and_drive_it_when_it_is_told_of_a_spawn() {
+fn an_observer_that_is_told_of_a_spawn_may_spawn_and_drive_a_local_runtime() {
     let _watchdog = watchdog();
     let armed = Arc::new(AtomicBool::new(true));
     let ran = Arc::new(AtomicUsize::new(0));

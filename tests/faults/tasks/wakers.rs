@@ -218,7 +218,7 @@ fn wakers_that_panic_in_the_middle_of_a_batch_are_not_in_the_way_of_the_others()
 }
 
 #[test]
-fn a_waker_that_panics_when_it_is_dropped_hurts_neither_the_next_poller_nor_the_owner() {
+fn a_waker_that_panics_when_dropped_hurts_neither_the_next_poller_nor_the_owner() {
     let _watchdog = watchdog();
     on_each(|runtime, blast| {
         let registered = runtime.metrics().drivers().io_registered;
@@ -314,7 +314,7 @@ fn a_waker_that_panics_when_the_budget_is_spent_ends_that_poll_only() {
 }
 
 #[test]
-fn the_shutdown_survives_whatever_the_wakers_do_that_wait_for_it() {
+fn the_shutdown_survives_all_panics_of_the_wakers_that_it_wakes() {
     let _watchdog = watchdog();
     for function in Function::ALL {
         for blast in Blast::ALL {
