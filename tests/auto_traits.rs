@@ -154,7 +154,7 @@ fn of_tasks() {
             rt::spawn_blocking(|| 7),
         ]
         "Send Sync UnwindSafe RefUnwindSafe" => [task::consume_budget()]
-        // It waits for nobody, and so no waker is kept in it; the flag in it is changed through a mutable reference.
+        // It never waits, so no waker is kept in it; the flag in it is changed through a mutable reference.
         "Send Sync RefUnwindSafe" => [task::yield_now()]
     }
     .check();
@@ -218,8 +218,8 @@ fn of_sockets() {
             any::<&'static tcp::OwnedReadHalf>().ready(any()),
             any::<&'static tcp::OwnedWriteHalf>().writable(),
             any::<&'static tcp::OwnedWriteHalf>().ready(any()),
-            // Tokio's are `RefUnwindSafe` or both, because they wait in another way. (Its unwind safety depends on the kind
-            // of address, for example.)
+            // Tokio's are `RefUnwindSafe` or both, because they wait in another way. (Its unwind safety depends on the
+            // kind of address, for example.)
             TcpListener::bind(any::<&'static str>()),
             any::<TcpSocket>().connect(any()),
             any::<&'static mut tcp::ReadHalf<'static>>().peek(any()),

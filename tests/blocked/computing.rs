@@ -36,7 +36,7 @@ impl Spin {
     }
 }
 
-/// Spawns so many, all in one place.
+/// Spawns `tasks` tasks that spin, all in one place.
 fn spawn_spinning(runtime: &Runtime, spin: &Spin, tasks: usize) -> Vec<JoinHandle<()>> {
     (0..tasks).map(|_| runtime.spawn(spin.clone().spin())).collect()
 }
@@ -140,7 +140,7 @@ fn i7_tasks_that_sleep_and_then_compute_hold_up_nothing_else() {
     // Each gets a thread, because the others sleep.
     let mut spinning: Vec<_> = (0..SLEEPERS).map(|_| sleep_and_spin()).collect();
     eventually(|| spin.begun() == SLEEPERS);
-    // And now that none of them does, one after the other that keeps free comes upon a task from elsewhere.
+    // Now none of them sleeps, and each worker that keeps free in turn takes a task of a new place.
     for spawn in PLACES {
         spinning.push(spawn(&runtime, spin.clone()));
         runtime.block_on(runtime.spawn(everything_else())).unwrap();
@@ -156,11 +156,11 @@ fn i7_what_a_computing_task_wakes_and_then_waits_for_does_not_wait_for_it() {
     let runtime = runtime(2);
     let spin = Spin::default();
     let spinning = spawn_spinning(&runtime, &spin, 50);
-    // By now somebody keeps free.
+    // By now a worker keeps free of them.
     runtime.block_on(runtime.spawn(everything_else())).unwrap();
     let handle = runtime.handle().clone();
     let waits = runtime.spawn(async move {
-        // This gets a worker stuck which kept free until now; and what it spawned lies on that one's lanes.
+        // This blocks the worker that kept free until now, and what it spawns lies on the lanes of that worker.
         let woken = handle.spawn(async {});
         while !woken.is_finished() {
             std::hint::spin_loop();
@@ -172,7 +172,7 @@ fn i7_what_a_computing_task_wakes_and_then_waits_for_does_not_wait_for_it() {
     join(&runtime, spinning);
 }
 
-/// So many tasks of one place, which all wait for each other without sleeping.
+/// Runs `tasks` tasks of one place, which all wait for each other without sleeping.
 fn meet(runtime: &Runtime, tasks: usize) {
     let arrived = Arc::new(AtomicUsize::new(0));
     let meeting = (0..tasks)
@@ -240,12 +240,12 @@ fn a_task_is_not_left_to_others_for_ever() {
     };
     let suspicious = spawn(Some(suspect.clone()));
     eventually(|| suspect.begun() == 1);
-    // When somebody keeps free again it is known from where tasks are to be left alone.
+    // When a worker keeps free again it is known which places' tasks are to be left alone.
     runtime.block_on(runtime.spawn(everything_else())).unwrap();
     let innocent = spawn(None);
     suspect.end.store(true, SeqCst);
     join(&runtime, vec![suspicious]);
-    // The others go on, and nobody comes for what was left to them.
+    // The others go on, and no worker takes over what was left to them.
     join(&runtime, vec![innocent]);
     assert!(others.begun() < 50);
     others.end.store(true, SeqCst);

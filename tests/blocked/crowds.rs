@@ -58,7 +58,7 @@ fn i7_a_hundred_tasks_that_need_each_other_meet_beside_busy_workers() {
     let _watchdog = watchdog();
     let runtime = runtime(2);
     let over = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    // These keep all threads that move busy, so that nobody is idle and steals.
+    // These keep all threads that are not blocked busy, so that none is idle and steals.
     let busy: Vec<_> = (0..400)
         .map(|_| {
             let over = over.clone();
@@ -100,7 +100,7 @@ fn i7_blocking_one_after_the_other_does_not_hold_up_a_ticker() {
             ticks.tick().await;
         }
     });
-    // Each blocks until the ticker is done: as soon as one has a thread, so has the next one none.
+    // Each blocks until the ticker is done: each new thread is blocked by the next task.
     let blocked: Vec<_> = (0..50)
         .map(|_| {
             let handle = ticker.abort_handle();

@@ -11,7 +11,7 @@ use rt_test_util::*;
 
 use crate::{builder, runtime};
 
-/// Has so many tasks block at once, and lets them go.
+/// Has `tasks` tasks block at once, and lets them go.
 fn block(runtime: &Runtime, tasks: usize) {
     let gate = Gate::new();
     let blocked: Vec<_> = (0..tasks)

@@ -1,5 +1,6 @@
-//! Blocked workers: how they are found, reported and replaced, by the hundred and at the limits. And `block_in_place`, by
-//! which a task says beforehand that it will block. (The promise itself, for each way to block: I7 in `tests/invariants`.)
+//! Blocked workers: how they are found, reported and replaced, by the hundred and at the limits. And `block_in_place`,
+//! by which a task says beforehand that it will block. (The promise itself, for each way to block: I7 in
+//! `tests/invariants`.)
 //!
 //! The tests block until others have done what needs a free worker. Without spare workers they would never end.
 

@@ -1,8 +1,9 @@
-//! Hooks and namers that block: for a lock that a blocked task holds, or for ever. Help comes all the same, and so does the end.
+//! Hooks and namers that block: for a lock that a blocked task holds, or for ever. They stop neither spare workers nor
+//! the end of the runtime.
 //!
-//! Mutations that these tests are for: a namer that is called by the monitor, by a worker that steps aside, or by whoever submits a
-//! blocking job; a hook that is called by the monitor, or that the end of the runtime waits for; a thread that counts as on its way
-//! while it is in its start hook.
+//! Mutations that these tests are for: a namer that is called by the monitor, by a worker that steps aside, or by the
+//! thread that submits a blocking job; a hook that is called by the monitor, or that the end of the runtime waits for;
+//! a thread that counts as starting while it is in its start hook.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicUsize;
@@ -17,7 +18,7 @@ use rt_test_util::*;
 
 use crate::builder;
 
-/// More than names are made in advance.
+/// More threads than there are names made in advance.
 const THREADS: usize = 40;
 
 fn own_name() -> String {
@@ -82,7 +83,8 @@ fn threads_are_started_while_the_namer_waits_for_a_lock_that_a_blocked_task_hold
         gate.wait_for(THREADS);
         let names: Vec<_> = names.iter().take(THREADS).collect();
         let (own, of_the_runtime): (Vec<_>, Vec<_>) = names.iter().partition(|name| name.starts_with("own-"));
-        // A thread that steps back from `block_in_place` or goes on after it may have been another's, but here nobody does.
+        // A thread that steps back from `block_in_place` or goes on after it may have been another's, but here nobody
+        // does.
         assert!(own.len() > 1 && own.len() < THREADS, "{names:?}");
         assert!(of_the_runtime.iter().all(|name| name.starts_with(prefix)), "{names:?}");
         assert_eq!(names.iter().collect::<HashSet<_>>().len(), THREADS, "{names:?}");

@@ -1,4 +1,4 @@
-//! More workers than processors: all of them work when the others are held up, be it only for a moment.
+//! More workers than processors: all of them work when the others are held up, even for a moment.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -12,7 +12,7 @@ use rt_test_util::*;
 
 use crate::{builder, runtime};
 
-/// So many workers more than processors.
+/// How many more workers than processors there are.
 const EXCESS: usize = 6;
 
 fn join_all(runtime: &Runtime, tasks: Vec<JoinHandle<()>>) {
@@ -23,8 +23,8 @@ fn join_all(runtime: &Runtime, tasks: Vec<JoinHandle<()>>) {
     });
 }
 
-/// Has so many tasks sleep for a moment and yield, again and again, until so many have slept at once: long before a
-/// worker is taken to be blocked.
+/// Has `tasks` tasks sleep for a moment and yield, again and again, until `wanted` have slept at once. Each sleep is
+/// far too short for its worker to count as blocked.
 fn sleep_until_at_once(runtime: &Runtime, tasks: usize, wanted: usize) {
     let (at_once, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let tasks = (0..tasks).map(|_| {

@@ -21,7 +21,7 @@ fn block_once(runtime: &Runtime, block: JoinHandle<()>, gate: &Gate) {
     eventually(|| metrics.blocked_count() > before);
     gate.open();
     runtime.block_on(block).unwrap();
-    // With a spare worker at hand the next one would hold nobody up.
+    // With a spare worker at hand the next one would hold up nothing.
     eventually(|| metrics.num_spare_threads() == 0);
 }
 

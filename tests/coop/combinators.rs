@@ -16,7 +16,7 @@ use rt_test_util::*;
 
 pub(crate) type Child = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The waker of one child: queues it, and wakes whoever polls the group.
+/// The waker of one child: queues it, and wakes the task that polls the group.
 struct ChildWaker {
     index: usize,
     group: Arc<Group>,

@@ -1,5 +1,5 @@
-//! A synchronous function that waits for the runtime's futures with another crate's `block_on`, called many times in one
-//! poll: it gets on, wherever it is called.
+//! A synchronous function that waits for the runtime's futures with another crate's `block_on`, called many times in
+//! one poll: it gets on, wherever it is called.
 //!
 //! Mutations that these tests are for: a budget that is never renewed in one poll; refusals that are forgotten, or not
 //! counted.

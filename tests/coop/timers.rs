@@ -1,7 +1,7 @@
 //! Deadlines beside branches that spend the whole budget in each poll of the task.
 //!
-//! Mutations that these tests are for: a timer that wants budget although it has waited; one that never wants any, or none
-//! any more once it has waited; a `select!` that asks for budget before each poll of its branches.
+//! Mutations that these tests are for: a timer that spends budget although it has waited; one that never spends any, or
+//! none any more once it has waited; a `select!` that asks for budget before each poll of its branches.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -56,8 +56,8 @@ impl Leaf {
     }
 }
 
-/// Runs a greedy future before a deadline of a second. Lets the time pass when the first has spent ten budgets, and then
-/// the deadline has to be seen within two polls of the task.
+/// Runs a greedy future before a deadline of a second. Lets the time pass when the first has spent ten budgets, and
+/// then the deadline has to be seen within two polls of the task.
 fn deadline_is_seen<F>(name: &str, combine: impl Fn(Child, Sleep, Leaf, Arc<AtomicUsize>) -> F)
 where
     F: Future<Output = ()> + Send + 'static,

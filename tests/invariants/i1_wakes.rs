@@ -2,8 +2,8 @@
 //!
 //! A lost wake shows as a hang here, which the watchdog ends. Mutations that these tests are for: a wake that finds the
 //! task running and does not mark it; a `finish_poll` that goes idle without looking at the mark; an injector push
-//! without an unpark; a park that does not look at the queues once more; a `yield_now` that takes whatever waker for its
-//! task's.
+//! without an unpark; a park that does not look at the queues once more; a `yield_now` that takes whatever waker for
+//! its task's.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -262,8 +262,7 @@ fn i1_waking_a_complete_task_does_nothing() {
     });
 }
 
-/// A task that yields says so to its worker only, without a wake. But whoever polls `yield_now` need not be the one whose
-/// waker it is given.
+/// A task that yields tells its worker only, without a wake. But a task may poll `yield_now` with the waker of another.
 #[test]
 fn i1_a_yield_wakes_the_waker_that_it_was_polled_with() {
     let _watchdog = watchdog();

@@ -97,7 +97,7 @@ fn wake_and_abort(runtime: &Runtime) {
         let all = async {
             eventually(|| watched.iter().all(|watched| watched.polls.load(SeqCst) > 0 || watched.gone.load(SeqCst)));
         };
-        // A current-thread runtime needs somebody to drive it meanwhile.
+        // A current-thread runtime needs a thread that drives it meanwhile.
         if runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::CurrentThread {
             runtime.block_on(async {
                 while watched.iter().any(|w| w.polls.load(SeqCst) == 0 && !w.gone.load(SeqCst)) {

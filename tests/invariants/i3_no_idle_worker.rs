@@ -1,9 +1,9 @@
 //! I3: no worker sleeps while work that it could run waits.
 //!
-//! A worker is blocked here until some other work has been done: if nobody else does that, the test hangs, and the
+//! A worker is blocked here until some other work has been done: if no other worker does that, the test hangs, and the
 //! watchdog ends it. Mutations that these tests are for: a push that never wakes a sleeper; a worker that sleeps
-//! without a last look; a private slot that nobody can steal from; a monitor that does not look after the single task
-//! or the drivers.
+//! without a last look; a private slot that is out of the reach of thieves; a monitor that does not look after the
+//! single task or the drivers.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
@@ -57,7 +57,7 @@ fn i3_a_task_that_yielded_is_rescued_too() {
             let (tell, hear, finish) = (started.clone(), blocked.clone(), done.clone());
             rt::spawn(async move {
                 tell.set();
-                // In the fair lane of whoever runs it, over and over.
+                // In the fair lane of the worker that runs it, over and over.
                 while !hear.is_set() {
                     rt::task::yield_now().await;
                 }
@@ -192,7 +192,7 @@ fn i3_an_idle_worker_fires_the_timers_of_a_blocked_one() {
                 fire.open();
             });
             set.wait().await;
-            // If this worker was the one that waits in the drivers, somebody has to take its place.
+            // If this worker was the one that waits in the drivers, another has to take its place.
             fired.pass();
         });
         eventually(|| task.is_finished());

@@ -1,10 +1,10 @@
 //! I4: on a worker with K runnable tasks, each is polled within `4 * K * 61/60 + 61` ticks of its wake, whatever the
-//! others do (`scheduler/multi/lanes.rs`). Where polls are long and the injector is never empty, every second tick may be the
-//! injector's: `4 * K * 2 + 61`. A tick is a poll; the tests count them in the futures themselves.
+//! others do (`scheduler/multi/lanes.rs`). Where polls are long and the injector is never empty, every second tick may
+//! be the injector's: `4 * K * 2 + 61`. A tick is a poll; the tests count them in the futures themselves.
 //!
 //! Mutations that these tests are for: no turn for the oldest task of the LIFO lane (two tasks that wake each other
-//! starve what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane; tasks that others woke
-//! in their polls put into the fair lane; no turn for the injector, or one that takes the others' turns.
+//! starve what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane; tasks that others
+//! woke in their polls put into the fair lane; no turn for the injector, or one that takes the others' turns.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -235,7 +235,7 @@ fn i4_a_task_that_yields_lets_all_waiting_tasks_go_first() {
                     rt::task::yield_now().await
                 }
                 // On a worker the fair lane has every fourth turn, so some of the three may still wait on the LIFO
-                // lane; but whoever yielded does not go on at once.
+                // lane; but the task that yielded does not go on at once.
                 note.lock().push(9);
             });
             if runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::CurrentThread {

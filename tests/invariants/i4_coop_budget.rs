@@ -1,5 +1,5 @@
-//! I4, within a poll: a task whose operations are always ready yields when its budget is spent, and the others have their
-//! turn.
+//! I4, within a poll: a task whose operations are always ready yields when its budget is spent, and the others have
+//! their turn.
 //!
 //! Mutations that these tests are for: a budget that is never spent, or not renewed; an operation that spends nothing.
 
@@ -52,7 +52,7 @@ fn i4_a_spent_budget_yields_after_exactly_that_many_operations() {
 fn i4_joining_finished_tasks_and_passed_timers_spend_the_budget_too() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
-        // One task takes what is ready for as long as nobody stops it; only a spent budget lets the other one run.
+        // One task takes what is ready until it is stopped; only a spent budget lets the other one run.
         let greedy = |kind: usize| async move {
             let stop = Signal::new();
             let stopper = stop.clone();

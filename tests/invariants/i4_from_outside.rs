@@ -1,8 +1,9 @@
-//! I4, for what comes from outside, by the injector: it waits for few polls, however long these are, and leaves the tasks of the
-//! worker half of the polls, however much of it there is. Tasks that wait there together take turns in their order.
+//! I4, for tasks from outside, which come by the injector: they wait for few polls, however long these are, and leave
+//! the worker's own tasks half of the polls, however many they are. Tasks that wait in the injector together take turns
+//! in their order.
 //!
-//! Mutations that these tests are for: a turn for the injector that is bounded in ticks only; a lone task that yields past it;
-//! injected tasks put on the LIFO lane, or behind those that have yielded; a turn at every tick.
+//! Mutations that these tests are for: a turn for the injector that is bounded in ticks only; a lone task that yields
+//! past it; injected tasks put on the LIFO lane, or behind those that have yielded; a turn at every tick.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -13,8 +14,8 @@ use parking_lot::Mutex;
 use rt::runtime::{Builder, Handle, Runtime};
 use rt_test_util::*;
 
-/// Spawns from outside, has nothing run before all of it is spawned, and then drives the runtime until a task is done that
-/// was spawned last.
+/// Spawns from outside, has nothing run before all of it is spawned, and then drives the runtime until a task is done
+/// that was spawned last.
 fn spawn_together(runtime: &Runtime, spawn: impl FnOnce()) {
     let (gate, last) = (Gate::new(), Signal::new());
     let is_multi = runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::MultiThread;
@@ -135,7 +136,8 @@ impl Burners {
     }
 }
 
-/// Beside so many tasks that compute, how many of their polls others wait for that are spawned from outside, or woken, at most.
+/// Beside `tasks` tasks that compute: the most polls of theirs that a task spawned from outside waits for, and that a
+/// task woken from outside waits for.
 fn longest_waits(handle: &Handle, tasks: usize, by_hand: bool) -> (usize, usize) {
     let burners = Burners::default();
     for _ in 0..tasks {
@@ -169,7 +171,8 @@ fn longest_waits(handle: &Handle, tasks: usize, by_hand: bool) -> (usize, usize)
     });
     let mut woken = 0;
     for message in 1..=20 {
-        // On its one thread the task's poll is over when another one begins: who is woken in its poll has not come from outside.
+        // On its one thread the task's poll is over when another one begins. (A task that is woken in its poll does not
+        // come from outside.)
         let before = burners.polls();
         eventually(|| burners.polls() > before);
         messages.send(());
@@ -276,7 +279,7 @@ fn i4_what_comes_from_outside_has_its_turn_whatever_the_injectors_interval() {
                     .collect();
                 runtime.block_on(async {
                     let yielders: Vec<_> = yielders.into_iter().map(rt::spawn).collect();
-                    // Let them begin, so that nobody is without a task when the other one comes.
+                    // Let them begin, so that no worker is without a task when the other one comes.
                     yield_by_hand().await;
                     spawn_elsewhere(1, &ran);
                     for yielder in yielders {

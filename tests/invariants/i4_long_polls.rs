@@ -1,9 +1,10 @@
-//! I4, where polls are long, though not so long that they count as blocked: timers are looked after as soon as somebody
+//! I4, where polls are long, though not so long that they count as blocked: timers are served as soon as the monitor
 //! notices, and what they wake is not passed on from worker to worker.
 //!
-//! Mutations that these tests are for: a worker that is not told that nobody looks after the drivers, and learns how
-//! long its polls are only after `event_interval` of them; a task woken by a timer that is stolen onto a lane where it
-//! waits again; two workers with long polls that each take the other for missing; tasks left to others that have no turn.
+//! Mutations that these tests are for: a worker that is not told that the drivers are not served, and learns how long
+//! its polls are only after `event_interval` of them; a task woken by a timer that is stolen onto a lane where it
+//! waits again; two workers with long polls that each take the other for missing; tasks left to others that have no
+//! turn.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -14,7 +15,7 @@ use rt::runtime::{Builder, Runtime};
 use rt::task::JoinHandle;
 use rt_test_util::*;
 
-/// Tasks that compute for so long at each poll, and count their polls, until they are told to end.
+/// Tasks that compute for a time at each poll, and count their polls, until they are told to end.
 #[derive(Clone, Default)]
 struct Burners {
     polls: Arc<AtomicUsize>,

@@ -1,7 +1,7 @@
 //! I4, beyond the lanes: the main future, timers and sockets also have their turn, whatever the tasks do.
 //!
-//! Mutations that these tests are for: a `block_on` loop that runs tasks until there are none; a worker that looks after
-//! the drivers only when it is idle.
+//! Mutations that these tests are for: a `block_on` loop that runs tasks until there are none; a worker that looks
+//! after the drivers only when it is idle.
 
 use std::io;
 use std::sync::Arc;

@@ -179,7 +179,7 @@ fn leave_tasks_everywhere(runtime: &Runtime, drops: &Drops) -> Vec<JoinHandle<()
             rt::task::yield_now().await;
         }
     });
-    // Woken, with nobody to poll them but workers that are about to stop.
+    // Woken, with only workers to poll them that are about to stop.
     wakers.lock().drain(..).for_each(Waker::wake);
     tasks.extend((0..30).map(|n| runtime.spawn(make(n % 6))));
     tasks

@@ -97,7 +97,7 @@ fn i5_an_output_that_panics_when_dropped_hurts_nobody() {
                 rt::task::yield_now().await;
             }
         });
-        // Complete, and the handle dropped: that drops the output, in whoever's hands that is.
+        // Complete, and the handle dropped: that drops the output, and may panic here.
         for _ in 0..20 {
             let drops = drops.clone();
             let task = runtime.spawn(async move { Bomb::new(&drops) });

@@ -1,8 +1,8 @@
 //! I6: no timer fires early, and all fire: by the real clock and by a paused one.
 //!
 //! Mutations that these tests are for: a deadline rounded down to a tick; a level of the wheel that is emptied one slot
-//! early, or skipped; a shard that nobody looks at; a timer set while the driver sleeps for longer that does not wake
-//! it.
+//! early, or skipped; a shard that is never looked at; a timer set while the driver sleeps for longer that does not
+//! wake it.
 
 use std::sync::Arc;
 use std::thread;

@@ -299,7 +299,7 @@ fn i7_a_waker_may_block_that_a_timer_or_a_socket_calls() {
     assert!(accept.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     drop(guard);
     let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    // Both wakers block, one after the other or at once; the second only if somebody else attends the drivers.
+    // Both wakers block, one after the other or at once; the second only if another worker has taken the drivers.
     gate.wait_for(2);
     let opening = runtime.spawn(async move {
         rt::time::sleep(Duration::from_millis(1)).await;

@@ -4,8 +4,9 @@
 //! A thread that wakes up, for whatever reason, gives its processor up again when it goes back to sleep, which counts
 //! as a voluntary context switch. The test runs in a process of its own, so that all threads are its own.
 //!
-//! Mutations that this is for: a monitor that samples for ever, or goes on sleeping when a worker is back from `block_in_place`; a
-//! parker with a timeout; a driver that polls; a worker that searches while there is nothing to find.
+//! Mutations that this is for: a monitor that samples for ever, or goes on sleeping when a worker is back from
+//! `block_in_place`; a parker with a timeout; a driver that polls; a worker that searches while there is nothing to
+//! find.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -53,7 +54,8 @@ fn warm_up(runtime: &Runtime) {
     });
 }
 
-/// Waits until nothing has happened for longer than the monitor goes on sampling; then nothing must happen for a second.
+/// Waits until nothing has happened for longer than the monitor goes on sampling; then nothing must happen for a
+/// second.
 fn assert_idle(what: &str, threads: RangeInclusive<usize>) {
     let mut before = accounts();
     loop {
@@ -70,8 +72,8 @@ fn assert_idle(what: &str, threads: RangeInclusive<usize>) {
     assert_eq!(accounts(), before, "{what}: a thread was up in the last second (switches, CPU ticks)");
 }
 
-/// Runs `check` while `workers` workers are in `block_in_place`. Each worker, when it is back, must be watched again: it
-/// blocks on a task that only its own lanes hold.
+/// Runs `check` while `workers` workers are in `block_in_place`. Each worker, when it is back, must be watched again:
+/// it blocks on a task that only its own lanes hold.
 fn rest_beside_blocking(runtime: &Runtime, workers: usize, check: impl FnOnce()) {
     let blockers: Vec<_> = (0..workers)
         .map(|_| {

@@ -1,8 +1,8 @@
 //! The promises, one by one: `ARCHITECTURE.md` lists them. A test's name begins with the promise that it is for.
 //!
 //! Two promises have more tests elsewhere. I5, that nothing leaks, needs an allocator of its own: `tests/leaks`. What
-//! concerns blocked workers beyond I7 is in `tests/blocked`. I8 and the thousand runtimes of I10 look at a whole process,
-//! and have one to themselves.
+//! concerns blocked workers beyond I7 is in `tests/blocked`. I8 and the thousand runtimes of I10 look at a whole
+//! process, and have one to themselves.
 
 #[cfg(target_os = "linux")]
 mod i10_many_runtimes;

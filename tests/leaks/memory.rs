@@ -20,8 +20,8 @@ use rt_test_util::*;
 
 use crate::allocator::{allocations, live_bytes};
 
-/// How much the live memory grows over this number of rounds: the least growth of three such series, after one series to
-/// warm up. A buffer grows in one of them, and garbage waits for its collector; a leak shows in all three.
+/// How much the live memory grows over this number of rounds: the least growth of three such series, after one series
+/// to warm up. A buffer grows in one of them, and garbage waits for its collector; a leak shows in all three.
 fn growth(rounds: usize, mut round: impl FnMut()) -> isize {
     (0..rounds).for_each(|_| round());
     let mut least = isize::MAX;
@@ -74,8 +74,8 @@ fn thousand_tasks(runtime: &Runtime) {
     thread::scope(|scope| _ = scope.spawn(|| drop(outside)));
 }
 
-/// Makes more tasks than a runtime keeps memory for when they are dead (12 MiB). They end in another order than they were
-/// made in, so that the cells that are kept lie in all blocks.
+/// Makes more tasks than a runtime keeps memory for when they are dead (12 MiB). They end in another order than they
+/// were made in, so that the cells that are kept lie in all blocks.
 async fn many_that_die_in_disorder() {
     const TASKS: usize = 100_000;
     let mut tasks: Vec<_> = (0..TASKS).map(|_| Some(rt::spawn(pending::<()>()))).collect();
@@ -86,8 +86,8 @@ async fn many_that_die_in_disorder() {
     }
 }
 
-/// Makes tasks from outside (24 MiB) whose cells are too large to be kept for new ones, and too small for a box each. All
-/// are alive at once, then all die, and no more are spawned.
+/// Makes tasks from outside (24 MiB) whose cells are too large to be kept for new ones, and too small for a box each.
+/// All are alive at once, then all die, and no more are spawned.
 fn many_large_ones_from_outside(runtime: &Runtime) {
     const LARGE: usize = 12 << 10;
     let task = |large: [u8; LARGE]| async move {
@@ -163,9 +163,9 @@ fn i5_memory_returns() {
     in_own_process(|| {
         entering_takes_no_memory(&current());
         for (name, runtime) in [("one thread", current()), ("two workers", multi(2))] {
-            // 250,000 tasks each time, a million for both: one in sixty that is not freed is too many. The slack is larger
-            // here, because crossbeam-epoch keeps bags of up to 64 buffers for each thread, and the workers' share of the
-            // tasks varies.
+            // 250,000 tasks each time, a million for both: one in sixty that is not freed is too many. The slack is
+            // larger here, because crossbeam-epoch keeps bags of up to 64 buffers for each thread, and the workers'
+            // share of the tasks varies.
             let grown = growth(125, || thousand_tasks(&runtime));
             println!("{name}: {grown} bytes more after 125,000 tasks");
             assert!(grown < 64 * SLACK, "{name}: {grown} bytes more after 125,000 tasks");

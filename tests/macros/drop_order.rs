@@ -1,5 +1,5 @@
-//! In which order the macros drop what they were given. It is that in which it is written, as with Tokio's macros, so that
-//! what a later future lends to an earlier one stays until the end.
+//! In which order the macros drop what they were given. It is that in which it is written, as with Tokio's macros, so
+//! that what a later future lends to an earlier one stays until the end.
 
 use super::*;
 

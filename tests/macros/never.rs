@@ -1,5 +1,5 @@
-//! Futures that never end, in a program that allows no warnings: there is code in the expansions that is never reached, and
-//! none of it is the user's concern.
+//! Futures that never end, in a program that allows no warnings: there is code in the expansions that is never reached,
+//! and none of it is the user's concern.
 
 #![deny(warnings)]
 

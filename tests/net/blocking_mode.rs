@@ -1,7 +1,8 @@
-//! Sockets in blocking mode: their operations would block the worker, so they are refused, whoever has put them into it.
+//! Sockets in blocking mode: their operations would block the worker, so they are refused, also when the mode was
+//! changed later.
 //!
-//! Mutations that these tests are for: one of the ways on which a socket comes from outside does not ask; a socket of ours is not
-//! asked though its descriptor was lent.
+//! Mutations that these tests are for: one of the ways on which a socket comes from outside does not ask; a socket of
+//! ours is not asked though its descriptor was lent.
 
 use std::io::ErrorKind;
 use std::net::{TcpListener as StdListener, TcpStream as StdStream};

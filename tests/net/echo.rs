@@ -1,5 +1,5 @@
 //! An echo server under random sizes, many connections and abrupt closes: every byte comes back, in order, or the
-//! connection ends with an error; nobody waits for ever.
+//! connection ends with an error; no task waits for ever.
 //!
 //! Mutations that these tests are for: readiness that is cleared although an event came meanwhile (a hang); an event
 //! delivered to the token's next owner; a write that is taken for complete.

@@ -102,7 +102,7 @@ fn a_connection_refused_is_the_systems_error() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
-            // A port that was free a moment ago, bound (so that nobody else gets it) and not listened on.
+            // A port that was free a moment ago, bound (so that no other program gets it) and not listened on.
             let taken = TcpSocket::new_v4().unwrap();
             taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
             let error = TcpStream::connect(taken.local_addr().unwrap()).await.unwrap_err();

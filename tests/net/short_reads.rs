@@ -1,4 +1,4 @@
-//! Reads that run short with more behind them: nobody waits for what is already there.
+//! Reads that run short with more behind them: no read waits for what is already there.
 //!
 //! In each test all bytes are in the kernel before the first read, so no event will come for those that the read
 //! leaves. A reader that takes the short read for the last one hangs, and the watchdog ends it.
@@ -56,7 +56,7 @@ fn send_around_a_mark(stream: &mut StdStream) {
     stream.write_all(b"BBBB").unwrap();
 }
 
-/// Reads so many bytes, in all the ways that there are, each with room for more than will come.
+/// Reads `wanted` bytes, in all the ways that there are, each with room for more than will come.
 async fn read_in_turns(stream: &mut TcpStream, wanted: usize) -> Vec<u8> {
     let mut got = Vec::new();
     let mut buffer = [0; 64];
@@ -312,7 +312,7 @@ fn a_stream_that_others_know_carries_more_than_the_system_holds() {
     });
 }
 
-/// A listener, as somebody else's, and a connection to it. `None` if the system does not have the protocol.
+/// A listener of a foreign library, and a connection to it. `None` if the system does not have the protocol.
 fn foreign_listener(protocol: Option<Protocol>) -> Option<(TcpListener, StdStream)> {
     let socket = || Socket::new(Domain::IPV4, Type::STREAM, protocol).ok();
     let (listener, theirs) = (socket()?, socket()?);
@@ -370,7 +370,7 @@ fn what_is_left_below_the_low_water_mark() {
     on_each_runtime(|runtime| {
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            // The stream inherits it, and is known to nobody.
+            // The stream inherits it, and is not shared.
             set_low_water(&listener, 64);
             let mut theirs = StdStream::connect(listener.local_addr().unwrap()).unwrap();
             theirs.set_nodelay(true).unwrap();

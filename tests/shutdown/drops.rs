@@ -164,7 +164,7 @@ fn futures_may_set_timers_and_open_sockets_when_they_are_dropped() {
         for _ in 0..5 {
             let outcomes = outcomes.clone();
             leave(&runtime, move || {
-                // The drivers are still there, or say that they are not; nobody will ever poll these again.
+                // The drivers are still there, or say that they are not; these will never be polled again.
                 let mut sleep = Box::pin(rt::time::sleep(Duration::from_secs(3600)));
                 let mut bind = Box::pin(TcpListener::bind("127.0.0.1:0"));
                 let mut cx = std::task::Context::from_waker(Waker::noop());
@@ -227,7 +227,7 @@ fn peers_of_sockets_that_shutdown_drops_see_the_end_of_the_stream() {
                 })
             })
             .collect();
-        // A current-thread runtime needs somebody to drive it while the peers accept.
+        // A current-thread runtime needs a thread that drives it while the peers accept.
         let accepting = peers.spawn(async move {
             let mut streams = Vec::new();
             for _ in 0..5 {

@@ -86,7 +86,7 @@ fn two_runtimes_whose_tasks_own_each_other_end_when_one_of_these_does() {
             });
             end.set();
             eventually(|| kept.is_finished() && ends.is_finished());
-            // Whoever waits for nothing leaves the rest to come to its end by itself.
+            // A shutdown that waits for nothing leaves the rest to end by itself.
             eventually(|| of_one.metrics().num_alive_tasks() + of_other.metrics().num_alive_tasks() == 0);
             drops.assert_all();
             assert!(current().block_on(of_one.spawn(async {})).unwrap_err().is_cancelled());

@@ -1,8 +1,8 @@
-//! What is begun after the end, through a handle that is left: each thing says at once that there is nobody to do it.
-//! And descriptors, which outlive their runtime like sockets.
+//! What is begun after the end, through a handle that is left: each operation says at once that there is no runtime to
+//! do it. And descriptors, which outlive their runtime like sockets.
 //!
-//! Mutations that these tests are for: a driver that still takes registrations when nobody delivers any more; a job
-//! that is queued where no thread comes by; a registration that is not given back.
+//! Mutations that these tests are for: a driver that still takes registrations when no events are delivered any more; a
+//! job that is queued where no thread comes by; a registration that is not given back.
 
 use std::future::{pending, ready};
 use std::io::{Read, Write};
@@ -177,7 +177,7 @@ fn all_waiters_for_a_descriptor_on_other_runtimes_are_told_of_the_end() {
                 other.spawn(async move {
                     let mut readable = Box::pin(fd.readable());
                     assert!(poll_once(readable.as_mut()).await.is_pending());
-                    // (Counted by whoever looks for the others.)
+                    // (Only to be counted as a waiter.)
                     let mut told = std::pin::pin!(tell.wait());
                     assert!(poll_once(told.as_mut()).await.is_pending());
                     readable.await.is_err()

@@ -1,4 +1,4 @@
-//! The end of a runtime, what outlives it, and what happens to those who use it wrongly.
+//! The end of a runtime, what outlives it, and what a wrong use of it leads to.
 
 mod drops;
 mod ends;

@@ -2,7 +2,7 @@
 //! crashes.
 //!
 //! Mutations that these tests are for: a waker that does not keep the memory it points to; a wake that queues a task
-//! with nobody left to take it; a driver that closes without telling those who wait.
+//! when no worker is left to take it; a driver that closes without waking its waiters.
 
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};

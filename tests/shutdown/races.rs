@@ -2,7 +2,7 @@
 //! answer, and no future is polled once the end is over.
 //!
 //! Mutations that these tests are for: a spawn between the last look at a list and its closing; a caller of `block_on`
-//! that takes a core which nobody waits for any more; a wake that queues a task after the queues were emptied.
+//! that takes a core which no thread waits for any more; a wake that queues a task after the queues were emptied.
 
 use std::future::{Future, pending};
 use std::pin::Pin;
@@ -48,14 +48,14 @@ struct World {
     handle: Handle,
     drops: Drops,
     stop: AtomicBool,
-    /// The end is over: whoever is polled now is polled too late.
+    /// The end is over: a poll from now on is too late.
     over: AtomicBool,
     too_late: AtomicUsize,
     calls: AtomicUsize,
     wakers: Mutex<Vec<Waker>>,
 }
 
-/// Leaves its waker to everybody, waits for ever, and minds being polled after the end.
+/// Puts its waker into the world's list, waits for ever, and counts the polls after the end.
 struct Watchful(Arc<World>, #[allow(dead_code)] Token);
 
 impl Watchful {
@@ -205,8 +205,8 @@ fn quiet() {
     });
 }
 
-/// Finished tasks whose handles go while their lists are closed: each comes home in time, or is freed where it is. (What
-/// the owner of a list does too late to their memory, ThreadSanitizer sees here.)
+/// Finished tasks whose handles go while their lists are closed: each comes home in time, or is freed where it is.
+/// (What the owner of a list does too late to their memory, ThreadSanitizer sees here.)
 #[test]
 fn handles_of_finished_tasks_go_beside_the_end() {
     let _watchdog = watchdog();

@@ -1,4 +1,4 @@
-//! Shutdown while everybody is busy: spawning, waking, blocking, waiting in `block_on`, dropping things that spawn.
+//! Shutdown while all threads are busy: spawning, waking, blocking, waiting in `block_on`, dropping things that spawn.
 //!
 //! Mutations that these tests are for: a spawn after the last look at the lists (a future that is never dropped); a
 //! queue that is filled after it was emptied; a caller of `block_on` that sleeps through the end.

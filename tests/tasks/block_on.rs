@@ -1,8 +1,8 @@
 //! `block_on`: from many threads, inside blocking jobs, with futures that are not `Send`.
 //!
 //! Mutations that these tests are for: a caller without a guest slot that is never woken; a current-thread core that is
-//! put down and not picked up by the next caller; a guest that leaves its tasks on lanes that nobody looks at; tasks that were
-//! spawned before the first `block_on` and lose their place in the line.
+//! put down and not picked up by the next caller; a guest that leaves its tasks on lanes that no thread looks at; tasks
+//! that were spawned before the first `block_on` and lose their place in the line.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -99,7 +99,7 @@ fn a_waiting_caller_takes_over_the_core_of_a_current_thread_runtime() {
                 }
             });
             eventually(|| arrived.load(SeqCst) == 1);
-            // Needs somebody to run its task after the first one has left.
+            // Needs a thread that runs its task after the first one has left.
             let (tell, wait, runtime) = (arrived.clone(), leave.clone(), &runtime);
             let second = scope.spawn(move || {
                 runtime.block_on(async {
@@ -149,7 +149,7 @@ fn the_drivers_are_not_left_alone_by_a_caller_that_goes() {
     let runtime = multi(1);
     for _ in 0..20 {
         let sleepers = runtime.block_on(async {
-            // This thread waits in the drivers for the first sleep, as likely as not; nobody does for the second.
+            // This thread waits in the drivers for the first sleep, as likely as not; no thread does for the second.
             rt::time::sleep(Duration::from_millis(1)).await;
             [rt::spawn(rt::time::sleep(Duration::from_millis(2)))]
         });

@@ -1,8 +1,8 @@
-//! Guards of `Handle::enter` that are forgotten, kept, or dropped in whatever order: each task, job and hook runs in its
-//! own runtime all the same.
+//! Guards of `Handle::enter` that are forgotten, kept, or dropped in any order: each task, job and hook runs in
+//! its own runtime all the same.
 //!
-//! Mutations that these tests are for: a poll, a job, a hook or a waker after which nobody restores the current runtime;
-//! a guard that restores what was current when it was made.
+//! Mutations that these tests are for: a poll, a job, a hook or a waker after which nothing restores the current
+//! runtime; a guard that restores what was current when it was made.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -117,7 +117,7 @@ fn forgotten_in_a_task_that_panics_and_in_one_that_is_dropped() {
         assert!(pair.own.block_on(task).unwrap_err().is_cancelled());
         pair.assert_restored();
 
-        // An output that nobody wants.
+        // An output that is not taken.
         drop(pair.own.spawn(async move { Forgets(other) }));
         pair.assert_restored();
 

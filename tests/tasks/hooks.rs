@@ -1,8 +1,8 @@
 //! The hooks and names of threads, their stacks, and the events of tasks.
 //!
 //! Mutations that these tests are for: a hook that is left out, called twice, or on the wrong thread; a park without an
-//! unpark; a stack size or a name that is not passed on; a hook's panic that takes the thread with it; a look at the drivers
-//! left out by a thread that comes to no sleep.
+//! unpark; a stack size or a name that is not passed on; a hook's panic that takes the thread with it; a look at the
+//! drivers left out by a thread that comes to no sleep.
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};

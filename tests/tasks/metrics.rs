@@ -83,7 +83,7 @@ fn totals_are_the_sum_of_the_workers_and_of_those_outside() {
     assert!(metrics.worker(3).is_none() && metrics.worker_queue_depth(3).is_none());
     let workers: Vec<_> = (0..3).map(|worker| metrics.worker(worker).unwrap()).collect();
     let totals = metrics.totals();
-    // The first came from outside; nobody was in `block_on`.
+    // The first came from outside; no thread was in `block_on`.
     assert_eq!(workers.iter().map(|worker| worker.spawns).sum::<u64>() + 1, totals.spawns);
     assert_eq!(workers.iter().map(|worker| worker.completions).sum::<u64>(), totals.completions);
     assert_eq!(workers.iter().map(|worker| worker.polls).sum::<u64>(), totals.polls);
@@ -205,6 +205,6 @@ fn an_idle_runtime_counts_nothing_more() {
         let now = metrics.totals();
         std::mem::replace(&mut before, now) == now
     });
-    // A scheduler in which somebody is always searching, or parks over and over, does not get here.
+    // A scheduler in which a worker is always searching, or parks over and over, does not get here.
     assert_eq!(metrics.totals().spawns, 1);
 }

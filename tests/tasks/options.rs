@@ -1,7 +1,7 @@
 //! Each option of the builder at its ends: it is refused in words, or the runtime works.
 //!
-//! Mutations that these tests are for: a sum or a product that overflows; memory asked for by an option; a limit of zero
-//! that stops everything.
+//! Mutations that these tests are for: a sum or a product that overflows; memory asked for by an option; a limit of
+//! zero that stops everything.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Panics of user code: each stays with its task, keeps its payload, and hurts nobody else. (Those of drops are with
+//! Panics of user code: each stays with its task, keeps its payload, and hurts nothing else. (Those of drops are with
 //! I5.)
 //!
 //! Mutations that these tests are for: a call of user code outside of `catch_unwind`; a payload that is dropped, or
@@ -90,7 +90,7 @@ fn a_panic_of_the_main_future_reaches_the_caller_and_leaves_the_runtime_usable()
             let count = alive.clone();
             let result = catch_unwind(AssertUnwindSafe(|| {
                 runtime.block_on(async {
-                    // Left on the lanes of the caller, who goes away.
+                    // Left on the lanes of the caller, which then leaves.
                     rt::spawn(async move {
                         yield_by_hand().await;
                         count.fetch_add(1, SeqCst)

@@ -15,7 +15,7 @@ const CONNECTIONS: usize = 20_000;
 const CLIENTS: usize = 50;
 const MESSAGE: usize = 64;
 
-/// Ends of a connection that somebody may well be told of.
+/// Asserts that the connection went well, or ended in a way that may be told.
 fn assert_an_end(outcome: io::Result<()>) {
     if let Err(error) = outcome {
         let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
@@ -79,7 +79,7 @@ fn twenty_thousand_connections_that_end_abruptly_leave_nothing_behind() {
             let runtime = make();
             let (metrics, idle) = (runtime.metrics(), descriptor_count());
             runtime.block_on(async {
-                // Several addresses: one cannot have so many connections that have ended a moment ago.
+                // Several addresses: one runs out of ports, because those of ended connections stay taken for a while.
                 let mut addresses = Vec::new();
                 let mut servers = Vec::new();
                 for host in 1..=8 {
@@ -98,7 +98,8 @@ fn twenty_thousand_connections_that_end_abruptly_leave_nothing_behind() {
                         rt::spawn(async move {
                             for n in (client..CONNECTIONS / 2).step_by(CLIENTS) {
                                 let outcome = converse(addresses[n / 8 % addresses.len()], n).await;
-                                // A whole conversation is one, whatever ends abruptly beside it.
+                                // A conversation that is meant to be whole is whole, although others beside it end
+                                // abruptly.
                                 assert!(outcome.is_ok() || n % 8 != 7, "{outcome:?}");
                                 assert_an_end(outcome);
                             }
@@ -112,13 +113,13 @@ fn twenty_thousand_connections_that_end_abruptly_leave_nothing_behind() {
                     server.abort();
                     assert!(server.await.unwrap_err().is_cancelled());
                 }
-                // Those who serve see the ends, and go.
+                // The tasks that serve see the ends, and end.
                 while metrics.num_alive_tasks() > 0 {
                     rt::task::yield_now().await;
                 }
             });
             assert_eq!((metrics.drivers().io_registered, descriptor_count()), (0, idle));
-            // (Whoever looks at its counters keeps some of it as well.)
+            // (The metrics keep a part of the runtime alive too.)
             drop((runtime, metrics));
             assert_eq!(descriptor_count(), before);
         }

@@ -1,5 +1,5 @@
-//! Connections that break: resets while somebody reads or writes, one direction that ends before the other, a peer that
-//! never reads. Whoever waits is told, and nobody else notices.
+//! Connections that break: resets during reads and writes, one direction that ends before the other, a peer that never
+//! reads. The tasks that wait for the connection get the error, and no others.
 //!
 //! Mutations that these tests are for: an error event that wakes one direction only; an end that is taken for
 //! readiness, and cleared, so that the next to read waits for ever; a half that is closed with the whole; a socket that
@@ -27,7 +27,7 @@ fn assert_broken<T: std::fmt::Debug>(outcome: std::io::Result<T>) {
     assert!(broken.contains(&kind), "{kind:?}");
 }
 
-/// Writes until there is no more room, and somebody has to wait for it. Gives the number of bytes.
+/// Writes until there is no more room, and a write has to wait for it. Gives the number of bytes.
 async fn fill(stream: &mut TcpStream) -> usize {
     let (mut written, piece) = (0, vec![7; 64 << 10]);
     loop {
@@ -249,7 +249,8 @@ fn connections_that_nobody_has_accepted_end_with_their_listener() {
     });
 }
 
-/// Closes a stream in each of the ways that there are: as a whole, by reference, and by its halves. It must be no error in any.
+/// Closes a stream in each of the ways that there are: as a whole, by reference, and by its halves. It must be no error
+/// in any.
 async fn close_in_all_ways(mut stream: TcpStream) -> TcpStream {
     stream.close().await.unwrap();
     (&stream).close().await.unwrap();

@@ -1,8 +1,9 @@
-//! What safe code can do to an `AsyncFd`'s descriptor: close it early, have the object change its mind, hand over numbers that are
-//! others'. Whoever does gets what they asked for; nobody else misses an event.
+//! What safe code can do to an `AsyncFd`'s descriptor: close it early, have the object name another one, hand over the
+//! numbers of others. The code that does so may lose its own events; no other registration misses one.
 //!
-//! Mutations that these tests are for: a registration that is taken out by what its object says at the end, or by a number that has got
-//! another holder; a holder that is noted though the poller has refused it; a descriptor in blocking mode that is let in.
+//! Mutations that these tests are for: a registration that is taken out by the number that its object names at the end,
+//! or by a number that has another holder by then; a holder that is noted though the poller has refused it; a
+//! descriptor in blocking mode that is let in.
 
 use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
@@ -20,7 +21,7 @@ use rt::net::{TcpListener, TcpStream};
 use rt::runtime::Runtime;
 use rt_test_util::*;
 
-/// An object that says whatever it is told to.
+/// An object that names the descriptor that it is told to name.
 #[derive(Debug)]
 struct Number(Cell<RawFd>);
 
@@ -131,7 +132,7 @@ fn numbers_of_other_descriptors_are_refused_and_stay_theirs() {
                     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
                 }
             }
-            // Who is refused does not become the holder: whoever was can let go of it.
+            // An object that is refused does not become the holder: the first one can still let go of the number.
             let (ours, _theirs) = nonblocking_pair();
             let fd = AsyncFd::new(ours).unwrap();
             AsyncFd::new(Number::new(fd.as_raw_fd())).unwrap_err();

@@ -43,7 +43,7 @@ fn furthest(mut from: Instant, go: impl Fn(&Instant, Duration) -> Option<Instant
     from
 }
 
-/// Sets a timer that is not due, lets everybody have a turn, and checks that it is still not.
+/// Sets a timer that is not due, lets all tasks have a turn, and checks that it is still not.
 async fn assert_waits(mut sleep: std::pin::Pin<&mut Sleep>) {
     for _ in 0..10 {
         assert!(poll_once(sleep.as_mut()).await.is_pending());
@@ -205,7 +205,7 @@ fn nothing_comes_due_by_a_clock_that_does_not_advance() {
         let mut ticks = interval(NANO);
         assert_eq!(ticks.tick().await, now);
         for _ in 0..1000 {
-            // Somebody is always ready to run, so time does not pass.
+            // Some task is always ready to run, so time does not pass.
             assert!(poll_once(soon.as_mut()).await.is_pending());
             assert!(poll_once(limit.as_mut()).await.is_pending());
             assert!(poll_once(pin!(ticks.tick())).await.is_pending());

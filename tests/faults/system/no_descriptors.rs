@@ -1,5 +1,5 @@
-//! No file descriptors are left (`EMFILE`): whoever asks for one is told, the runtime neither spins nor forgets what is
-//! waiting, and all goes on as soon as there are some again.
+//! No file descriptors are left (`EMFILE`): the caller that asks for one gets the error, the runtime neither spins nor
+//! forgets what is waiting, and all goes on as soon as there are some again.
 //!
 //! Mutations that these tests are for: readiness that is taken back after *any* error (a listener that never accepts
 //! again); a listener whose error is retried by the runtime itself, or reported by the poller over and over (a busy
@@ -20,7 +20,7 @@ use rt::runtime::{Builder, Handle};
 use rt::time::sleep;
 use rt_test_util::*;
 
-/// All descriptors that the process may have, so that nobody else gets one. Gives them back when dropped.
+/// All descriptors that the process may have, so that nothing else gets one. Gives them back when dropped.
 struct Hoard {
     held: Vec<File>,
     limits: (u64, u64),
@@ -71,7 +71,7 @@ async fn assert_quiet(what: &str) {
     let (events, polls) = (metrics.drivers().io_events - events, metrics.totals().driver_polls - polls);
     // Of those that have just been told of, some may still be under way.
     assert!(events <= 8, "{what}: {events} events of the poller");
-    // A few each time. Who goes round and round for a tenth of a second makes tens of thousands.
+    // A few each time. A thread that spins for a tenth of a second makes tens of thousands.
     assert!(polls < 2000, "{what}: the drivers were polled {polls} times");
 }
 
@@ -104,7 +104,7 @@ fn an_accept_without_descriptors_is_an_error_and_works_once_there_are_some() {
                 let registered = runtime.metrics().drivers().io_registered;
                 assert_eq!(registered, 1 + 4);
 
-                // Nobody tries, so nothing happens; who tries again is told again.
+                // With no accept nothing happens; each accept gets the error again.
                 assert_quiet("four connections that cannot be accepted").await;
                 for _ in 0..10 {
                     assert_emfile(listener.accept().await.unwrap_err());
@@ -208,7 +208,7 @@ fn servers_and_clients_that_have_to_share_too_few_descriptors_all_get_done() {
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 let address = listener.local_addr().unwrap();
                 let mut hoard = Hoard::of_all();
-                // Eight clients, and three descriptors for whoever serves them.
+                // Eight clients, and three descriptors for the server.
                 hoard.give_back(8 + 3);
                 let refused = refusals.clone();
                 let server = rt::spawn(async move {
@@ -225,7 +225,7 @@ fn servers_and_clients_that_have_to_share_too_few_descriptors_all_get_done() {
                         rt::spawn(async move {
                             let mut bytes = [0; 4];
                             socket.read_exact(&mut bytes).await.unwrap();
-                            // Not at once, so that those who are served keep the others from being accepted.
+                            // Not at once, so that clients that are served keep the others from being accepted.
                             sleep(Duration::from_millis(1)).await;
                             socket.write_all(&bytes).await.unwrap();
                         });
@@ -262,7 +262,7 @@ fn servers_and_clients_that_have_to_share_too_few_descriptors_all_get_done() {
     });
 }
 
-/// The tests above rest on this: that the limit holds for everybody in the process, and that what was refused is given
+/// The tests above rest on this: that the limit holds for the whole process, and that what was refused is given
 /// when it is lifted.
 #[test]
 fn a_hoard_leaves_nothing_and_gives_everything_back() {

@@ -2,8 +2,8 @@
 //! blocking jobs wait for the threads that there are, or are cancelled if there is none. Nothing hangs.
 //!
 //! Mutations that these tests are for: workers that wait for ever for one that never came; a failed start that leaves
-//! its thread counted (nobody would be summoned for the next job) or its job queued with nobody to come; a report that is
-//! lost, or left for the end of the runtime, because there was no thread for it either.
+//! its thread counted (nobody would be summoned for the next job) or its job queued with nobody to come; a report that
+//! is lost, or left for the end of the runtime, because there was no thread for it either.
 
 use std::fs;
 use std::io::{self, BufRead};
@@ -185,7 +185,7 @@ fn a_crowd_of_blocking_jobs_with_few_threads_to_be_had_all_come_to_an_end() {
                 }
                 run
             });
-            // There is room for two, so whoever found none was only ever one of those that came too early.
+            // There is room for two, so only jobs that came before the first thread found none.
             assert!(outcomes > 0 && runtime.metrics().num_blocking_threads() <= 2, "{outcomes} of 500 jobs ran");
             assert_eq!(runtime.metrics().blocking_queue_depth(), 0);
             drops.assert_all();

@@ -1,5 +1,5 @@
-//! A limit on processor time, of a control group or of one above it, is a limit on the workers that there are unless the
-//! program says otherwise. The test needs the right to make such groups, and two processors.
+//! A limit on processor time, of a control group or of one above it, is a limit on the workers that there are unless
+//! the program says otherwise. The test needs the right to make such groups, and two processors.
 //!
 //! Mutation that this test is for: a number of processors that only the process's own group has a say in.
 

@@ -219,7 +219,8 @@ fn what_the_caller_asks_for_is_refused_to_the_caller() {
     );
 }
 
-/// Whoever hands over a descriptor in blocking mode is told so, as a courtesy. It is not asked for more.
+/// A descriptor in blocking mode is refused to help the caller. If the mode cannot be read, that is no reason to
+/// refuse.
 #[test]
 fn descriptors_are_accepted_when_the_system_does_not_tell_their_mode() {
     in_own_process(|| {

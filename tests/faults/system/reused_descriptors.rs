@@ -1,5 +1,5 @@
-//! The number of a descriptor that has just been closed is the next one's, and so is its place in the driver's table.
-//! Events for the one that is gone, which may be under way at that moment, are nothing to its successor.
+//! The next descriptor gets the number of the one that has just been closed, and its place in the driver's table.
+//! Events for the old one, which may be under way at that moment, do not reach the new one.
 //!
 //! Mutations that these tests are for: an event delivered without a look at the generation; a place that is handed on
 //! with the flags, or the waiters, of its predecessor.
@@ -27,7 +27,7 @@ async fn assert_not_readable(fd: &AsyncFd<UnixStream>, what: &str) {
 }
 
 /// The poller knows what a descriptor stands for, and goes on reporting on that after the descriptor was closed, as
-/// long as there is a copy of it. That makes events for somebody who is gone as many as one likes.
+/// long as there is a copy of it. So the test can make any number of events for a registration that is gone.
 #[test]
 fn events_for_a_registration_that_is_gone_wake_nobody() {
     in_own_process(|| {
@@ -39,7 +39,7 @@ fn events_for_a_registration_that_is_gone_wake_nobody() {
                     let (number, copy) = (ours.as_raw_fd(), ours.try_clone().unwrap());
                     copy.set_nonblocking(true).unwrap();
                     let gone = AsyncFd::<RawFd>::with_interest(number, Interest::READABLE).unwrap();
-                    // Closed behind its back, so that nobody can take it out of the poller any more.
+                    // Closed without its knowledge, so that nothing can take it out of the poller any more.
                     drop(ours);
                     drop(gone);
 
@@ -69,8 +69,8 @@ fn a_new_descriptor_gets_no_event_of_the_old_one_that_had_its_number() {
     const CROWD: usize = 100;
     in_own_process(|| {
         on_each_runtime(|runtime| {
-            // A thread that writes to whatever it is handed, and hands it back: it must not close any meanwhile, for then
-            // those numbers would be used again.
+            // A thread that writes to whatever it is handed, and hands it back: it must not close any meanwhile, for
+            // then those numbers would be used again.
             let (crowds, to_write) = mpsc::channel::<Vec<UnixStream>>();
             let (written, back) = mpsc::channel();
             let writer = thread::spawn(move || {

@@ -1,5 +1,5 @@
 //! Signals that interrupt whatever the threads of the process are doing, thousands of times: nothing fails with
-//! `Interrupted`, no timer is early, and nobody hangs.
+//! `Interrupted`, no timer is early, and nothing hangs.
 //!
 //! Mutations that these tests are for: an interrupted wait that is taken for an error, for an event, or for the end of
 //! the time.
@@ -52,13 +52,13 @@ fn under_fire(f: impl FnOnce()) {
         scope.spawn(|| {
             while !over.load(SeqCst) {
                 shoot_at_all();
-                // Those who are shot at must get on as well.
+                // The threads that are hit must make progress too.
                 thread::sleep(Duration::from_micros(50));
             }
         });
         let _end = OnDrop(|| over.store(true, SeqCst));
         f();
-        // Those who wait for something that takes its time are hit while they wait.
+        // Threads that wait for something slow are hit while they wait.
         eventually(|| HANDLED.load(SeqCst) - before > 3000);
     });
 }

@@ -1,4 +1,4 @@
-//! Readiness that does not hold: somebody else was quicker, or the event meant nothing. The operation waits on, without
+//! Readiness that does not hold: another user was quicker, or the event meant nothing. The operation waits on, without
 //! going round and round, and gets what comes next.
 //!
 //! Mutations that these tests are for: *would block* handed to the caller of an operation that waits; readiness that is

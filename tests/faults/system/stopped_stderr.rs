@@ -1,8 +1,8 @@
-//! A stderr that does not take what is written to it: it is a pipe that is full and that nobody reads, or its lock is held by the task
-//! that is to be reported. Whoever writes there stands still; the runtime must not.
+//! A stderr that does not take what is written to it: it is a full pipe that is never read, or its lock is held by the
+//! task that is to be reported. A thread that writes there stands still; the runtime must not.
 //!
-//! Mutations that these tests are for: a report that is written by the monitor, or by whoever submits a blocking job; an end of a
-//! runtime that waits for a report.
+//! Mutations that these tests are for: a report that is written by the monitor, or by the thread that submits a
+//! blocking job; an end of a runtime that waits for a report.
 
 use std::io;
 use std::process::Stdio;
@@ -37,8 +37,8 @@ fn blocked(runtime: &Runtime, gate: &Gate) -> JoinHandle<()> {
     runtime.spawn(async move { gate.pass() })
 }
 
-/// Has more and more tasks block at once, each on a thread of its own. The first is counted in the first round, and reported at its
-/// end.
+/// Has more and more tasks block at once, each on a thread of its own. The first is counted in the first round, and
+/// reported at its end.
 fn help_comes_again_and_again(runtime: &Runtime) {
     for tasks in [4, 8, 16] {
         let gate = Gate::new();

@@ -1,7 +1,7 @@
 //! User code inside of `AsyncFd`: the object's own functions and its drop, and the operations on it.
 //!
 //! Mutations that these tests are for: a registration that is lost, or left in the poller, when the object panics; a
-//! place in the list of waiters that nobody gives back.
+//! place in the list of waiters that is never given back.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};

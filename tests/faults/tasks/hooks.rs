@@ -2,8 +2,8 @@
 //! should.
 //!
 //! Mutations that these tests are for: a hook outside of `catch_unwind`; a payload that is dropped outside of it; a
-//! thread that is not counted off because its last hook panicked; a frame that drops what it removes outside of it, or all
-//! at once.
+//! thread that is not counted off because its last hook panicked; a frame that drops what it removes outside of it, or
+//! all at once.
 
 use std::mem;
 use std::sync::Arc;
@@ -130,8 +130,8 @@ fn a_thread_whose_namer_panics_has_a_name_of_the_runtimes() {
     }
 }
 
-/// Runtimes that have been shut down, and of which nothing is left but these handles, and hooks that go off when they are
-/// dropped.
+/// Runtimes that have been shut down, and of which nothing is left but these handles, and hooks that go off when they
+/// are dropped.
 fn ended_with_bombs(drops: &Drops, blast: Blast) -> [Handle; 2] {
     [(); 2].map(|()| {
         let bomb = Bomb::of(blast, drops);
@@ -140,7 +140,7 @@ fn ended_with_bombs(drops: &Drops, blast: Blast) -> [Handle; 2] {
     })
 }
 
-/// Leaves the last counts of these runtimes to whoever ends the frame.
+/// Leaves the last counts of these runtimes to the end of the frame.
 fn forget_guards(of: [Handle; 2]) {
     of.into_iter().for_each(|handle| mem::forget(handle.enter()));
 }

@@ -1,8 +1,9 @@
-//! Values and hooks that use the runtime, or wait for it, when they are dropped or called: wherever that happens the runtime holds
-//! nothing that they could need.
+//! Values and hooks that use the runtime, or wait for it, when they are dropped or called. Wherever that happens, the
+//! runtime holds nothing that they could need.
 //!
-//! Mutations that these tests are for: a future, an output or a closure that is dropped under a lock, or while its task is not
-//! settled; an observer that is called by who has the drivers, or the core of a current-thread runtime, or while the monitor sleeps.
+//! Mutations that these tests are for: a future, an output or a closure that is dropped under a lock, or while its task
+//! is not settled; an observer that is called by the thread that has the drivers, or the core of a current-thread
+//! runtime, or while the monitor sleeps.
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -199,8 +200,8 @@ impl Trap {
     }
 }
 
-/// It is told not to; but if it does, only the thread that it is called on is held up. Above all not the drivers: a task that a timer or a
-/// socket has woken is told of when they have been given back.
+/// It is told not to; but if it does, only the thread that it is called on is held up. Above all not the drivers: a
+/// task that a timer or a socket has woken is told of when they have been given back.
 #[test]
 fn an_observer_that_waits_for_a_task_holds_up_its_own_thread_only() {
     let _watchdog = watchdog();
@@ -241,8 +242,8 @@ fn an_observer_that_waits_for_a_task_holds_up_its_own_thread_only() {
     }
 }
 
-/// When nothing has happened for a while the monitor sleeps, too. It must be up before a worker that gets up calls the observer: nobody
-/// else comes to the help of a worker that blocks.
+/// When nothing has happened for a while the monitor sleeps, too. It must be up before a worker that gets up calls the
+/// observer: nobody else comes to the help of a worker that blocks.
 #[test]
 fn an_observer_may_wait_for_a_task_when_all_threads_have_slept() {
     let _watchdog = watchdog();

@@ -1,5 +1,5 @@
-//! Tasks that go wrong, or to extremes: panics wherever user code runs, floods of wakes, futures of odd shapes. After each
-//! of them the runtime works as before, and other tasks are unhurt.
+//! Tasks that go wrong, or to extremes: panics wherever user code runs, floods of wakes, futures of odd shapes. After
+//! each of them the runtime works as before, and other tasks are unhurt.
 
 #[cfg(unix)]
 mod descriptors;

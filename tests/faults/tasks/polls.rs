@@ -1,8 +1,8 @@
-//! Panics in a task's own code: in its poll, in the drop of its future, of its output, and of what it threw. However the
-//! task ends, everything is dropped once, and its neighbours do not notice.
+//! Panics in a task's own code: in its poll, in the drop of its future, of its output, and of what it threw. However
+//! the task ends, everything is dropped once, and its neighbours do not notice.
 //!
-//! Mutations that these tests are for: a call of user code outside of `catch_unwind`; a drop that is tried again after it
-//! panicked; a budget or a place that a panic leaves changed.
+//! Mutations that these tests are for: a call of user code outside of `catch_unwind`; a drop that is tried again after
+//! it panicked; a budget or a place that a panic leaves changed.
 
 use std::future::Future;
 use std::pin::Pin;

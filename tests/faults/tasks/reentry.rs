@@ -1,8 +1,8 @@
-//! Wakers of other people's making, whose functions come back to what they are called from, or wait for the runtime: both must find
-//! no lock that is held for their sake.
+//! Foreign wakers, whose functions come back to what they are called from, or wait for the runtime:
+//! both must find no lock that is held for their sake.
 //!
-//! Mutations that these tests are for: a waker that is cloned, called or dropped under a lock: of a descriptor, a timer's shard, the
-//! blocking pool, the drivers; and one that is cloned although the same one is there already.
+//! Mutations that these tests are for: a waker that is cloned, called or dropped under a lock: of a descriptor, a
+//! timer's shard, the blocking pool, the drivers; and one that is cloned although the same one is there already.
 
 use std::future::{Future, pending};
 use std::io::{Read, Write};
@@ -57,7 +57,8 @@ impl Meddling {
     }
 
     fn waker(&self) -> Waker {
-        // SAFETY: the functions below keep RawWaker's contract: the data is an `Arc<Family>`, of which each waker owns one count.
+        // SAFETY: the functions below keep RawWaker's contract: the data is an `Arc<Family>`, of which each waker owns
+        // one count.
         unsafe { Waker::new(Arc::into_raw(self.0.clone()).cast(), &VTABLE) }
     }
 
@@ -243,7 +244,7 @@ fn connect(runtime: &Handle) -> Leaf {
     let _guard = runtime.enter();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, handle) = (listener.local_addr().unwrap(), runtime.clone());
-    // In the runtime whoever polls it.
+    // In the runtime's context, wherever it is polled.
     let mut connecting: Option<Pin<Box<dyn Future<Output = ()> + Send>>> = None;
     let touching = handle.clone();
     Leaf {

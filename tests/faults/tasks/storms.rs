@@ -109,7 +109,7 @@ fn storm(runtime: &Runtime) -> (usize, usize) {
             });
         }
         drop(waker);
-        // The last poll, too, comes from a wake: nobody looks after the task otherwise.
+        // The last poll, too, comes from a wake: no queue holds the task otherwise.
         runtime.block_on(task).unwrap();
     });
     (eye.polls.load(SeqCst), eye.violations.load(SeqCst))

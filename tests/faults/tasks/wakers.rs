@@ -1,5 +1,5 @@
-//! Wakers of other people's making, which panic when they are cloned, woken or dropped. Whoever polls with one may hear
-//! of it; the driver, the worker and the shutdown that come across it later go on, and so do all who wait beside it.
+//! Foreign wakers, which panic when they are cloned, woken or dropped. The panic may reach the code that polls with
+//! such a waker. The driver, the worker and the shutdown that wake or drop it later go on, and so do all other waiters.
 //!
 //! Mutations that these tests are for: a waker that is cloned half-way through a change; one that is called or dropped
 //! outside of `catch_unwind`, by a driver or in a drop (two such drops abort the process).

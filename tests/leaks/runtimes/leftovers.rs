@@ -1,4 +1,4 @@
-//! What is left of a runtime in the hands of others, and what they do with it afterwards.
+//! What others still hold of a runtime that has ended, and what they do with it.
 
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};

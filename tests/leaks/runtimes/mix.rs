@@ -65,7 +65,7 @@ fn end(runtime: Runtime, way: Way, other: &Runtime) -> bool {
             let task = handle.spawn(async move {
                 if way == Way::DropInATask { drop(runtime) } else { runtime.shutdown_background() }
             });
-            // On one thread, somebody has to drive it there.
+            // A current-thread runtime has to be driven here.
             let _ = handle.block_on(task);
         }
         Way::DropInAnOwnJob => {
@@ -170,7 +170,7 @@ pub(crate) fn round(seed: u64, beside: &Beside) {
         eventually(|| handle.metrics().num_blocking_threads() == 0);
         stop.store(true, SeqCst);
     });
-    // Those who do not wait may come here before the drivers are closed, which are the last to be.
+    // Where the end is not waited for, the drivers may still be open. They are closed last.
     eventually(|| handle.block_on(rt::net::TcpListener::bind("127.0.0.1:0")).is_err());
     let wakers = wakers.into_iter().chain(inbox.try_iter()).collect();
     Leftovers { handle, tasks, aborts, things: left }.use_up(&mut random, &life, &beside.other, wakers);

@@ -1,5 +1,5 @@
-//! Hundreds of runtimes, each with a bit of everything and ended in one way or another, leave nothing behind: no thread,
-//! no descriptor, no byte, and no future that is polled afterwards.
+//! Hundreds of runtimes, each with a bit of everything and ended in one way or another, leave nothing behind: no
+//! thread, no descriptor, no byte, and no future that is polled afterwards.
 //!
 //! Mutations that this is for: whatever keeps a runtime, a task or a thread after the end: a cycle; a queue that is
 //! filled once more; a task that is counted wrongly among the orphans; a blocking thread that is never told to end.
@@ -46,8 +46,8 @@ fn two_hundred_runtimes_of_all_kinds_leave_nothing_behind() {
     });
 }
 
-/// Has crossbeam-epoch free the buffers that the deques have retired. They wait in bags, two kilobytes each, until a thread
-/// advances the collector; with all threads gone nothing holds it up. (A bag or two always remain: those of the
+/// Has crossbeam-epoch free the buffers that the deques have retired. They wait in bags, two kilobytes each, until a
+/// thread advances the collector; with all threads gone nothing holds it up. (A bag or two always remain: those of the
 /// collector's own queue.)
 fn collect_garbage() {
     for _ in 0..1000 {

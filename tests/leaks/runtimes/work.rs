@@ -16,7 +16,7 @@ use rt_test_util::*;
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
 
-/// What is to be known of one runtime's life.
+/// What the tasks of one runtime share.
 #[derive(Clone)]
 pub(crate) struct Life {
     pub(crate) drops: Drops,
@@ -38,7 +38,7 @@ impl Life {
 /// How many kinds there are.
 pub(crate) const KINDS: u64 = 12;
 
-/// A future of some kind, that counts its drop and minds being polled after the end.
+/// A future of this kind, which counts its drop, and its polls after the end.
 pub(crate) fn task(kind: u64, life: &Life, handle: &Handle) -> Watched {
     let (life, handle) = (life.clone(), handle.clone());
     Watched { over: life.over.clone(), too_late: life.too_late.clone(), inner: Box::pin(of_kind(kind, life, handle)) }
@@ -64,7 +64,7 @@ impl Future for Watched {
 async fn of_kind(kind: u64, life: Life, handle: Handle) -> Token {
     let _token = life.drops.token();
     match kind {
-        // Done, with an output for somebody or nobody.
+        // Done, with an output that is taken or not.
         0 => return life.drops.token(),
         // Parked: for good, on a timer, a socket, a channel, another task.
         1 => pending().await,
@@ -93,7 +93,7 @@ async fn of_kind(kind: u64, life: Life, handle: Handle) -> Token {
             (0..200).for_each(|_| std::hint::spin_loop());
             rt::task::yield_now().await;
         },
-        // Woken from elsewhere, whenever they like.
+        // Woken by other threads at any time.
         8 => {
             let mut told = false;
             poll_fn(|cx| {
@@ -104,7 +104,7 @@ async fn of_kind(kind: u64, life: Life, handle: Handle) -> Token {
             })
             .await;
         }
-        // With a drop that has ideas of its own.
+        // With a drop that spawns, or panics.
         9 => {
             let _spawns = Spawns(2, life.drops.clone(), handle);
             pending().await
@@ -113,7 +113,7 @@ async fn of_kind(kind: u64, life: Life, handle: Handle) -> Token {
             let _bomb = Bomb::new(&life.drops);
             pending().await
         }
-        // Panics, but for that.
+        // Or panics.
         _ => {
             rt::task::yield_now().await;
             resume_unwind(Box::new(life.drops.token()));

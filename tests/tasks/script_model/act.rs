@@ -225,8 +225,8 @@ fn poll_join_handle(scope: &Scope<'_>) {
         },
     };
     let finished = handle.is_finished();
-    // Without budget the handle wakes the waker and does not look at the task, unless so many operations were refused in
-    // this poll that the budget is renewed.
+    // Without budget the handle wakes the waker and does not look at the task, unless so many operations were refused
+    // in this poll that the budget is renewed.
     let has_budget = coop::has_budget_remaining();
     let watched = Arc::new(Watched { waker: waker.clone(), woken: AtomicBool::new(false) });
     let waker = if has_budget { waker } else { Waker::from(watched.clone()) };

@@ -127,8 +127,8 @@ fn throw(of: usize, when: End) -> ! {
     resume_unwind(Box::new(Payload { of, when, alive: Box::new(true) }))
 }
 
-/// The payload of panics that the model catches, or that are dropped with no joiner to take them. Of no size, because the
-/// payload of a panic in the drop of a payload is leaked.
+/// The payload of panics that the model catches, or that are dropped with no joiner to take them. Of no size, because
+/// the payload of a panic in the drop of a payload is leaked.
 pub(super) struct Thrown;
 
 pub(super) fn throw_nothing_now_and_then() {

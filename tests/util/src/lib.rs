@@ -2,7 +2,7 @@
 //! count their drops, and panics.
 //!
 //! Tests say what must happen, in which order and how often; none says how fast. A test that waits for something that
-//! never happens is ended by its [`watchdog`], which is the only clock in here.
+//! never happens is ended by its [`watchdog()`], which is the only clock in here.
 //!
 //! ThreadSanitizer must see how threads hand things over. So the locks here are parking_lot's, not std's, and there is
 //! a [`scope`] in place of `std::thread::scope`.

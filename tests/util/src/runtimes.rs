@@ -14,8 +14,8 @@ pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// A multi-thread runtime with sockets and timers, and with spare workers switched off: many tests hold its workers at a
-/// [`Gate`](crate::Gate), and rely on it that no spare takes their place.
+/// A multi-thread runtime with sockets and timers, and with spare workers switched off: many tests hold its workers at
+/// a [`Gate`](crate::Gate), and rely on it that no spare takes their place.
 pub fn multi(workers: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(workers).enable_all().rescue_blocked(false).build().unwrap()
 }

@@ -15,8 +15,8 @@ pub fn eventually(mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// [`thread::scope`], with the one difference that ThreadSanitizer sees that the threads have ended. (std waits for them
-/// in a part that is not instrumented.)
+/// [`thread::scope`], with the one difference that ThreadSanitizer sees that the threads have ended. (std waits for
+/// them in a part that is not instrumented.)
 pub fn scope<'env, T>(run: impl for<'scope> FnOnce(Scope<'scope, 'env>) -> T) -> T {
     let ended = Arc::new(AtomicUsize::new(0));
     let result = thread::scope(|scope| run(Scope { scope, ended: Arc::clone(&ended) }));
