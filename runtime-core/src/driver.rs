@@ -2,10 +2,11 @@
 //!
 //! A worker with nothing to run waits in a [`Driver`]; anybody may end that wait through its [`Unpark`]. The facade
 //! stacks the timers on the I/O driver and hands the runtime one object, so this crate knows neither. Calls go through
-//! a vtable: they are made once per park or once per several dozen polls, never per wake.
+//! a vtable: once per park or once per several dozen polls, and once for each waker that the driver hands over.
 //!
-//! A driver must never block in [`Driver::poll`], and calls wakers through [`wake`] only, which keeps foreign code out
-//! of it. A panic of its own means that the runtime can wait for nothing any more, and ends the process.
+//! A driver must never block in [`Driver::poll`], and never calls a waker: it gives each to the [`WakeSink`] of the
+//! thread that has the driver. So no foreign code runs in it. A panic of its own means that the runtime can wait for
+//! nothing any more, and ends the process.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -20,31 +21,49 @@ use crate::task;
 
 /// What a worker waits on when it has nothing to run. Only one thread at a time holds it (`&mut self`).
 pub trait Driver: Send + 'static {
-    /// Waits for events, delivers what came, and returns whether anything came from outside (a timer that is
-    /// due does not). Returns early when unparked, also by an
-    /// [`Unpark::unpark`] that came before this call; may return early without cause. `None` waits without limit.
-    fn park(&mut self, timeout: Option<Duration>) -> bool;
+    /// Waits for events, gives the wakers concerned to `woken`, and returns whether anything came from outside (a timer
+    /// that is due does not). Returns early when unparked, also by an [`Unpark::unpark`] that came before this call;
+    /// may return early without cause. `None` waits without limit.
+    fn park(&mut self, timeout: Option<Duration>, woken: &mut dyn WakeSink) -> bool;
 
-    /// Delivers what is ready now, and returns whether any of it came from outside. Never blocks.
-    fn poll(&mut self) -> bool;
+    /// Gives to `woken` the wakers that are concerned by what is ready now, and returns whether any of that came from
+    /// outside. Never blocks.
+    fn poll(&mut self, woken: &mut dyn WakeSink) -> bool;
 
     /// Closes the driver: everything that waits on it is woken and finds an error. Called once, at shutdown; `park`
     /// and `poll` are not called afterwards.
-    fn shutdown(&mut self);
+    fn shutdown(&mut self, woken: &mut dyn WakeSink);
 }
 
-/// Calls a waker, from within [`Driver::park`] or [`Driver::poll`].
+/// Takes the wakers of those whom a driver wakes. The thread that has the driver supplies it.
 ///
-/// The waker of a task just queues that task. Any other is somebody else's code, which may block, panic, or call back
-/// into the runtime: on a worker it is kept until the driver has been given back, so that nobody else has to do without
-/// the driver meanwhile. Elsewhere it is called at once. A panic of it is contained either way.
+/// A worker queues the tasks of its runtime. Any other waker is somebody else's code, which may block, panic, or call
+/// back into the runtime: the worker calls it when it has given the driver back, so that nobody has to do without the
+/// driver meanwhile.
 ///
-/// The waker of a task of another runtime counts as somebody else's code if that runtime has an observer.
-pub fn wake(waker: Waker) {
-    let place = crate::context::place();
-    if place.only_queues(&waker) {
-        waker.wake();
-    } else if let Some(waker) = place.defer_wake(waker) {
+/// The driver holds no lock when it calls this, and keeps the order of its events. The functions do not panic, whatever
+/// the wakers do.
+pub trait WakeSink {
+    /// Takes the waker of a task that waited for something from outside, such as a socket.
+    fn event(&mut self, waker: Waker);
+
+    /// Takes the waker of a task whose timer is due. A task that asked to run at a certain time should not stand in
+    /// line behind a thousand sockets: such tasks have a line of their own, which is served more often than the
+    /// others.
+    fn timer(&mut self, waker: Waker);
+}
+
+/// Calls each waker at once, and contains its panic. For the end of a runtime, a clock that is moved by hand, and
+/// tests of drivers.
+#[derive(Debug)]
+pub struct WakeAtOnce;
+
+impl WakeSink for WakeAtOnce {
+    fn event(&mut self, waker: Waker) {
+        contain(|| waker.wake());
+    }
+
+    fn timer(&mut self, waker: Waker) {
         contain(|| waker.wake());
     }
 }
@@ -53,14 +72,6 @@ pub fn wake(waker: Waker) {
 /// somebody else's code.
 pub fn is_task_waker(waker: &Waker) -> bool {
     task::is_waker_of_task(waker)
-}
-
-/// Calls wakers, from within [`Driver::park`] or [`Driver::poll`], whose tasks have precedence.
-///
-/// For timers: a task that asked to run at a certain time should not stand in line behind a thousand sockets. Such
-/// tasks have a line of their own, which is served more often than the others.
-pub fn deliver_first(wake: impl FnOnce()) {
-    crate::context::place().deliver_first(wake);
 }
 
 /// Runs foreign code that must not take its caller down: calls a waker, or drops one. A panic of it has been reported
@@ -196,7 +207,7 @@ impl ThreadDriver {
 }
 
 impl Driver for ThreadDriver {
-    fn park(&mut self, timeout: Option<Duration>) -> bool {
+    fn park(&mut self, timeout: Option<Duration>, _woken: &mut dyn WakeSink) -> bool {
         match timeout {
             Some(timeout) => self.parker.park_timeout(timeout),
             None => self.parker.park(),
@@ -204,9 +215,9 @@ impl Driver for ThreadDriver {
         false
     }
 
-    fn poll(&mut self) -> bool {
+    fn poll(&mut self, _woken: &mut dyn WakeSink) -> bool {
         false
     }
 
-    fn shutdown(&mut self) {}
+    fn shutdown(&mut self, _woken: &mut dyn WakeSink) {}
 }

@@ -1,9 +1,11 @@
 //! Wakers on their way from a shard's wheel to their tasks.
 //!
-//! The firing thread takes a batch of them out under the lock and calls them after releasing it. A waker is foreign
-//! code: it may take long, set timers, or panic. None of that may reach the shard, the driver, or the wakers behind it.
+//! The firing thread takes a batch of them out under the lock and gives them to the scheduler after releasing it. What
+//! that does with a waker may take long, and may set timers. None of that may reach the shard.
 
 use std::task::Waker;
+
+use runtime_core::driver::WakeSink;
 
 /// How many timers fire under one hold of the lock: enough to make the lock cheap, few enough that a worker which sets
 /// a timer meanwhile waits for a microsecond at most.
@@ -29,8 +31,8 @@ impl WakeBatch {
         self.wakers.push(waker);
     }
 
-    /// Wakes all, oldest first. Not to be called under a lock.
-    pub(crate) fn wake_all(&mut self) {
-        self.wakers.drain(..).for_each(runtime_core::driver::wake);
+    /// Gives all away, oldest first. Not to be called under a lock.
+    pub(crate) fn give_to(&mut self, woken: &mut dyn WakeSink) {
+        self.wakers.drain(..).for_each(|waker| woken.timer(waker));
     }
 }

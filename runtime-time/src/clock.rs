@@ -13,6 +13,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use runtime_core::context::{self, Flavor};
+use runtime_core::driver::WakeAtOnce;
 
 use crate::batch::WakeBatch;
 use crate::handle::Handle;
@@ -80,7 +81,7 @@ pub fn resume() {
     let handle = handle_of_movable_clock("resume");
     assert!(handle.shared().clock.resume(), "time is not paused");
     // Nobody looks there while the clock runs.
-    handle.shared().next_turn.end(&mut WakeBatch::new());
+    handle.shared().next_turn.end(&mut WakeBatch::new(), &mut WakeAtOnce);
     handle.shared().clock_changed();
 }
 
@@ -151,7 +152,7 @@ impl Future for Advance {
         assert!(shared.clock.advance(self.duration), "cannot advance the clock beyond the end of time");
         // Even without timers that wait: sleeps that were never polled are to see it.
         shared.look_at_clock();
-        handle.fire_due(&mut WakeBatch::new());
+        handle.fire_due(&mut WakeBatch::new(), &mut WakeAtOnce);
         self.has_moved = true;
         shared.next_turn.wait(cx.waker().clone());
         // The driver may be waiting already, without a limit, because the clock must not move by itself.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runtime_core::clock::Clock;
-use runtime_core::driver::{self, Unpark};
+use runtime_core::driver::{self, Unpark, WakeSink};
 
 use crate::batch::WakeBatch;
 pub use crate::handle::Handle;
@@ -78,7 +78,7 @@ impl Driver {
     }
 
     /// Waits for real: until the next deadline, the limit, or an event.
-    fn park_running(&mut self, limit: Option<Duration>) -> bool {
+    fn park_running(&mut self, limit: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
         let shared = self.handle.shared();
         let not_before = self.crowd_at.map_or(0, |crowd_at| crowd_at.saturating_add(GAP));
         let next = shared.begin_wait(|| self.handle.earliest().max(not_before));
@@ -91,23 +91,23 @@ impl Driver {
             let until = shared.ticks.until(next, now).min(LONGEST_WAIT);
             Some(limit.map_or(until, |limit| limit.min(until)))
         };
-        let delivered = self.inner.park(timeout);
+        let delivered = self.inner.park(timeout, woken);
         shared.end_wait();
         delivered
     }
 
     /// Waits while the clock stands still, or moves it.
     #[cold]
-    fn park_paused(&mut self, limit: Option<Duration>) -> bool {
+    fn park_paused(&mut self, limit: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
         let shared = self.handle.shared();
         let next = shared.begin_wait(|| self.handle.earliest());
         let (_, now) = shared.look_at_clock();
         // A caller that gives no time at all only polls, and is not idle.
         let idle = limit != Some(Duration::ZERO);
         let delivered = if next <= now || shared.next_turn.is_awaited() {
-            self.inner.park(Some(Duration::ZERO))
+            self.inner.park(Some(Duration::ZERO), woken)
         } else if next != NEVER && idle && shared.clock.can_auto_advance() {
-            let delivered = self.inner.park(Some(Duration::ZERO));
+            let delivered = self.inner.park(Some(Duration::ZERO), woken);
             // Whatever woke somebody comes first. `next` may be the deadline of a timer that was cancelled: nobody
             // waits for that one.
             if !delivered && !shared.take_was_woken() && shared.clock.can_auto_advance() {
@@ -120,25 +120,21 @@ impl Driver {
             }
             delivered
         } else {
-            self.inner.park(limit)
+            self.inner.park(limit, woken)
         };
         shared.end_wait();
         delivered
     }
-
-    /// Fires what is due. Returns the present tick, if it had to be known, and how many timers were taken out.
-    fn fire(&mut self) -> Option<(u64, u64)> {
-        let mut fired = None;
-        driver::deliver_first(|| fired = self.handle.fire_due(&mut self.batch));
-        fired
-    }
 }
 
 impl driver::Driver for Driver {
-    fn park(&mut self, timeout: Option<Duration>) -> bool {
-        let delivered =
-            if self.handle.shared().clock.is_paused() { self.park_paused(timeout) } else { self.park_running(timeout) };
-        match self.fire() {
+    fn park(&mut self, timeout: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
+        let delivered = if self.handle.shared().clock.is_paused() {
+            self.park_paused(timeout, woken)
+        } else {
+            self.park_running(timeout, woken)
+        };
+        match self.handle.fire_due(&mut self.batch, woken) {
             Some((now, 2..)) => self.crowd_at = Some(now),
             Some((_, 1)) => self.crowd_at = None,
             // It ended for something else.
@@ -146,26 +142,26 @@ impl driver::Driver for Driver {
         }
         let shared = self.handle.shared();
         if shared.clock.is_paused() {
-            shared.next_turn.end(&mut self.batch);
+            shared.next_turn.end(&mut self.batch, woken);
         }
         delivered
     }
 
-    fn poll(&mut self) -> bool {
+    fn poll(&mut self, woken: &mut dyn WakeSink) -> bool {
         // Timers first: whoever they wake is to be queued before those whom a busy network wakes by the hundred.
-        self.fire();
+        self.handle.fire_due(&mut self.batch, woken);
         let shared = self.handle.shared();
         if shared.clock.is_paused() {
-            shared.next_turn.look(&mut self.batch);
+            shared.next_turn.look(&mut self.batch, woken);
         }
-        self.inner.poll()
+        self.inner.poll(woken)
     }
 
     /// Closes the timers, then the inner driver. Who waits for a timer is woken, and panics when it polls that again.
-    fn shutdown(&mut self) {
-        self.handle.close(&mut self.batch);
-        self.handle.shared().next_turn.end(&mut self.batch);
-        self.inner.shutdown();
+    fn shutdown(&mut self, woken: &mut dyn WakeSink) {
+        self.handle.close(&mut self.batch, woken);
+        self.handle.shared().next_turn.end(&mut self.batch, woken);
+        self.inner.shutdown(woken);
     }
 }
 

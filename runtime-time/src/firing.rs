@@ -1,6 +1,8 @@
 //! Taking timers out of a shard's wheel: those that are due, or all of them when the driver shuts down.
 //!
-//! That goes a batch at a time: out of the wheel under the lock, then the wakers without it.
+//! That goes a batch at a time: out of the wheel under the lock, then the wakers to the scheduler without it.
+
+use runtime_core::driver::WakeSink;
 
 use crate::batch::WakeBatch;
 use crate::entry::{Entry, State};
@@ -11,20 +13,21 @@ const FILED_AGAIN: usize = 64;
 
 /// Fires everything that is due, in order, and wakes the tasks. (An entry that was put off comes in the place of its
 /// old deadline, if the new one has passed as well.) Returns how many entries were taken out.
-pub(crate) fn fire(shard: &Shard, now: u64, batch: &mut WakeBatch) -> u64 {
-    expire_all(shard, now, State::Fired, batch)
+pub(crate) fn fire(shard: &Shard, now: u64, batch: &mut WakeBatch, woken: &mut dyn WakeSink) -> u64 {
+    expire_all(shard, now, State::Fired, batch, woken)
 }
 
 /// Ends all waits and refuses new ones.
-pub(crate) fn close(shard: &Shard, batch: &mut WakeBatch) {
+pub(crate) fn close(shard: &Shard, batch: &mut WakeBatch, woken: &mut dyn WakeSink) {
     shard.lock().close();
-    expire_all(shard, u64::MAX, State::Closed, batch);
+    expire_all(shard, u64::MAX, State::Closed, batch, woken);
 }
 
-fn expire_all(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> u64 {
+fn expire_all(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch, woken: &mut dyn WakeSink) -> u64 {
     let mut all = 0;
     loop {
         let (count, more) = expire_some(shard, now, to, batch);
+        batch.give_to(woken);
         all += count;
         if !more {
             return all;
@@ -32,8 +35,8 @@ fn expire_all(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> u64 
     }
 }
 
-/// Expires one batch of entries and wakes their tasks. Returns how many entries were taken out, and whether there may
-/// be more.
+/// Expires one batch of entries, whose wakers are then in the batch. Returns how many entries were taken out, and
+/// whether there may be more.
 fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u64, bool) {
     let mut locked = shard.lock();
     let mut count = 0;
@@ -63,8 +66,6 @@ fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u6
         _ => shard.note_cancelled(&mut locked, count),
     }
     shard.note_next(&mut locked);
-    drop(locked);
-    batch.wake_all();
     // To file an entry again costs as much as to fire one.
     (count + filed_again as u64, more)
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use runtime_core::clock::Clock;
 use runtime_core::context::Station;
-use runtime_core::driver::{DriverCounters, Service, Unpark};
+use runtime_core::driver::{DriverCounters, Service, Unpark, WakeSink};
 
 use crate::batch::WakeBatch;
 use crate::firing;
@@ -78,20 +78,20 @@ impl Handle {
 
     /// Fires what is due. Looks at the clock only if any timer may be set, and locks only the shards that may have one
     /// due. Returns the present tick, if it had to be known, and how many entries were taken out.
-    pub(crate) fn fire_due(&self, batch: &mut WakeBatch) -> Option<(u64, u64)> {
+    pub(crate) fn fire_due(&self, batch: &mut WakeBatch, woken: &mut dyn WakeSink) -> Option<(u64, u64)> {
         if self.earliest() == NEVER {
             return None;
         }
         let (_, now) = self.shared.look_at_clock();
         let due = self.shards.iter().filter(|shard| shard.next() <= now);
-        let fired = due.map(|shard| firing::fire(shard, now, batch)).sum();
+        let fired = due.map(|shard| firing::fire(shard, now, batch, woken)).sum();
         Some((now, fired))
     }
 
     /// Ends all waits for good.
-    pub(crate) fn close(&self, batch: &mut WakeBatch) {
+    pub(crate) fn close(&self, batch: &mut WakeBatch, woken: &mut dyn WakeSink) {
         for shard in &self.shards {
-            firing::close(shard, batch);
+            firing::close(shard, batch, woken);
             shard.give_back_kept();
         }
     }

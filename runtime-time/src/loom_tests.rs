@@ -9,7 +9,7 @@ use std::time::Duration;
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use runtime_core::clock::Clock;
-use runtime_core::driver::{Driver as _, DriverCounters, Service, Unpark};
+use runtime_core::driver::{Driver as _, DriverCounters, Service, Unpark, WakeAtOnce, WakeSink};
 
 use crate::batch::WakeBatch;
 use crate::driver::{self, Driver, Handle};
@@ -50,7 +50,7 @@ fn shard() -> ShardRef {
 /// Runs `race` against a thread that fires everything up to tick 10.
 fn against_fire(shard: &ShardRef, race: impl FnOnce()) {
     let theirs = shard.clone();
-    let driver = thread::spawn(move || firing::fire(&theirs, 10, &mut WakeBatch::new()));
+    let driver = thread::spawn(move || firing::fire(&theirs, 10, &mut WakeBatch::new(), &mut WakeAtOnce));
     race();
     driver.join().unwrap();
 }
@@ -78,7 +78,7 @@ fn loom_set_against_fire() {
         // it.
         if state == State::Waiting && entry.state() == State::Waiting {
             assert_eq!(shard.next(), 10, "the next turn must find it");
-            firing::fire(&shard, 10, &mut WakeBatch::new());
+            firing::fire(&shard, 10, &mut WakeBatch::new(), &mut WakeAtOnce);
         }
         assert_eq!(entry.state(), State::Fired);
         assert_eq!(count(&flag), usize::from(state == State::Waiting));
@@ -110,7 +110,7 @@ fn loom_a_fired_entry_can_be_set_again() {
             entry.as_mut().rest(State::New);
             assert_eq!(entry.as_mut().set_at(20, &waker), State::Waiting);
         });
-        firing::fire(&shard, 20, &mut WakeBatch::new());
+        firing::fire(&shard, 20, &mut WakeBatch::new(), &mut WakeAtOnce);
         assert_eq!(entry.state(), State::Fired);
         let (set, fired, cancelled) = counters(&shard);
         assert_eq!((set, fired + cancelled, fired), (2, 2, count(&flag) as u64));
@@ -157,7 +157,7 @@ fn loom_move_against_fire() {
         against_fire(&shard, || moved = entry.as_mut().move_in_wheel(20));
         assert_eq!(count(&flag), usize::from(!moved));
         assert_eq!(entry.state(), if moved { State::Waiting } else { State::Fired });
-        firing::fire(&shard, 20, &mut WakeBatch::new());
+        firing::fire(&shard, 20, &mut WakeBatch::new(), &mut WakeAtOnce);
         assert_eq!(count(&flag), 1);
     });
 }
@@ -171,7 +171,7 @@ fn loom_put_off_against_fire() {
         against_fire(&shard, || put_off = entry.put_off(20));
         assert_eq!(count(&flag), usize::from(!put_off), "early, or never");
         assert_eq!(entry.state(), if put_off { State::Waiting } else { State::Fired });
-        firing::fire(&shard, 19, &mut WakeBatch::new());
+        firing::fire(&shard, 19, &mut WakeBatch::new(), &mut WakeAtOnce);
         assert_eq!(count(&flag), usize::from(!put_off), "early");
         if put_off {
             assert_eq!(shard.next(), 20);
@@ -206,7 +206,7 @@ fn loom_set_against_close() {
         let (shard, (flag, waker)) = (shard(), woken());
         let mut entry = Box::pin(Entry::new(shard.clone(), Clock::real(), State::New));
         let theirs = shard.clone();
-        let driver = thread::spawn(move || firing::close(&theirs, &mut WakeBatch::new()));
+        let driver = thread::spawn(move || firing::close(&theirs, &mut WakeBatch::new(), &mut WakeAtOnce));
         let state = entry.as_mut().set_at(10, &waker);
         driver.join().unwrap();
         assert_eq!(entry.state(), State::Closed);
@@ -231,7 +231,7 @@ const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 
 impl runtime_core::driver::Driver for Inner {
-    fn park(&mut self, timeout: Option<Duration>) -> bool {
+    fn park(&mut self, timeout: Option<Duration>, _: &mut dyn WakeSink) -> bool {
         if timeout.is_some_and(|timeout| timeout < self.short) {
             return false;
         }
@@ -243,11 +243,11 @@ impl runtime_core::driver::Driver for Inner {
         false
     }
 
-    fn poll(&mut self) -> bool {
+    fn poll(&mut self, _: &mut dyn WakeSink) -> bool {
         false
     }
 
-    fn shutdown(&mut self) {}
+    fn shutdown(&mut self, _: &mut dyn WakeSink) {}
 }
 
 struct Give(Arc<Token>);
@@ -276,7 +276,7 @@ fn loom_a_parked_driver_hears_of_an_earlier_deadline() {
             let (mut driver, handle, token) = driver();
             let (_, waker) = woken();
             let earlier = known.map(|when| set_entry(handle.shard_at(0), when, &waker));
-            let parked = thread::spawn(move || driver.park(None));
+            let parked = thread::spawn(move || driver.park(None, &mut WakeAtOnce));
             let entry = set_entry(handle.shard_at(1), MINUTE, &waker);
             parked.join().unwrap();
             assert!(token.unparks.load(StdOrdering::Relaxed) <= 1);
@@ -298,8 +298,8 @@ fn loom_a_driver_that_waits_again_hears_of_the_other_setter() {
         let (other, other_waker) = (handle.clone(), waker.clone());
         let setter = thread::spawn(move || drop(set_entry(other.shard_at(0), 2 * MINUTE, &other_waker)));
         let parked = thread::spawn(move || {
-            driver.park(None);
-            driver.park(None);
+            driver.park(None, &mut WakeAtOnce);
+            driver.park(None, &mut WakeAtOnce);
         });
         let entry = set_entry(handle.shard_at(1), MINUTE, &waker);
         setter.join().unwrap();
@@ -319,7 +319,7 @@ fn loom_a_driver_sleeps_no_longer_than_it_told() {
         let (_, waker) = woken();
         let stale = set_entry(handle.shard_at(0), MINUTE / 2, &waker);
         drop(stale);
-        let parked = thread::spawn(move || driver.park(None));
+        let parked = thread::spawn(move || driver.park(None, &mut WakeAtOnce));
         // Forgets the cancelled timer, as anybody who fires may.
         handle.shard_at(0).exact_next();
         let entry = set_entry(handle.shard_at(0), MINUTE, &waker);
@@ -334,7 +334,7 @@ fn loom_a_later_deadline_wakes_nobody() {
         let (mut driver, handle, token) = driver();
         let (_, waker) = woken();
         let earlier = set_entry(handle.shard_at(0), MINUTE, &waker);
-        let parked = thread::spawn(move || driver.park(None));
+        let parked = thread::spawn(move || driver.park(None, &mut WakeAtOnce));
         let later = set_entry(handle.shard_at(1), HOUR, &waker);
         parked.join().unwrap();
         assert_eq!(token.unparks.load(StdOrdering::Relaxed), 0);

@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
+use runtime_core::driver::WakeSink;
 use runtime_core::primitive::Mutex;
 use runtime_core::primitive::atomic::AtomicU32;
 use runtime_core::primitive::atomic::Ordering::Relaxed;
@@ -43,7 +44,7 @@ impl NextTurn {
     }
 
     /// The driver was looked after in passing.
-    pub(crate) fn look(&self, batch: &mut WakeBatch) {
+    pub(crate) fn look(&self, batch: &mut WakeBatch, woken: &mut dyn WakeSink) {
         if !self.is_awaited() {
             return;
         }
@@ -51,12 +52,12 @@ impl NextTurn {
         let looks = self.looks.load(Relaxed) + 1;
         self.looks.store(looks, Relaxed);
         if looks >= LOOKS {
-            self.end(batch);
+            self.end(batch, woken);
         }
     }
 
     /// The turn is over.
-    pub(crate) fn end(&self, batch: &mut WakeBatch) {
+    pub(crate) fn end(&self, batch: &mut WakeBatch, woken: &mut dyn WakeSink) {
         self.looks.store(0, Relaxed);
         loop {
             let mut waiting = self.waiting.lock();
@@ -67,7 +68,7 @@ impl NextTurn {
             }
             let more = !waiting.is_empty();
             drop(waiting);
-            batch.wake_all();
+            batch.give_to(woken);
             if !more {
                 return;
             }

@@ -78,7 +78,8 @@ worker_counters! {
     injector_schedules,
     /// Times a task had used its budget up and was made to yield.
     budget_yields,
-    /// Wakers that are not of tasks (a future's in `block_on`, a foreign executor's), called for sockets and timers.
+    /// Wakers that are not of the runtime's tasks (a future's in `block_on`, a foreign executor's), called for
+    /// sockets and timers.
     foreign_wakes,
     /// Times the worker polled the drivers without waiting, or waited in them.
     driver_polls,

@@ -14,7 +14,6 @@ mod pacing;
 mod park;
 
 use std::ptr::NonNull;
-use std::task::Waker;
 
 use crate::metrics::WorkerCounters;
 use crate::runtime::Inner;
@@ -66,33 +65,6 @@ impl Place {
             Place::Multi(worker) => unsafe { worker.as_ref() }.is_of(runtime),
             // SAFETY: as in `index`.
             Place::Current(worker) => unsafe { worker.as_ref() }.is_of(runtime),
-        }
-    }
-
-    /// See [`driver::deliver_first`](crate::driver::deliver_first). On one thread, first in is first out for everybody.
-    pub(crate) fn deliver_first(self, wake: impl FnOnce()) {
-        match self {
-            // SAFETY: as in `index`.
-            Place::Multi(worker) => unsafe { worker.as_ref() }.deliver_first(wake),
-            _ => wake(),
-        }
-    }
-
-    /// Whether the waker does no more than queue a task, also while this thread has the drivers. The observer of this
-    /// runtime is told of the wake when they have been given back; that of another would be told at once.
-    #[inline]
-    pub(crate) fn only_queues(self, waker: &Waker) -> bool {
-        let queues_quietly = |runtime: &Inner| runtime.observer.is_none() || self.is_of(runtime);
-        task::task_of_waker(waker).is_some_and(|task| runtime_of(task).is_none_or(queues_quietly))
-    }
-
-    /// See [`driver::wake`](crate::driver::wake). Gives the waker back if it is to be called at once: on one thread
-    /// nobody else could attend the driver anyway.
-    pub(crate) fn defer_wake(self, waker: Waker) -> Option<Waker> {
-        match self {
-            // SAFETY: as in `index`.
-            Place::Multi(worker) => unsafe { worker.as_ref() }.defer_wake(waker),
-            _ => Some(waker),
         }
     }
 

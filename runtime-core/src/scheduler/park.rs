@@ -14,11 +14,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
-use crate::driver::{Driver, Unpark};
+use crate::driver::{Driver, Unpark, WakeAtOnce, WakeSink};
 use crate::fatal;
 use crate::primitive::atomic::AtomicUsize;
 use crate::primitive::atomic::Ordering::SeqCst;
@@ -42,10 +41,10 @@ impl SharedDriver {
     }
 
     /// Delivers what is ready, unless another thread has the driver. Returns whether this thread did.
-    pub(crate) fn poll(&self) -> bool {
+    pub(crate) fn poll(&self, woken: &mut dyn WakeSink) -> bool {
         let Some(mut driver) = self.driver.try_lock() else { return false };
         if let Some(driver) = driver.as_mut() {
-            or_abort(|| driver.poll());
+            or_abort(|| driver.poll(woken));
         }
         true
     }
@@ -55,16 +54,17 @@ impl SharedDriver {
         self.attended.load(SeqCst)
     }
 
-    /// Closes the driver for good.
+    /// Closes the driver for good. No task of the runtime is left to be queued, and no other thread needs the driver
+    /// any more: all wakers are called at once.
     pub(crate) fn shutdown(&self) {
         let driver = self.driver.lock().take();
         if let Some(mut driver) = driver {
-            or_abort(|| driver.shutdown());
+            or_abort(|| driver.shutdown(&mut WakeAtOnce));
         }
     }
 }
 
-/// Drivers contain the panics of the wakers they call. A panic of their own means that nothing can be waited for any
+/// Drivers call no foreign code. A panic of their own means that nothing can be waited for any
 /// more: going on would be to hang, or to spin, in silence. The panic itself has been reported by the hook.
 fn or_abort<R>(f: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(f))
@@ -110,8 +110,8 @@ impl Wakeup {
         }
     }
 
-    /// Sleeps until woken: in the driver if it is free, else on the thread.
-    pub(crate) fn park(&self, parker: &Parker, shared: &SharedDriver, timeout: Option<Duration>) -> Slept {
+    /// Sleeps until woken: in the driver if it is free, else on the thread. What the driver wakes goes to `woken`.
+    pub(crate) fn park(&self, parker: &Parker, shared: &SharedDriver, woken: &mut dyn WakeSink) -> Slept {
         if let Some(mut driver) = shared.driver.try_lock()
             && let Some(driver) = driver.as_mut()
         {
@@ -119,7 +119,7 @@ impl Wakeup {
                 return Slept::NotAtAll;
             }
             shared.attended.store(true, SeqCst);
-            or_abort(|| driver.park(timeout));
+            or_abort(|| driver.park(None, woken));
             shared.attended.store(false, SeqCst);
             self.state.swap(AWAKE, SeqCst);
             return Slept::InDriver;
@@ -154,6 +154,7 @@ impl Wakeup {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use std::sync::Arc as StdArc;
+    use std::time::Duration;
 
     use loom::sync::Arc;
     use loom::thread;
@@ -164,14 +165,14 @@ mod loom_tests {
     struct Fake(Parker);
 
     impl Driver for Fake {
-        fn park(&mut self, _: Option<Duration>) -> bool {
+        fn park(&mut self, _: Option<Duration>, _: &mut dyn WakeSink) -> bool {
             self.0.park();
             false
         }
-        fn poll(&mut self) -> bool {
+        fn poll(&mut self, _: &mut dyn WakeSink) -> bool {
             false
         }
-        fn shutdown(&mut self) {}
+        fn shutdown(&mut self, _: &mut dyn WakeSink) {}
     }
 
     struct FakeUnpark(Unparker);
@@ -186,7 +187,7 @@ mod loom_tests {
     /// deadlock.
     fn sleep_until_work(work: &AtomicUsize, wakeup: &Wakeup, parker: &Parker, driver: &SharedDriver) {
         while work.load(SeqCst) == 0 {
-            wakeup.park(parker, driver, None);
+            wakeup.park(parker, driver, &mut WakeAtOnce);
         }
     }
 
@@ -268,7 +269,7 @@ mod loom_tests {
             let shared = Arc::new((AtomicUsize::new(0), wakeup, SharedDriver::new(Box::new(Fake(inner)))));
             let polling = {
                 let shared = shared.clone();
-                thread::spawn(move || shared.2.poll())
+                thread::spawn(move || shared.2.poll(&mut WakeAtOnce))
             };
             let sleeping = {
                 let shared = shared.clone();

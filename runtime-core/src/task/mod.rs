@@ -61,7 +61,7 @@ pub(crate) use self::cell::Header;
 pub(crate) use self::raw::{Again, Birth, Notified, TaskRef, free};
 pub(crate) use self::runner::Runner;
 pub(crate) use self::spawn_site::Site;
-pub(crate) use self::waker::{is_waker_of_task, task_of_waker};
+pub(crate) use self::waker::{is_waker_of_task, wake_own};
 
 use crate::context::Frame;
 

@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use super::cell::Header;
-use super::raw::TaskRef;
+use super::raw::{Notified, TaskRef};
 use super::state::Wake;
 use crate::context;
 
@@ -19,7 +19,7 @@ pub(crate) fn is_waker_of_task(waker: &Waker) -> bool {
 
 /// The task that a waker wakes, if it is the waker of a task.
 #[inline]
-pub(crate) fn task_of_waker(waker: &Waker) -> Option<&Header> {
+fn task_of_waker(waker: &Waker) -> Option<&Header> {
     // SAFETY: the waker has, or stands on, a reference, which keeps the task at least as long as the waker is borrowed.
     is_waker_of_task(waker).then(|| unsafe { header(waker.data()).as_ref() })
 }
@@ -34,6 +34,41 @@ pub(crate) fn with_borrowed<R>(header: NonNull<Header>, f: impl FnOnce(&Waker) -
     f(&waker)
 }
 
+/// Wakes a task for which `is_own` holds: changes its state as the waker would, and returns the task if it is to be
+/// queued, instead of handing it to its scheduler. Gives the waker back if it is of no such task.
+#[inline]
+pub(crate) fn wake_own(waker: Waker, is_own: impl FnOnce(&Header) -> bool) -> Result<Option<Notified>, Waker> {
+    if !task_of_waker(&waker).is_some_and(is_own) {
+        return Err(waker);
+    }
+    let header = header(ManuallyDrop::new(waker).data());
+    // SAFETY: the waker was of a task, and is not dropped: its reference goes to the call.
+    Ok(unsafe { wake_task(header) })
+}
+
+/// Wakes a task. Returns it if it is to be queued.
+///
+/// # Safety
+///
+/// The caller has a reference to the task and gives it away.
+#[inline]
+unsafe fn wake_task(header: NonNull<Header>) -> Option<Notified> {
+    // SAFETY: the reference keeps the task until the state change gives it up.
+    match unsafe { header.as_ref() }.state.wake() {
+        // SAFETY: SCHEDULED was set, and the reference goes to the queue.
+        Wake::Submit => Some(unsafe { Notified::from_raw(header) }),
+        Wake::Nothing => {
+            context::note_wake(header.as_ptr().cast_const().cast());
+            None
+        }
+        Wake::Dealloc => {
+            // SAFETY: that was the last reference.
+            unsafe { (header.as_ref().vtable.release)(header) };
+            None
+        }
+    }
+}
+
 fn header(data: *const ()) -> NonNull<Header> {
     // SAFETY: the data of our wakers is a task pointer.
     unsafe { NonNull::new_unchecked(data.cast_mut().cast()) }
@@ -46,14 +81,11 @@ unsafe fn clone(data: *const ()) -> RawWaker {
 }
 
 unsafe fn wake(data: *const ()) {
-    let header = header(data);
-    // SAFETY: this waker's reference keeps the task until the state change gives it up.
-    match unsafe { header.as_ref() }.state.wake() {
-        // SAFETY: the waker's reference goes to the queue, and keeps the task for the call.
-        Wake::Submit => unsafe { (header.as_ref().vtable.schedule)(header) },
-        Wake::Nothing => context::note_wake(data),
-        // SAFETY: that was the last reference.
-        Wake::Dealloc => unsafe { (header.as_ref().vtable.release)(header) },
+    // SAFETY: the waker's reference is given up.
+    if let Some(task) = unsafe { wake_task(header(data)) } {
+        let header = task.into_raw();
+        // SAFETY: the reference goes to the queue, and keeps the task for the call.
+        unsafe { (header.as_ref().vtable.schedule)(header) };
     }
 }
 

@@ -10,9 +10,8 @@
 //! Descriptors are registered once, edge-triggered: the system reports each change once,
 //! [`readiness`](crate::readiness) remembers it, and operations try before they wait.
 //!
-//! A turn of the driver waits for events, stores each in its slot, and collects the wakers that it concerns. It calls
-//! them together at the end, in the order of the events. It never calls a waker earlier, never holds a lock while it
-//! does, and contains the panic of each.
+//! A turn of the driver waits for events, stores each in its slot, and collects the wakers that it concerns. At the
+//! end it gives them to the scheduler, in the order of the events and with no lock held. It never calls a waker.
 
 mod registry;
 mod table;
@@ -31,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use runtime_core::context;
-use runtime_core::driver::{DriverCounters, Service, Unpark};
+use runtime_core::driver::{DriverCounters, Service, Unpark, WakeAtOnce, WakeSink};
 
 use crate::readiness::WakeBatch;
 use crate::ready::Ready;
@@ -100,7 +99,7 @@ impl Driver {
     }
 
     /// Waits for events, for `timeout` at most, and delivers them. Returns whether there were any.
-    fn turn(&mut self, timeout: Option<Duration>) -> bool {
+    fn turn(&mut self, timeout: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
         match self.timer.wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
             // A signal ended the wait before any event came. The worker looks for work and parks again.
@@ -121,41 +120,41 @@ impl Driver {
         if delivered > 0 {
             let counter = &self.handle.events;
             counter.store(counter.load(Ordering::Relaxed) + delivered, Ordering::Relaxed);
-            self.wakes.wake_all();
+            self.wakes.give_to(woken);
         }
         delivered > 0
     }
 }
 
 impl runtime_core::driver::Driver for Driver {
-    fn park(&mut self, timeout: Option<Duration>) -> bool {
+    fn park(&mut self, timeout: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
         // The poller rounds a timeout up, so the wait is never too short. If the driver was unparked already, it still
         // delivers what is ready.
         let timeout = if self.handle.unparker.state.enter() { timeout } else { Some(Duration::ZERO) };
-        let delivered = self.turn(timeout);
+        let delivered = self.turn(timeout, woken);
         self.handle.unparker.state.leave();
         delivered
     }
 
-    fn poll(&mut self) -> bool {
-        self.turn(Some(Duration::ZERO))
+    fn poll(&mut self, woken: &mut dyn WakeSink) -> bool {
+        self.turn(Some(Duration::ZERO), woken)
     }
 
-    fn shutdown(&mut self) {
+    fn shutdown(&mut self, woken: &mut dyn WakeSink) {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
         for shard in &self.handle.shards {
             shard.close(|io| io.shut_down(&mut self.wakes));
         }
-        self.wakes.wake_all();
+        self.wakes.give_to(woken);
     }
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
         // Nobody may be left waiting for a driver that was dropped without a shutdown.
-        runtime_core::driver::Driver::shutdown(self);
+        runtime_core::driver::Driver::shutdown(self, &mut WakeAtOnce);
     }
 }
 

@@ -34,7 +34,7 @@ impl Driven {
             let stop = stop.clone();
             move || {
                 while !stop.load(Ordering::Acquire) {
-                    driver.park(None);
+                    driver.park(None, &mut WakeAtOnce);
                 }
                 driver
             }
@@ -150,7 +150,7 @@ fn a_short_read_is_not_followed_by_another_and_does_not_hide_the_end() {
     let n = loop {
         match poll_read(&ours, &mut cx, &mut buffer) {
             Poll::Ready(outcome) => break outcome.unwrap(),
-            Poll::Pending => _ = driver.park(None),
+            Poll::Pending => _ = driver.park(None, &mut WakeAtOnce),
         }
     };
     assert_eq!(n, 5);
@@ -169,7 +169,7 @@ fn a_short_read_is_not_followed_by_another_and_does_not_hide_the_end() {
         match poll_read(&ours, &mut cx, &mut buffer) {
             Poll::Ready(Ok(0)) => break,
             Poll::Ready(outcome) => got.extend_from_slice(&buffer[..outcome.unwrap()]),
-            Poll::Pending => _ = driver.park(None),
+            Poll::Pending => _ = driver.park(None, &mut WakeAtOnce),
         }
     }
     assert_eq!(got, b"bye");
@@ -196,7 +196,7 @@ fn a_read_cut_short_by_urgent_data_is_followed_by_another() {
     while got.len() < 12 {
         match poll_read(&ours, &mut cx, &mut buffer) {
             Poll::Ready(outcome) => got.extend_from_slice(&buffer[..outcome.unwrap()]),
-            Poll::Pending => _ = driver.park(None),
+            Poll::Pending => _ = driver.park(None, &mut WakeAtOnce),
         }
     }
     assert_eq!(got, b"beforebehind");
@@ -208,7 +208,7 @@ fn a_parked_driver_comes_back_no_earlier_than_asked() {
     for micros in [1, 300, 1_500, 5_000] {
         let timeout = Duration::from_micros(micros);
         let before = Clock::real();
-        driver.park(Some(timeout));
+        driver.park(Some(timeout), &mut WakeAtOnce);
         assert!(Clock::real() - before >= timeout, "{timeout:?}");
     }
 }
@@ -219,13 +219,13 @@ fn an_unpark_ends_the_wait_that_is_or_the_next() {
     let unpark = handle.unpark_handle();
     unpark.unpark();
     unpark.unpark();
-    driver.poll();
-    driver.park(None); // a poll in between does not swallow it
+    driver.poll(&mut WakeAtOnce);
+    driver.park(None, &mut WakeAtOnce); // a poll in between does not swallow it
     let (entering, entered) = mpsc::channel();
     let waiter = thread::spawn(move || {
         for _ in 0..1000 {
             entering.send(()).unwrap();
-            driver.park(None);
+            driver.park(None, &mut WakeAtOnce);
         }
     });
     for () in entered {
@@ -238,15 +238,15 @@ fn an_unpark_ends_the_wait_that_is_or_the_next() {
 fn a_poll_never_waits() {
     let (mut driver, handle) = Driver::new(0, 64).unwrap();
     let (ours, mut theirs) = pair(&handle);
-    driver.poll();
+    driver.poll(&mut WakeAtOnce);
     let (flag, waker) = flag();
     let mut buffer = [0; 8];
     assert!(poll_read(&ours, &mut Context::from_waker(&waker), &mut buffer).is_pending());
-    driver.poll();
+    driver.poll(&mut WakeAtOnce);
     assert!(!flag.0.load(Ordering::Acquire));
     theirs.write_all(b"x").unwrap();
     while !flag.0.load(Ordering::Acquire) {
-        driver.poll();
+        driver.poll(&mut WakeAtOnce);
     }
     assert!(handle.counters().io_events >= 1);
 }
@@ -289,7 +289,7 @@ fn an_event_that_comes_after_the_slot_was_used_again_is_dropped() {
     assert!(second.io().poll_ready(&mut Context::from_waker(&waker), Direction::Read).is_pending());
     let mut wakes = WakeBatch::new();
     handle.deliver(stale, Ready::ALL, &mut wakes);
-    wakes.wake_all();
+    wakes.give_to(&mut WakeAtOnce);
     assert!(!flag.0.load(Ordering::Acquire));
     assert!(second.io().look(Interest::READABLE).unwrap().ready.is_empty());
     // Nor does one for a place that never was.
@@ -309,7 +309,7 @@ fn shutting_down_wakes_and_fails_everything() {
         assert_eq!(again.to_string(), shut_down_text());
         ours
     });
-    driven.stop().shutdown();
+    driven.stop().shutdown(&mut WakeAtOnce);
     assert_eq!(outcome.recv().unwrap().to_string(), shut_down_text());
     drop(reader.join().unwrap());
     assert_eq!(theirs.read(&mut [0; 8]).unwrap(), 0, "the socket was closed");

@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use loom::future::block_on;
 use loom::thread;
+use runtime_core::driver::WakeAtOnce;
 use runtime_core::primitive::atomic::{AtomicUsize, Ordering};
 
 use super::*;
@@ -25,7 +26,7 @@ impl Socket {
 fn deliver(io: &ScheduledIo, generation: usize, ready: Ready) {
     let mut wakes = WakeBatch::new();
     io.deliver(generation, ready, &mut wakes);
-    wakes.wake_all();
+    wakes.give_to(&mut WakeAtOnce);
 }
 
 /// The loop of every operation: look, try, clear if refused, wait.
@@ -181,7 +182,7 @@ fn a_wait_does_not_outlast_the_shutdown() {
             move || {
                 let mut wakes = WakeBatch::new();
                 io.shut_down(&mut wakes);
-                wakes.wake_all();
+                wakes.give_to(&mut WakeAtOnce);
             }
         });
         let outcome = block_on(poll_fn(|cx| io.poll_ready(cx, Direction::Write)));

@@ -9,7 +9,7 @@
 //! cleared without it.** The rest follows.
 //!
 //! - *Deliver* (the driver): takes the lock, checks that the generation is the token's, sets flags, increments the
-//!   tick, takes the wakers concerned, and releases the lock. The wakers are called later still.
+//!   tick, takes the wakers concerned, and releases the lock. The wakers are given to the scheduler later still.
 //! - *Look* (any thread): one load. If flags are set, the operation is tried.
 //! - *Wait* (any thread): takes the lock, looks again, and, still under the lock, leaves a waker. A delivery is
 //!   either wholly before this, then the second look sees its flags; or wholly after, then it finds the waker. No

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
+use runtime_core::driver::WakeAtOnce;
+
 use super::*;
 
 #[derive(Default)]
@@ -28,7 +30,7 @@ fn woken(count: &Count) -> usize {
 fn deliver(io: &ScheduledIo, ready: Ready) {
     let mut wakes = WakeBatch::new();
     assert!(io.deliver(io.generation(), ready, &mut wakes));
-    wakes.wake_all();
+    wakes.give_to(&mut WakeAtOnce);
 }
 
 fn ready(poll: Poll<io::Result<ReadyEvent>>) -> ReadyEvent {
@@ -197,7 +199,7 @@ fn after_shutdown_nobody_waits() {
     assert!(listed.poll(&mut cx).is_pending());
     let mut wakes = WakeBatch::new();
     io.shut_down(&mut wakes);
-    wakes.wake_all();
+    wakes.give_to(&mut WakeAtOnce);
     assert_eq!(woken(&count), 2);
     assert!(matches!(io.poll_ready(&mut cx, Direction::Read), Poll::Ready(Err(_))));
     assert!(matches!(listed.poll(&mut cx), Poll::Ready(Err(_))));
@@ -219,7 +221,7 @@ fn a_panicking_waker_does_not_take_the_batch_with_it() {
     wakes.extend(Some(waker.clone()));
     wakes.extend(Some(Waker::from(Arc::new(Bomb))));
     wakes.extend(Some(waker));
-    wakes.wake_all();
+    wakes.give_to(&mut WakeAtOnce);
     assert_eq!(woken(&count), 2);
     assert!(wakes.is_empty());
 }

@@ -1,11 +1,11 @@
-//! Wakers taken under locks, to be called when none is held.
+//! Wakers taken under locks, to be given to the scheduler when none is held.
 //!
-//! The driver fills one batch from all the events of a turn and then calls all its wakers, so that the scheduler gets
-//! the woken tasks together, oldest first.
+//! The driver fills one batch from all the events of a turn and then gives all its wakers to the scheduler, oldest
+//! first.
 
 use std::task::Waker;
 
-use runtime_core::driver::contain;
+use runtime_core::driver::{WakeSink, contain};
 
 /// Drops a waker that is not needed any more, and contains its panic. Not to be called under a lock: it can drop a
 /// task.
@@ -15,7 +15,7 @@ pub(super) fn discard(waker: Option<Waker>) {
     }
 }
 
-/// Wakers to be called, in the order in which they were added.
+/// Wakers in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct WakeBatch(Vec<Waker>);
 
@@ -28,9 +28,9 @@ impl WakeBatch {
         self.0.extend(waker);
     }
 
-    /// Calls every waker in order, and keeps the memory for the next batch.
-    pub(crate) fn wake_all(&mut self) {
-        self.0.drain(..).for_each(runtime_core::driver::wake);
+    /// Gives every waker away in order, and keeps the memory for the next batch.
+    pub(crate) fn give_to(&mut self, woken: &mut dyn WakeSink) {
+        self.0.drain(..).for_each(|waker| woken.event(waker));
     }
 
     #[cfg(test)]

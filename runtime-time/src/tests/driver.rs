@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn without_timers_it_waits_as_long_as_it_is_told() {
     let mut rig = Rig::on(Clock::new());
-    rig.driver.park(None);
-    rig.driver.park(Some(MS));
+    rig.driver.park(None, &mut WakeAtOnce);
+    rig.driver.park(Some(MS), &mut WakeAtOnce);
     assert_eq!(rig.parks(), [None, Some(MS)]);
 }
 
@@ -16,8 +16,8 @@ fn waits_until_the_next_deadline_and_not_longer_than_told() {
     let (_, waker) = Woken::new();
     let mut sleep = rig.sleep(Duration::from_secs(1000));
     assert!(poll(sleep.as_mut(), &waker).is_pending());
-    rig.driver.park(None);
-    rig.driver.park(Some(MS));
+    rig.driver.park(None, &mut WakeAtOnce);
+    rig.driver.park(Some(MS), &mut WakeAtOnce);
     let parks = rig.parks();
     assert!(parks[0] > Some(Duration::from_secs(990)) && parks[0] <= Some(Duration::from_millis(1_000_001)));
     assert_eq!(parks[1], Some(MS));
@@ -26,7 +26,7 @@ fn waits_until_the_next_deadline_and_not_longer_than_told() {
     let mut far = rig.sleep(Duration::MAX);
     assert!(poll(far.as_mut(), &waker).is_pending());
     rig.handle.exact_earliest();
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
     assert!(rig.parks()[0].unwrap().as_millis() < i32::MAX as u128);
 }
 
@@ -42,8 +42,8 @@ fn a_cancelled_timer_costs_one_wait_and_then_none() {
     while start.elapsed() < 5 * MS {
         std::hint::spin_loop();
     }
-    rig.driver.poll();
-    rig.driver.park(None);
+    rig.driver.poll(&mut WakeAtOnce);
+    rig.driver.park(None, &mut WakeAtOnce);
     assert_eq!(rig.parks(), [None]);
     assert_eq!(rig.counts(), (10, 0, 10));
 }
@@ -91,10 +91,10 @@ fn wait_after(others: usize, put_off: Option<Duration>) -> (Duration, Duration) 
         first.iter_mut().for_each(|sleep| sleep.as_mut().reset(rig.now() + later));
     }
     let before = rig.now();
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
     assert!(first.iter().all(|sleep| sleep.is_elapsed() == put_off.is_none()));
     let _next = set_soon(&rig);
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
     let wait = rig.parks().last().unwrap().expect("a timer is set");
     (wait, rig.now() + wait - before)
 }
@@ -120,7 +120,7 @@ fn only_an_earlier_deadline_ends_a_wait_and_only_once() {
         assert_eq!(unparks, [0, 1, 1, 1]);
         assert!(handle.earliest() < 41_000 * crate::tick::TICKS_PER_MILLISECOND);
     });
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
     assert_eq!(rig.unparks(), 1);
     *rig.during_park.lock() = None;
     let mut last = rig.sleep(second(1));
@@ -167,13 +167,13 @@ fn a_paused_clock_moves_to_the_next_deadline_when_idle() {
     assert!(poll(sleep.as_mut(), &waker).is_pending());
     assert!(poll(cancelled.as_mut(), &waker).is_pending());
     drop(cancelled);
-    rig.driver.park(Some(Duration::ZERO));
+    rig.driver.park(Some(Duration::ZERO), &mut WakeAtOnce);
     assert_eq!(rig.now(), start, "only polled");
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
     assert_eq!(rig.now(), start + hour, "nobody waits for the cancelled one");
     assert_eq!(woken.count(), 1);
     assert_eq!(rig.parks(), [Some(Duration::ZERO); 2]);
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
     assert_eq!(rig.parks(), [None]);
     assert_eq!(rig.now(), start + hour);
 }
@@ -187,8 +187,8 @@ fn a_paused_clock_stands_for_cancelled_timers_only() {
     let mut cancelled = rig.sleep(MS);
     assert!(poll(cancelled.as_mut(), Waker::noop()).is_pending());
     drop(cancelled);
-    rig.driver.park(None);
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
+    rig.driver.park(None, &mut WakeAtOnce);
     assert_eq!(rig.now(), start);
     assert_eq!(rig.parks(), [Some(Duration::ZERO), None]);
 }
@@ -203,16 +203,16 @@ fn a_paused_clock_does_not_move_while_there_is_work() {
     assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
     let unpark = rig.handle.unpark_handle();
     rig.during_park(move || unpark.unpark());
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
     assert_eq!(rig.now(), start);
     assert_eq!(rig.unparks(), 1);
     *rig.during_park.lock() = None;
     // A blocking call runs: its time is real, so the clock waits for it, and the driver without a limit.
     rig.clock.inhibit_auto_advance();
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
     rig.clock.allow_auto_advance();
     assert_eq!(rig.now(), start);
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
     assert_eq!(rig.now(), start + MS);
     assert_eq!(rig.parks(), [Some(Duration::ZERO), None, Some(Duration::ZERO)]);
 }
@@ -224,7 +224,7 @@ fn what_is_due_by_a_paused_clock_fires_without_moving_it() {
     let mut sleep = rig.sleep(MS);
     assert!(poll(sleep.as_mut(), &waker).is_pending());
     assert!(rig.clock.advance(MS));
-    rig.driver.park(None);
+    rig.driver.park(None, &mut WakeAtOnce);
     assert_eq!((rig.parks(), woken.count()), (vec![Some(Duration::ZERO)], 1));
 }
 

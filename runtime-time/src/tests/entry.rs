@@ -119,7 +119,7 @@ fn a_timer_that_was_put_off_can_be_cancelled_moved_closer_and_closed() {
     assert!(poll(dropped.as_mut(), &waker).is_pending());
     dropped.as_mut().reset(start + 1000 * MS);
     drop(dropped);
-    rig.driver.shutdown();
+    rig.driver.shutdown(&mut WakeAtOnce);
     assert_eq!(woken.count(), 3, "the last one is told");
     drop(sleeps);
     assert_eq!(Arc::strong_count(&woken), 2);
@@ -234,7 +234,7 @@ fn shutdown_wakes_who_waits_and_fails_who_polls() {
         assert!(poll(sleep.as_mut(), &waker).is_pending());
     }
     let mut unset = rig.sleep(5 * MS);
-    rig.driver.shutdown();
+    rig.driver.shutdown(&mut WakeAtOnce);
     assert_eq!(woken.count(), 50);
     assert_eq!(rig.counts(), (50, 0, 50));
     let mut waited = sleeps.pop().unwrap();
@@ -274,7 +274,7 @@ fn a_reset_while_the_driver_shuts_down_is_not_early() {
     for sleep in &mut sleeps {
         assert!(poll(sleep.as_mut(), &waker).is_pending());
     }
-    rig.driver.shutdown();
+    rig.driver.shutdown(&mut WakeAtOnce);
     assert!(resets.0.lock().is_none(), "the shutdown has woken them");
 }
 

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use runtime_core::clock::Clock;
-use runtime_core::driver::{Driver as _, DriverCounters, Service, Unpark};
+use runtime_core::driver::{Driver as _, DriverCounters, Service, Unpark, WakeAtOnce, WakeSink};
 use runtime_core::primitive::Mutex;
 
 use crate::driver::{Driver, Handle};
@@ -60,7 +60,7 @@ struct Seen {
 }
 
 impl runtime_core::driver::Driver for Fake {
-    fn park(&mut self, timeout: Option<Duration>) -> bool {
+    fn park(&mut self, timeout: Option<Duration>, _: &mut dyn WakeSink) -> bool {
         self.seen.parks.lock().push(timeout);
         if let Some(during) = self.during_park.lock().as_mut() {
             during();
@@ -68,11 +68,11 @@ impl runtime_core::driver::Driver for Fake {
         false
     }
 
-    fn poll(&mut self) -> bool {
+    fn poll(&mut self, _: &mut dyn WakeSink) -> bool {
         false
     }
 
-    fn shutdown(&mut self) {}
+    fn shutdown(&mut self, _: &mut dyn WakeSink) {}
 }
 
 impl Unpark for Seen {
@@ -122,7 +122,7 @@ impl Rig {
     /// Moves the clock and gives the driver a turn.
     fn pass(&mut self, duration: Duration) {
         assert!(self.clock.advance(duration));
-        self.driver.poll();
+        self.driver.poll(&mut WakeAtOnce);
     }
 
     /// (set, fired, cancelled)

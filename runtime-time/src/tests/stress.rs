@@ -69,7 +69,7 @@ fn threads_and_driver_agree() {
         });
         let driving = scope.spawn(move || {
             while !done.load(Ordering::Relaxed) {
-                driver.park(Some(MS));
+                driver.park(Some(MS), &mut WakeAtOnce);
             }
         });
         for user in users {

@@ -14,6 +14,7 @@ use std::task::{Context, Poll, Waker};
 use super::{Core, Current, Shared, Waiter};
 use crate::clock::Clock;
 use crate::context::{self, MainFuture};
+use crate::driver::{WakeSink, contain};
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
 use crate::primitive::atomic::AtomicBool;
@@ -21,10 +22,10 @@ use crate::primitive::atomic::Ordering::Relaxed;
 use crate::primitive::{Parker, Unparker};
 use crate::rng::Stream;
 use crate::runtime::Inner;
-use crate::scheduler::Place;
 use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
 use crate::scheduler::park::Slept;
+use crate::scheduler::{Place, runtime_of};
 use crate::task::home::Home;
 use crate::task::{self, Birth, JoinHandle, Notified, Runner};
 
@@ -261,7 +262,7 @@ impl Worker {
         self.home.send_and_receive();
         let is_drivers_turn = self.core.pacing.end_interval(Clock::real());
         self.core.injector_turns.pace(&self.core.pacing);
-        if is_drivers_turn && self.shared().driver.poll() {
+        if is_drivers_turn && self.shared().driver.poll(&mut Woken(self)) {
             self.counters().driver_polls.add(1);
         }
     }
@@ -273,7 +274,7 @@ impl Worker {
         // The hook may have spawned or woken something.
         if self.core.queue.borrow().is_empty() {
             self.counters().parks.add(1);
-            slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, None);
+            slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, &mut Woken(self));
         }
         if slept == Slept::InDriver {
             self.counters().driver_polls.add(1);
@@ -282,5 +283,30 @@ impl Worker {
         if slept != Slept::NotAtAll {
             self.core.pacing.restart(Clock::real());
         }
+    }
+}
+
+/// What the drivers wake, to the thread that has them: whether an event or a timer has woken it, a task goes to the
+/// end of the queue.
+///
+/// Other wakers are called at once, and the observer is told at once, though the thread still has the drivers: nobody
+/// else could look after these meanwhile.
+struct Woken<'a>(&'a Worker);
+
+impl WakeSink for Woken<'_> {
+    fn event(&mut self, waker: Waker) {
+        let Self(worker) = *self;
+        match task::wake_own(waker, |task| runtime_of(task).is_some_and(|runtime| worker.is_of(runtime))) {
+            Ok(Some(task)) => {
+                emit(worker.runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
+                worker.push(task);
+            }
+            Ok(None) => {}
+            Err(waker) => contain(|| waker.wake()),
+        }
+    }
+
+    fn timer(&mut self, waker: Waker) {
+        self.event(waker);
     }
 }

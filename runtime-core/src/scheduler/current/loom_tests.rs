@@ -14,21 +14,21 @@ use loom::sync::{Arc, Mutex as LoomMutex};
 use loom::thread;
 
 use super::*;
-use crate::driver::{DriverStack, Unpark};
+use crate::driver::{DriverStack, Unpark, WakeSink};
 use crate::runtime::Flavor;
 use crate::task::Id;
 
 struct Sleep(Parker);
 
 impl Driver for Sleep {
-    fn park(&mut self, _: Option<Duration>) -> bool {
+    fn park(&mut self, _: Option<Duration>, _: &mut dyn WakeSink) -> bool {
         self.0.park();
         false
     }
-    fn poll(&mut self) -> bool {
+    fn poll(&mut self, _: &mut dyn WakeSink) -> bool {
         false
     }
-    fn shutdown(&mut self) {}
+    fn shutdown(&mut self, _: &mut dyn WakeSink) {}
 }
 
 struct EndSleep(Unparker);

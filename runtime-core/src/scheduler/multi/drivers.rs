@@ -1,79 +1,128 @@
-//! What a worker does with the drivers: polls them in passing, queues the tasks that they wake, and calls the wakers
-//! that are not of tasks when it has given the drivers back. (Sleeping in them is in `rest.rs`.)
+//! What a worker does with the drivers: polls them in passing, queues the tasks that they wake, and calls all other
+//! wakers when it has given the drivers back. (Sleeping in them is in `rest.rs`.)
+//!
+//! The worker's loop owns an [`EventBatch`] and lends it to each visit to the drivers. There a [`Collector`] takes
+//! every waker that the drivers hand over. A task of this runtime is woken at once, that is, its state is changed;
+//! the worker queues it with the rest of the batch, with one notification, when it has given the drivers back.
 //!
 //! # What runs while a thread has the drivers
 //!
-//! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Wakers that are not of
-//! tasks, and the events that tell the observer of woken tasks, wait until the drivers have been given back. So do
-//! wakers of other runtimes' tasks, if those runtimes have observers: such a wake tells the observer at once.
+//! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Two things wait until
+//! the drivers have been given back: the observer's word of each task that was woken, and the wakers that are not of
+//! this runtime's tasks. (Those of another runtime's tasks are among these: its observer would hear of the wake at
+//! once.)
 
 use std::task::Waker;
 
 use super::Worker;
+use crate::driver::WakeSink;
 use crate::events::{Observer, TaskEventKind, emit};
-use crate::task::Notified;
+use crate::scheduler::runtime_of;
+use crate::task::{self, Notified};
 
-/// What the drivers wake is queued in parts of so many.
-const BATCH: usize = 128;
+/// What the drivers wake is queued in parts of this many tasks.
+const PART: usize = 128;
+
+/// Tasks that the drivers have woken and that are not queued yet, in the order of their events. Empty between two
+/// visits to the drivers, and kept for its memory.
+#[derive(Debug, Default)]
+pub(super) struct EventBatch {
+    events: Vec<Notified>,
+    timers: Vec<Notified>,
+}
+
+impl EventBatch {
+    fn len(&self) -> usize {
+        self.events.len() + self.timers.len()
+    }
+}
+
+/// Takes what the drivers wake, while the worker has them.
+pub(super) struct Collector<'a> {
+    pub(super) worker: &'a Worker,
+    pub(super) batch: &'a mut EventBatch,
+}
+
+impl WakeSink for Collector<'_> {
+    fn event(&mut self, waker: Waker) {
+        if let Some(task) = self.worker.take_woken(waker) {
+            self.batch.events.push(task);
+            self.queue_part();
+        }
+    }
+
+    fn timer(&mut self, waker: Waker) {
+        if let Some(task) = self.worker.take_woken(waker) {
+            self.batch.timers.push(task);
+            self.queue_part();
+        }
+    }
+}
+
+impl Collector<'_> {
+    /// A batch that grows long is queued in parts, so that others can begin with it.
+    #[inline]
+    fn queue_part(&mut self) {
+        // An observer must hear of them first, and not yet.
+        if self.batch.len() == PART && self.worker.runtime.observer.is_none() {
+            // If it slept in the drivers: others do not look at the lanes of workers that sleep.
+            self.worker.slot().current.rest(false);
+            self.worker.queue_batch(self.batch);
+        }
+    }
+}
 
 impl Worker {
     /// Looks after the drivers, unless another thread does, and queues what they wake.
-    pub(super) fn poll_drivers(&self) {
-        self.collecting.set(true);
-        if self.shared().driver.poll() {
+    pub(super) fn poll_drivers(&self, batch: &mut EventBatch) {
+        if self.shared().driver.poll(&mut Collector { worker: self, batch }) {
             self.counters().driver_polls.add(1);
         }
-        self.collecting.set(false);
-        self.queue_batch();
+        self.queue_batch(batch);
         self.call_foreign_wakers();
     }
 
-    /// Takes up a task that the drivers woke. A batch that grows long is queued in parts, so that others can begin with
-    /// it.
-    pub(super) fn collect_one(&self, task: Notified) {
-        // SAFETY: only this thread gets here, and nothing else borrows the batches meanwhile.
-        let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
-        let batch = if self.delivering_first.get() { first } else { batch };
-        batch.push(task);
-        // An observer must hear of them first, and not yet.
-        if batch.len() == BATCH && self.runtime.observer.is_none() {
-            // If it slept in the drivers: others do not look at the lanes of workers that sleep.
-            self.slot().current.rest(false);
-            self.queue_batch();
+    /// Wakes a task of this runtime, and returns it if it is to be queued. Keeps any other waker for when the drivers
+    /// have been given back.
+    #[inline]
+    fn take_woken(&self, waker: Waker) -> Option<Notified> {
+        match task::wake_own(waker, |task| runtime_of(task).is_some_and(|runtime| self.is_of(runtime))) {
+            Ok(task) => task.inspect(|_| self.counters().local_schedules.add(1)),
+            Err(waker) => {
+                self.shared().foreign_wakers.push(waker);
+                None
+            }
         }
     }
 
     /// Queues what the drivers have woken.
-    pub(super) fn queue_batch(&self) {
-        // SAFETY: as in `collect_one`.
-        let (batch, first) = unsafe { (&mut *self.batch.get(), &mut *self.first.get()) };
-        if batch.is_empty() && first.is_empty() {
+    pub(super) fn queue_batch(&self, batch: &mut EventBatch) {
+        if batch.len() == 0 {
             return;
         }
         if let Some(observer) = &self.runtime.observer {
-            return self.tell_and_queue(observer, std::mem::take(batch), std::mem::take(first));
+            return self.tell_and_queue(observer, batch);
         }
-        batch.drain(..).for_each(|task| self.core.lanes.push_event(task));
-        first.drain(..).for_each(|task| self.core.lanes.push_due(task));
+        batch.events.drain(..).for_each(|task| self.core.lanes.push_event(task));
+        batch.timers.drain(..).for_each(|task| self.core.lanes.push_due(task));
         self.offer_surplus();
     }
 
     /// The same, with an observer, who may do as it likes: should it block, it holds up what it has not been told of
-    /// yet.
+    /// yet. The drivers have been given back.
     #[cold]
-    fn tell_and_queue(&self, observer: &Observer, batch: Vec<Notified>, first: Vec<Notified>) {
-        debug_assert!(!self.collecting.get(), "the drivers have been given back");
+    fn tell_and_queue(&self, observer: &Observer, batch: &mut EventBatch) {
         // The observer may block, and this worker may have got up just now.
         self.shared().monitor.wake_if_asleep();
         self.stop_searching();
         self.slot().current.calls_foreign();
         let tell = |task: &Notified| emit(Some(observer), task.task(), TaskEventKind::Woken);
-        for task in batch {
+        for task in batch.events.drain(..) {
             tell(&task);
             self.core.lanes.push_event(task);
             self.offer_surplus();
         }
-        for task in first {
+        for task in batch.timers.drain(..) {
             tell(&task);
             self.core.lanes.push_due(task);
             self.offer_surplus();
@@ -81,17 +130,8 @@ impl Worker {
         self.slot().current.polls_nothing();
     }
 
-    /// Keeps a foreign waker for later if this thread has the drivers now; else gives it back.
-    pub(crate) fn defer_wake(&self, waker: Waker) -> Option<Waker> {
-        if !self.collecting.get() {
-            return Some(waker);
-        }
-        self.shared().foreign_wakers.push(waker);
-        None
-    }
-
-    /// Calls the foreign wakers that the drivers have had. Nobody waits for this thread: it is up, the drivers are
-    /// free, and what they woke is queued. Should one block, others come for the rest.
+    /// Calls the foreign wakers that were kept while a worker had the drivers. Nobody waits for this thread: it is
+    /// up, the drivers are free, and what they woke is queued. Should one block, others come for the rest.
     pub(super) fn call_foreign_wakers(&self) {
         let shared = self.shared();
         if !shared.foreign_wakers.is_empty() {
@@ -107,13 +147,5 @@ impl Worker {
         if self.searching.get() {
             self.stop_search();
         }
-    }
-
-    /// Runs something that wakes tasks which have precedence here.
-    pub(crate) fn deliver_first(&self, wake: impl FnOnce()) {
-        self.delivering_first.set(true);
-        // The drivers contain the panics of wakers.
-        wake();
-        self.delivering_first.set(false);
     }
 }

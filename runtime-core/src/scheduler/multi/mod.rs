@@ -86,7 +86,7 @@ pub(crate) struct Shared {
     /// For the spare workers' streams.
     rng: Generator,
     injector: Injector<Notified>,
-    /// Wakers that are not of tasks, and that the drivers want called when they have been given back.
+    /// Wakers that are not of this runtime's tasks, and that are called when the drivers have been given back.
     foreign_wakers: Injector<Waker>,
     queues: Closing,
     /// Every thread of the scheduler looks at it each tick.
@@ -392,11 +392,11 @@ impl Schedule for Multi {
         let runtime: *const Inner = runtime_of(task.header()).expect("a task that was refused is complete");
         // SAFETY: the task keeps its runtime; and while this thread is one of its workers, or `keep` lives, it stays.
         let runtime = unsafe { &*runtime };
+        emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
         if let Some(worker) = Shared::worker_here(runtime) {
             // SAFETY: as in `worker_here`.
-            unsafe { worker.as_ref() }.push_notified(task);
+            unsafe { worker.as_ref() }.push(task);
         } else {
-            emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
             // Once in the queue the task may run, end and be freed, and the runtime with it, while this thread has yet
             // to look for a sleeper. One more reference keeps both.
             let keep = TaskRef::clone(task.task());

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use super::drivers::{Collector, EventBatch};
 use super::{Slot, Worker};
 use crate::clock::Clock;
 use crate::scheduler::park::Slept;
@@ -16,7 +17,7 @@ use crate::spin;
 impl Worker {
     /// The worker has found no work: it spins a little, and lies down if none comes.
     #[cold]
-    pub(super) fn idle(&self) {
+    pub(super) fn idle(&self, batch: &mut EventBatch) {
         self.call_foreign_wakers();
         if self.may_retire() {
             return;
@@ -32,7 +33,7 @@ impl Worker {
             self.pacing.resume(Clock::real());
             return;
         }
-        self.sleep(began);
+        self.sleep(began, batch);
     }
 
     /// A look while it spins: at what is everybody's, and at one of the other workers, in turn. (To look at the queues
@@ -46,7 +47,7 @@ impl Worker {
     }
 
     /// Goes to sleep, unless there is work after all. It has had none since `began`.
-    fn sleep(&self, began: u64) {
+    fn sleep(&self, began: u64, batch: &mut EventBatch) {
         self.exchange_dead();
         self.counters().parks.add(1);
         self.slot().current.polls_nothing();
@@ -57,7 +58,7 @@ impl Worker {
             self.slot().current.polls_nothing();
         }
         // The hook may have spawned or woken something.
-        let slept = self.core.lanes.is_empty() && self.lie_down(began);
+        let slept = self.core.lanes.is_empty() && self.lie_down(began, batch);
         // Before anything that may block.
         self.shared().monitor.wake_if_asleep();
         self.note_seen(Clock::real());
@@ -78,7 +79,7 @@ impl Worker {
     }
 
     /// Sleeps, unless there is work. Whether it has.
-    fn lie_down(&self, began: u64) -> bool {
+    fn lie_down(&self, began: u64, batch: &mut EventBatch) -> bool {
         let shared = self.shared();
         let index = self.core.index;
         shared.idle.start_sleep(index, self.searching.replace(false));
@@ -89,11 +90,11 @@ impl Worker {
             self.searching.set(true);
             return false;
         }
-        self.collecting.set(true);
         self.slot().current.rest(true);
         let mut slept = Slept::NotAtAll;
         if !shared.is_closing() {
-            slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, None);
+            let mut woken = Collector { worker: self, batch };
+            slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, &mut woken);
             // In the drivers this is after they have delivered what there was. (A call that came before the sleep was
             // not timed.)
             if slept != Slept::NotAtAll {
@@ -104,10 +105,9 @@ impl Worker {
             self.counters().driver_polls.add(1);
         }
         self.slot().current.rest(false);
-        self.collecting.set(false);
         // Up first, and only then queue what the drivers woke: the worker to be notified of it must not be this one.
         self.searching.set(shared.idle.end_sleep(index));
-        self.queue_batch();
+        self.queue_batch(batch);
         slept != Slept::NotAtAll
     }
 

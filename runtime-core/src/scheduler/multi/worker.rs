@@ -10,19 +10,20 @@
 //! 4. Else lie down, look at everything once more, and sleep (`rest.rs`): in the drivers, if nobody else does.
 //!
 //! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it
-//! polls the drivers, the batch of tasks that these wake. Those are queued together, with one notification: on the fair
-//! lane if a socket woke them, on the due lane if a timer did; in the order of their events, and behind those that an
-//! earlier poll of the drivers has woken. (On the LIFO lane each batch would bury the one before it, and under load the
-//! unlucky would wait for the bound.)
+//! has the drivers, the batch of tasks that these wake (`drivers.rs`). Those are queued together, with one
+//! notification: on the fair lane if a socket woke them, on the due lane if a timer did; in the order of their
+//! events, and behind those that an earlier poll of the drivers has woken. (On the LIFO lane each batch would bury
+//! the one before it, and under load the unlucky would wait for the bound.)
 //!
 //! The worker is reached through the thread's context while user code runs inside its calls, so every field is a cell,
 //! and none is borrowed across such a call.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::drivers::EventBatch;
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
 use crate::events::{TaskEventKind, emit};
@@ -72,12 +73,6 @@ pub(crate) struct Worker {
     standing: Cell<Standing>,
     /// The count of polls from which on a task that is woken in its poll may go first.
     courtesy_from: Cell<u64>,
-    /// Whether the drivers are being polled: what they wake is collected in `batch`.
-    pub(super) collecting: Cell<bool>,
-    pub(super) batch: UnsafeCell<Vec<Notified>>,
-    /// What has precedence (`deliver_first`) is collected here.
-    pub(super) first: UnsafeCell<Vec<Notified>>,
-    pub(super) delivering_first: Cell<bool>,
 }
 
 impl Worker {
@@ -104,10 +99,6 @@ impl Worker {
             role,
             standing: Cell::new(Standing::InUse),
             courtesy_from: Cell::new(0),
-            collecting: Cell::new(false),
-            batch: UnsafeCell::new(Vec::new()),
-            first: UnsafeCell::new(Vec::new()),
-            delivering_first: Cell::new(false),
         }
     }
 
@@ -209,23 +200,9 @@ impl Worker {
         handle
     }
 
-    /// Queues a task that was woken on this thread, and tells the observer: at once, or if this thread has the drivers
-    /// when it has given them back.
-    #[inline]
-    pub(super) fn push_notified(&self, task: Notified) {
-        if self.collecting.get() {
-            self.counters().local_schedules.add(1);
-            self.collect_one(task);
-        } else {
-            emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
-            self.push(task);
-        }
-    }
-
-    /// Queues a task that was woken or spawned on this thread, which has not got the drivers.
+    /// Queues a task that was woken or spawned on this thread.
     #[inline]
     pub(super) fn push(&self, task: Notified) {
-        debug_assert!(!self.collecting.get(), "the drivers only wake");
         self.counters().local_schedules.add(1);
         // Neither has queues of its own that anybody serves.
         if self.is_guest() || self.has_lost_core() {
@@ -267,6 +244,7 @@ impl Worker {
             others.for_each(|slot| self.core.lanes.steal_events_from(&slot.lanes));
             self.offer_surplus();
         }
+        let mut batch = EventBatch::default();
         let mut yielded = None;
         loop {
             let told = self.shared().signal.get();
@@ -277,7 +255,7 @@ impl Worker {
                 self.pacing.end_now();
             }
             if self.pacing.tick() {
-                self.maintain();
+                self.maintain(&mut batch);
                 if self.is_retiring() {
                     break;
                 }
@@ -295,7 +273,7 @@ impl Worker {
                 Some(task) if self.is_spare() && self.leaves_to_others(&task) => self.quarantine(task),
                 Some(task) => yielded = self.execute(task),
                 None => {
-                    self.idle();
+                    self.idle(&mut batch);
                     if self.is_retiring() {
                         break;
                     }
@@ -395,7 +373,7 @@ impl Worker {
 
     /// At the end of an interval of polls.
     #[cold]
-    fn maintain(&self) {
+    fn maintain(&self, batch: &mut EventBatch) {
         self.exchange_dead();
         if self.may_retire() {
             return;
@@ -407,7 +385,7 @@ impl Worker {
         let now = self.note_seen(now);
         self.help_a_missing_peer(now, now.saturating_sub(before));
         if is_drivers_turn {
-            self.poll_drivers();
+            self.poll_drivers(batch);
         }
     }
 
