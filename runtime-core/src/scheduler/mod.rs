@@ -6,6 +6,8 @@
 
 mod closing;
 pub(crate) mod current;
+#[cfg(all(test, not(loom)))]
+mod driver_tests;
 mod foreign;
 mod injector_turns;
 mod main_waker;
