@@ -96,9 +96,10 @@ pub use runtime_core::{spawn, spawn_blocking, spawn_local};
 /// A task has up to 64 million handles and wakers at a time. A program that makes more of one task is ended, with a
 /// message.
 pub mod task {
+    pub use runtime_core::TaskBuilder as Builder;
     pub use runtime_core::coop;
     pub use runtime_core::coop::{consume_budget, unconstrained};
-    pub use runtime_core::task::{AbortHandle, Builder, Id, JoinError, JoinHandle, id, try_id, yield_now};
+    pub use runtime_core::task::{AbortHandle, Id, JoinError, JoinHandle, id, try_id, yield_now};
     pub use runtime_core::{block_in_place, spawn, spawn_blocking, spawn_local};
 }
 

@@ -36,7 +36,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use crate::context;
+use crate::task::current;
 
 /// The budget of a poll: two small words in thread-local storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,13 +92,13 @@ impl Drop for RestoreOnPending {
     #[inline]
     fn drop(&mut self) {
         if self.has_taken {
-            let mut budget = context::budget();
+            let mut budget = current::budget();
             // If another leaf was refused meanwhile, that stays known. (Else a `block_on` inside of this one would
             // never be refused often enough.)
             if budget.is_constrained() && budget.left >= 0 {
                 // The budget may have been renewed meanwhile, and is full then.
                 budget.left = budget.left.saturating_add(1).min(budget.units);
-                context::set_budget(budget);
+                current::set_budget(budget);
             }
         }
     }
@@ -127,14 +127,14 @@ impl Drop for RestoreOnPending {
 /// ```
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
-    let mut budget = context::budget();
+    let mut budget = current::budget();
     let has_taken = budget.is_constrained();
     if has_taken {
         if budget.left <= 0 {
             budget = ready!(poll_renewed(cx, budget));
         }
         budget.left -= 1;
-        context::set_budget(budget);
+        current::set_budget(budget);
     }
     Poll::Ready(RestoreOnPending { has_taken, _stays: PhantomData })
 }
@@ -143,14 +143,14 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 #[cold]
 fn poll_renewed(cx: &mut Context<'_>, mut budget: Budget) -> Poll<Budget> {
     if budget.left == 0 {
-        context::count_budget_yield();
+        current::count_budget_yield();
     }
     let refused = budget.refuse();
-    context::set_budget(budget);
+    current::set_budget(budget);
     if !refused {
         return Poll::Ready(budget);
     }
-    context::wake_in_poll(cx.waker());
+    current::wake_in_poll(cx.waker());
     Poll::Pending
 }
 
@@ -161,7 +161,7 @@ fn poll_renewed(cx: &mut Context<'_>, mut budget: Budget) -> Poll<Budget> {
 /// not spend anything.
 #[doc(hidden)]
 pub fn poll_unrefused(cx: &mut Context<'_>) -> Poll<()> {
-    let budget = context::budget();
+    let budget = current::budget();
     if budget.left < 0 { poll_renewed(cx, budget).map(drop) } else { Poll::Ready(()) }
 }
 
@@ -170,16 +170,16 @@ pub fn poll_unrefused(cx: &mut Context<'_>) -> Poll<()> {
 /// For what takes a turn of the task, but must not be held back.
 #[inline]
 pub fn charge() {
-    let mut budget = context::budget();
+    let mut budget = current::budget();
     if budget.left > 0 {
         budget.left -= 1;
-        context::set_budget(budget);
+        current::set_budget(budget);
     }
 }
 
 /// Whether the running task may still make progress in this poll. Always true outside a task.
 pub fn has_budget_remaining() -> bool {
-    let budget = context::budget();
+    let budget = current::budget();
     !budget.is_constrained() || budget.left > 0
 }
 
@@ -235,7 +235,7 @@ impl<F: Future> Future for Unconstrained<F> {
         // SAFETY: `inner` is pinned whenever `self` is: it is never moved out, `Unconstrained` has no Drop and its
         // Unpin is the derived, structural one.
         let inner = unsafe { self.map_unchecked_mut(|this| &mut this.inner) };
-        let _restore = context::replace_budget(Budget::UNCONSTRAINED);
+        let _restore = current::replace_budget(Budget::UNCONSTRAINED);
         inner.poll(cx)
     }
 }

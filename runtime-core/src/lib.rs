@@ -5,14 +5,17 @@
 //! crate `rt`, which is what programs use. What is public here is for these siblings; the facade decides what of it
 //! is the users'.
 //!
+//! Two layers: tasks and what a thread needs to poll one; above them schedulers and runtimes. The lists of modules below
+//! say which is which.
+//!
 //! Where to begin reading: `task/mod.rs` and `task/state.rs` (what a task is), `scheduler/multi/worker.rs` (what a
 //! worker does), `scheduler/multi/idle/` (how workers sleep and wake each other).
 
-mod block_in_place;
+// The layer below: what a task is, and what a thread needs to poll one. It knows neither schedulers nor runtimes, and
+// uses no module of the layer above (`.ci/layers` reads these two lists). What it asks of that layer goes through
+// `task::Schedule`, `task::owner::Host` and `task::current::Above`.
 pub mod blocked;
-mod blocking;
 pub mod clock;
-pub mod context;
 pub mod coop;
 pub mod driver;
 pub mod events;
@@ -20,7 +23,6 @@ mod fatal;
 #[cfg(all(any(test, fuzzing), not(loom)))]
 #[doc(hidden)]
 pub mod fuzzing;
-mod large;
 pub mod metrics;
 #[doc(hidden)]
 pub mod os;
@@ -28,14 +30,20 @@ pub mod primitive;
 pub mod processors;
 mod reporter;
 mod rng;
-pub mod runtime;
-mod scheduler;
-mod spawn;
 mod spin;
 pub mod task;
 mod wake_latency;
 
+// The layer above: who polls which task when, on which thread, for which runtime.
+mod block_in_place;
+mod blocking;
+pub mod context;
+mod large;
+pub mod runtime;
+mod scheduler;
+mod spawn;
+
 pub use self::block_in_place::block_in_place;
 pub use self::rng::RngSeed;
-pub use self::spawn::{spawn, spawn_blocking, spawn_local};
+pub use self::spawn::{Builder as TaskBuilder, spawn, spawn_blocking, spawn_local};
 pub use self::task::{AbortHandle, JoinError, JoinHandle};

@@ -30,8 +30,8 @@ mod imp {
 
     /// Thread-local storage without destructors, initialised at compile time.
     macro_rules! plain_thread_local {
-        ($(#[$meta:meta])* static $name:ident: $type:ty = $value:expr;) => {
-            std::thread_local! { $(#[$meta])* static $name: $type = const { $value } }
+        ($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = $value:expr;) => {
+            std::thread_local! { $(#[$meta])* $vis static $name: $type = const { $value } }
         };
     }
     pub(crate) use plain_thread_local as thread_local;
@@ -80,8 +80,8 @@ mod imp {
     use super::atomic;
 
     macro_rules! plain_thread_local {
-        ($(#[$meta:meta])* static $name:ident: $type:ty = $value:expr;) => {
-            loom::thread_local! { $(#[$meta])* static $name: $type = $value; }
+        ($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = $value:expr;) => {
+            loom::thread_local! { $(#[$meta])* $vis static $name: $type = $value; }
         };
     }
     pub(crate) use plain_thread_local as thread_local;

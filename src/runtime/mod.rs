@@ -28,5 +28,5 @@ pub use runtime_core::RngSeed;
 pub use runtime_core::blocked::{Activity, BlockedTask};
 pub use runtime_core::driver::DriverCounters;
 pub use runtime_core::events::{TaskEvent, TaskEventKind};
-pub use runtime_core::metrics::{Counts, RuntimeMetrics};
-pub use runtime_core::runtime::{EnterGuard, Handle, RuntimeFlavor, TryCurrentError};
+pub use runtime_core::metrics::Counts;
+pub use runtime_core::runtime::{EnterGuard, Handle, RuntimeFlavor, RuntimeMetrics, TryCurrentError};

@@ -12,8 +12,7 @@ use std::time::Duration;
 use runtime_core::JoinHandle;
 use runtime_core::clock::Clock;
 use runtime_core::driver::DriverStack;
-use runtime_core::metrics::RuntimeMetrics;
-use runtime_core::runtime::{Config, EnterGuard, Handle, control};
+use runtime_core::runtime::{Config, EnterGuard, Handle, RuntimeMetrics, control};
 
 use super::Builder;
 

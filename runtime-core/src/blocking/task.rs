@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
 
-use crate::context::{self, CurrentTask};
 use crate::coop::Budget;
+use crate::task::current::{self, CurrentTask};
 use crate::task::{self, Birth, Header, Id, JoinHandle, Notified, Schedule};
 
 /// The pool, to its tasks. They are queued once, when they are made, and are on no list.
@@ -35,7 +35,7 @@ impl<F: FnOnce() -> R, R> Future for Job<F> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<R> {
         let f = self.f.take().expect("a blocking task is polled once");
-        Poll::Ready(context::in_task(&CurrentTask::new(self.id, ptr::null()), Budget::UNCONSTRAINED, f))
+        Poll::Ready(current::in_task(&CurrentTask::new(self.id, ptr::null()), Budget::UNCONSTRAINED, f))
     }
 }
 

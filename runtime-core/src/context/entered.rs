@@ -12,11 +12,9 @@
 //!
 //! # Frames
 //!
-//! The runtime calls code of the user's inside of a *frame*: the poll of a task, a closure on the blocking pool, a
-//! hook, a waker, the drop of a future. Whatever that code has entered, and not left, is removed when the frame ends:
-//! the next task of the same thread must not find itself in another runtime than its own. If nothing was entered, as
-//! usual, the frame costs a comparison of two tickets. (A join handle's drop of another poller's waker shares the frame
-//! of the code that polls or drops the handle, if it has one.)
+//! Whatever code of the user's has entered in a frame ([`Frame`](crate::task::frame::Frame)), and not left, is removed
+//! when the frame ends: the next task of the same thread must not find itself in another runtime than its own. (A join
+//! handle's drop of another poller's waker shares the frame of the code that polls or drops the handle, if it has one.)
 //!
 //! The guards that the runtime itself makes ([`RuntimeGuard`]) are frames, too: one that ends takes with it what lies
 //! above.
@@ -35,13 +33,12 @@ use std::sync::Arc;
 
 use std::cell::Cell;
 
-use super::{CONTEXT, Context};
+use super::{ABOVE, CONTEXT, Context};
 use crate::runtime::Inner;
-use crate::task::{contain, discard};
+use crate::task::{contain, discard, frame};
 
 /// The stack of a thread. See the module.
 pub(super) struct Entered {
-    next_ticket: Cell<u64>,
     /// Not dropped with the thread: that would make every access to the context ask whether it was. It is empty when a
     /// thread ends, unless somebody has forgotten a guard outside of any frame; then the entry leaks, as the guard did.
     entries: ManuallyDrop<Cell<Entries>>,
@@ -103,19 +100,14 @@ impl Entries {
 
 impl Entered {
     pub(super) const fn new() -> Self {
-        Self { next_ticket: Cell::new(0), entries: ManuallyDrop::new(Cell::new(Entries::NONE)) }
+        Self { entries: ManuallyDrop::new(Cell::new(Entries::NONE)) }
     }
 }
 
 impl Context {
-    fn next_ticket(&self) -> u64 {
-        self.entered.next_ticket.get()
-    }
-
     /// Makes a runtime the current one. Returns the ticket of the entry.
     fn enter(&self, runtime: Arc<Inner>) -> u64 {
-        let ticket = self.next_ticket();
-        self.entered.next_ticket.set(ticket + 1);
+        let ticket = frame::draw_ticket(&ABOVE);
         self.change(|entries| entries.push(Entry { ticket, runtime, in_force: true }));
         ticket
     }
@@ -186,30 +178,9 @@ impl Drop for RuntimeGuard {
     }
 }
 
-/// Code of the user's runs while this lives. See the module.
-#[derive(Debug)]
-pub(crate) struct Frame {
-    since: u64,
-}
-
-impl Frame {
-    #[inline]
-    pub(crate) fn begin() -> Self {
-        Self { since: CONTEXT.with(Context::next_ticket) }
-    }
-}
-
-impl Drop for Frame {
-    #[inline]
-    fn drop(&mut self) {
-        if CONTEXT.with(Context::next_ticket) != self.since {
-            end_frame(self.since);
-        }
-    }
-}
-
+/// Removes what was entered since that ticket was the next one.
 #[cold]
-fn end_frame(since: u64) {
+pub(super) fn end_frame(since: u64) {
     let removed = CONTEXT.with(|context| context.leave(|ticket| ticket >= since));
     // One by one: each may panic.
     removed.into_iter().for_each(|entry| discard(contain(|| drop(entry))));
@@ -224,7 +195,7 @@ pub(crate) struct MainFuture {
 
 impl MainFuture {
     pub(crate) fn new() -> Self {
-        Self { since: CONTEXT.with(Context::next_ticket) }
+        Self { since: frame::next_ticket() }
     }
 
     /// Begins a poll, which ends when the guard is dropped.
@@ -242,9 +213,7 @@ impl MainFuture {
 
 /// If anything has been entered since then.
 fn change_since(since: u64, in_force: bool) {
-    CONTEXT.with(|context| {
-        if context.next_ticket() != since {
-            context.set_in_force(since, in_force);
-        }
-    });
+    if frame::next_ticket() != since {
+        CONTEXT.with(|context| context.set_in_force(since, in_force));
+    }
 }

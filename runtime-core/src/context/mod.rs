@@ -1,15 +1,15 @@
-//! What the current thread is doing for which runtime: the thread-local part of the runtime.
+//! What the current thread is to which runtime: the thread-local part of the runtime. (Which task it polls, and with
+//! which budget, is a layer below: `task/current.rs`.)
 //!
 //! One small structure of plain cells, so that reading it is one access to thread-local storage with no check for
-//! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn), wakers, coop and the sibling
-//! crates' types read it.
+//! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn), wakers and the sibling crates' types
+//! read it.
 //!
 //! The pointer to the current runtime is backed by a count of it on the stack of those that the thread has entered
 //! (`entered.rs`).
 
 mod entered;
 mod station;
-mod task;
 
 use std::cell::Cell;
 use std::fmt;
@@ -18,16 +18,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use self::entered::Entered;
-pub(crate) use self::entered::{Frame, MainFuture, RuntimeGuard, UserGuard};
+pub(crate) use self::entered::{MainFuture, RuntimeGuard, UserGuard};
 pub use self::station::Station;
-pub(crate) use self::task::{CurrentTask, in_task, note_wake, outside_of_poll, task_id, wake_in_poll};
 use crate::clock::Clock;
-use crate::coop::Budget;
 use crate::driver::{KnownService, Service};
 use crate::primitive::thread_local;
 pub use crate::runtime::Flavor;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
+use crate::task::current::Above;
 
 struct Context {
     /// The runtime that `spawn` and the rest refer to; null for none. The topmost in force of those entered, which has
@@ -41,9 +40,6 @@ struct Context {
     station: Cell<Option<Station>>,
     /// Whether the thread is inside `block_on` or is a worker: it must not block on another future.
     is_driving: Cell<bool>,
-    budget: Cell<Budget>,
-    /// The task that is being polled; null for none. Stands there only while [`in_task`] borrows it.
-    task: Cell<*const CurrentTask>,
     /// For threads without a runtime: a counter in place of random numbers.
     turn: Cell<u32>,
 }
@@ -55,11 +51,12 @@ thread_local! {
         place: Cell::new(Place::Outside),
         station: Cell::new(None),
         is_driving: Cell::new(false),
-        budget: Cell::new(Budget::UNCONSTRAINED),
-        task: Cell::new(ptr::null()),
         turn: Cell::new(0),
     };
 }
+
+/// What `task/` asks of this layer.
+static ABOVE: Above = Above { end_frame: entered::end_frame, count_budget_yield: || place().count_budget_yield() };
 
 impl Context {
     /// Makes another runtime the current one, which is on the stack.
@@ -200,34 +197,6 @@ pub fn random_below(n: u32) -> u32 {
 #[inline]
 pub(crate) fn place() -> Place {
     CONTEXT.with(|context| context.place.get())
-}
-
-#[inline]
-pub(crate) fn budget() -> Budget {
-    CONTEXT.with(|context| context.budget.get())
-}
-
-#[inline]
-pub(crate) fn set_budget(budget: Budget) {
-    CONTEXT.with(|context| context.budget.set(budget));
-}
-
-#[cold]
-pub(crate) fn count_budget_yield() {
-    place().count_budget_yield();
-}
-
-/// Sets the budget until the guard is dropped.
-pub(crate) fn replace_budget(budget: Budget) -> impl Drop {
-    struct Restore(Budget);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            set_budget(self.0);
-        }
-    }
-    let before = self::budget();
-    set_budget(budget);
-    Restore(before)
 }
 
 /// The thread's place, if it is one at the current runtime, which is not so while another runtime has been entered.

@@ -8,10 +8,9 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use super::config::Flavor;
-use super::{Inner, Scheduler};
+use super::{Inner, RuntimeMetrics, Scheduler};
 use crate::context::{self, Missing, RuntimeGuard, UserGuard};
 use crate::large::boxed_if_large;
-use crate::metrics::RuntimeMetrics;
 use crate::scheduler::{Place, current, multi};
 use crate::task::{Birth, Id, JoinHandle};
 

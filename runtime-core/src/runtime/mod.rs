@@ -5,6 +5,7 @@ mod config;
 pub mod control;
 mod handle;
 mod hooks;
+mod metrics;
 mod names;
 
 use std::io;
@@ -17,6 +18,7 @@ pub use self::config::{
 };
 pub use self::handle::{EnterGuard, Handle, TryCurrentError};
 pub(crate) use self::handle::{spawn_blocking_here, spawn_here, spawn_local_here};
+pub use self::metrics::RuntimeMetrics;
 pub use self::names::{ThreadNamer, ThreadNames};
 
 pub(crate) use self::config::join_threads;
@@ -32,7 +34,7 @@ use crate::reporter::Reporter;
 use crate::rng::{Generator, RngSeed};
 use crate::scheduler::{Scheduler, current, multi};
 use crate::task::outstanding::Outstanding;
-use crate::task::owner::ListOf;
+use crate::task::owner::{Host, ListOf};
 
 /// What all parts of a runtime share. Always in an [`Arc`]; handles, threads and main futures count it, and all its
 /// tasks together hold one count (`task/outstanding.rs`).
@@ -120,33 +122,11 @@ impl Inner {
         self.next_id.fetch_add(n, Ordering::Relaxed)
     }
 
-    /// A worker's list has many dead tasks on its return stack.
-    pub(crate) fn nudge(&self, list: ListOf) {
-        match &self.scheduler {
-            Scheduler::Multi(shared) => shared.nudge(self, list),
-            Scheduler::Current(shared) => shared.nudge(self, list),
-        }
-    }
-
     /// At the end of shutdown: so many tasks of the closed lists still had their memory.
     pub(crate) fn tasks_left_behind(self: &Arc<Self>, tasks: usize) {
         if self.outstanding.add(tasks) {
             // SAFETY: the count that `start` set aside for all tasks, and there is none any more.
             unsafe { Arc::decrement_strong_count(Arc::as_ptr(self)) };
-        }
-    }
-
-    /// A task of a closed list was freed.
-    ///
-    /// # Safety
-    ///
-    /// The runtime is alive, which the task saw to; it may not be after the call.
-    pub(crate) unsafe fn outstanding_gone(this: *const Self) {
-        // SAFETY: the caller's promise; and `start` set aside the count that the last task gives back.
-        unsafe {
-            if (*this).outstanding.remove_one() {
-                Arc::decrement_strong_count(this);
-            }
         }
     }
 
@@ -170,5 +150,23 @@ impl Inner {
         };
         let left = limit.map(|limit| limit.saturating_sub(Clock::real().saturating_duration_since(start)));
         self.blocking.wait_closed(self, left) && scheduler_done
+    }
+}
+
+impl Host for Inner {
+    fn nudge(&self, list: ListOf) {
+        match &self.scheduler {
+            Scheduler::Multi(shared) => shared.nudge(self, list),
+            Scheduler::Current(shared) => shared.nudge(self, list),
+        }
+    }
+
+    unsafe fn outstanding_gone(this: *const Self) {
+        // SAFETY: the caller's promise; and `start` set aside the count that the last task gives back.
+        unsafe {
+            if (*this).outstanding.remove_one() {
+                Arc::decrement_strong_count(this);
+            }
+        }
     }
 }

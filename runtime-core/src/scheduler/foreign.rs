@@ -48,7 +48,7 @@ impl Foreign {
     pub(crate) fn new(index: usize) -> Self {
         Self {
             gate: Mutex::new(Gate { ids: IdBlock::default(), closed: false }),
-            owner: Owner::new(ListOf::Foreign(index)),
+            owner: Owner::new::<Inner>(ListOf::Foreign(index)),
             gated: WorkerCounters::default(),
             shared: WorkerCounters::default(),
         }

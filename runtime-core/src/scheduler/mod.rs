@@ -99,8 +99,8 @@ impl Place {
 
 /// The runtime of a task that is on an owner's list. `None` for a task that was refused, and for blocking ones.
 fn runtime_of(task: &Header) -> Option<&Inner> {
-    // SAFETY: the owner outlives its tasks.
-    task.owner.map(|owner| unsafe { owner.as_ref() }.runtime())
+    // SAFETY: the owner outlives its tasks, and every list of a runtime is made for `Inner`.
+    task.owner.map(|owner| unsafe { owner.as_ref().runtime() })
 }
 
 /// Frees a task: at the home of the calling thread, if it has one with the task's runtime; through its owner, if it has

@@ -12,7 +12,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use super::home::Home;
-use super::owner::{ListOf, Owner};
+use super::owner::{Host, ListOf, Owner};
 use super::{Birth, Header, Id, JoinHandle, Notified, Runner, Schedule, new_task_in};
 
 loom::lazy_static! {
@@ -20,6 +20,18 @@ loom::lazy_static! {
 }
 
 struct Model;
+
+/// The lists of these models are in no runtime.
+struct NoRuntime;
+
+impl Host for NoRuntime {
+    fn nudge(&self, _: ListOf) {
+        unreachable!("small identifiers nudge nobody");
+    }
+    unsafe fn outstanding_gone(_: *const Self) {
+        unreachable!("nothing is left on a list that is closed");
+    }
+}
 
 impl Schedule for Model {
     fn schedule(_: Notified) {
@@ -75,7 +87,7 @@ fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
 #[test]
 fn loom_tasks_that_die_at_home_and_elsewhere_are_freed_once() {
     check(2, || {
-        let lists = std::sync::Arc::new([0, 1].map(|slot| Owner::new(ListOf::Slot(slot))));
+        let lists = std::sync::Arc::new([0, 1].map(|slot| Owner::new::<NoRuntime>(ListOf::Slot(slot))));
         let held = Arc::new(());
         let other = {
             let (lists, held) = (lists.clone(), held.clone());
@@ -93,7 +105,7 @@ fn loom_tasks_that_die_at_home_and_elsewhere_are_freed_once() {
 #[test]
 fn loom_the_return_stack_takes_from_several_threads_while_it_is_emptied() {
     check(3, || {
-        let list = std::sync::Arc::new(Owner::new(ListOf::Slot(0)));
+        let list = std::sync::Arc::new(Owner::new::<NoRuntime>(ListOf::Slot(0)));
         let held = Arc::new(());
         let handles = [1, 2, 3].map(|id| spawn(&list, id, held.clone()));
         // SAFETY: the list is this thread's.

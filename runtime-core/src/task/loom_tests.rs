@@ -19,7 +19,6 @@ use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
 
 use super::{Birth, Header, Id, JoinHandle, Notified, Runner, Schedule, new_task};
-use crate::context;
 use crate::coop::Budget;
 
 loom::lazy_static! {
@@ -141,7 +140,7 @@ impl Future for YieldAndWaitFor {
         self.1 += 1;
         let polled = Pin::new(&mut self.0).poll(cx);
         if self.1 == 2 {
-            context::wake_in_poll(cx.waker());
+            super::current::wake_in_poll(cx.waker());
         }
         polled
     }

@@ -32,7 +32,9 @@
 
 mod cell;
 mod cells;
+pub(crate) mod current;
 mod error;
+pub(crate) mod frame;
 mod harness;
 pub(crate) mod home;
 mod id;
@@ -58,18 +60,16 @@ use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 
 pub(crate) use self::cell::Header;
+use self::frame::Frame;
 pub(crate) use self::raw::{Again, Birth, Notified, TaskRef, free};
 pub(crate) use self::runner::Runner;
 pub(crate) use self::spawn_site::Site;
 pub(crate) use self::waker::{is_waker_of_task, wake_own};
 
-use crate::context::Frame;
-
 pub use self::error::JoinError;
 pub use self::id::Id;
 pub use self::join::{AbortHandle, JoinHandle};
 pub use self::yield_now::yield_now;
-pub use crate::spawn::Builder;
 
 /// How tasks get back into a queue, and home: what a scheduler is to its tasks.
 pub(crate) trait Schedule: 'static {
@@ -172,7 +172,7 @@ pub fn id() -> Id {
 
 /// The identifier of the running task, if one is running.
 pub fn try_id() -> Option<Id> {
-    crate::context::task_id()
+    current::task_id()
 }
 
 #[cfg(all(test, not(loom)))]

@@ -1,7 +1,7 @@
 //! Who owns the tasks: the lists in which every task of a runtime can be found, so that shutdown leaves none behind.
 //!
 //! Each worker has a list for the tasks it spawns, and there are some for tasks spawned from foreign threads. A task's
-//! header points to its [`Owner`], and through it to the runtime. A task is on the list that its memory is from
+//! header points to its [`Owner`], and through it to the runtime. What that is, the layer above knows: here it is a [`Host`]. A task is on the list that its memory is from
 //! ([`Cells`]), and so until that is freed, complete or not; what the list *counts* as its reference is given back at
 //! completion (see `state.rs`), so a finished task that somebody still has a handle to is a mere cell on a list.
 //!
@@ -28,6 +28,7 @@
 //! which the lists lie.
 
 use std::alloc::Layout;
+use std::any::TypeId;
 use std::ptr::{self, NonNull};
 
 use crossbeam_utils::CachePadded;
@@ -39,7 +40,6 @@ use super::runner::Runner;
 use crate::primitive::UnsafeCell;
 use crate::primitive::atomic::AtomicPtr;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use crate::runtime::Inner;
 
 /// Where in its scheduler a list belongs.
 #[derive(Clone, Copy, Debug)]
@@ -50,10 +50,46 @@ pub(crate) enum ListOf {
     Foreign(usize),
 }
 
+/// The runtime that lists of tasks lie in, as they know it: the layer above implements this.
+pub(crate) trait Host: Send + Sync + 'static {
+    /// A list has many dead tasks on its return stack.
+    fn nudge(&self, list: ListOf);
+
+    /// A task of a closed list was freed.
+    ///
+    /// # Safety
+    ///
+    /// The runtime is alive, which the task saw to; it may not be after the call.
+    unsafe fn outstanding_gone(this: *const Self);
+}
+
+/// The functions of a [`Host`] whose type is not known. They take a pointer to it.
+struct HostCalls {
+    type_id: fn() -> TypeId,
+    nudge: unsafe fn(*const (), ListOf),
+    outstanding_gone: unsafe fn(*const ()),
+}
+
+impl HostCalls {
+    const fn of<H: Host>() -> &'static Self {
+        const {
+            &Self {
+                type_id: TypeId::of::<H>,
+                // SAFETY: called with the pointer to a host of this type that lives.
+                nudge: |host, list| unsafe { (*host.cast::<H>()).nudge(list) },
+                // SAFETY: as above, and the promise of whoever calls it.
+                outstanding_gone: |host| unsafe { H::outstanding_gone(host.cast()) },
+            }
+        }
+    }
+}
+
 /// One list of tasks, and the way from a task to its runtime. See the module.
 pub(crate) struct Owner {
-    /// Read by every wake; so it shares no cache line with what the list's thread writes.
-    runtime: AtomicPtr<Inner>,
+    /// The host, of the type that `calls` is for. Read by every wake; so it shares no cache line with what the list's
+    /// thread writes.
+    runtime: AtomicPtr<()>,
+    calls: &'static HostCalls,
     of: ListOf,
     /// For the thread that owns the list.
     cells: CachePadded<UnsafeCell<Cells>>,
@@ -125,9 +161,11 @@ fn closed() -> *mut Header {
 }
 
 impl Owner {
-    pub(crate) fn new(of: ListOf) -> Self {
+    /// A list that lies in a host of that type.
+    pub(crate) fn new<H: Host>(of: ListOf) -> Self {
         Self {
             runtime: AtomicPtr::new(ptr::null_mut()),
+            calls: HostCalls::of::<H>(),
             of,
             cells: CachePadded::new(UnsafeCell::new(Cells::new())),
             returned: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
@@ -135,15 +173,21 @@ impl Owner {
     }
 
     /// Called once, before any task is spawned: the list lies inside this runtime.
-    pub(crate) fn bind(&self, runtime: *const Inner) {
-        self.runtime.store(runtime.cast_mut(), Relaxed);
+    pub(crate) fn bind<H: Host>(&self, runtime: *const H) {
+        assert_eq!((self.calls.type_id)(), TypeId::of::<H>());
+        self.runtime.store(runtime.cast_mut().cast(), Relaxed);
     }
 
     /// The runtime of the tasks on this list. It lives at least as long as any of them (see `outstanding.rs`).
+    ///
+    /// # Safety
+    ///
+    /// The list was made for a host of this type, and bound.
     #[inline]
-    pub(crate) fn runtime(&self) -> &Inner {
-        // SAFETY: bound before the first task, and the owner lies inside the runtime.
-        unsafe { &*self.runtime.load(Relaxed) }
+    pub(crate) unsafe fn runtime<H: Host>(&self) -> &H {
+        debug_assert_eq!((self.calls.type_id)(), TypeId::of::<H>());
+        // SAFETY: the caller's promise, and the owner lies inside the runtime.
+        unsafe { &*self.runtime.load(Relaxed).cast::<H>() }
     }
 
     /// Memory for a new task, which is on the list from then on.
@@ -201,7 +245,8 @@ impl Owner {
         // Nudge first: once the tasks are on the stack they no longer keep the runtime, and nothing of it may be
         // touched. An owner that comes too early for these finds them with the next nudge.
         if chain.nudge {
-            owner.runtime().nudge(owner.of);
+            // SAFETY: bound before the first task, and the tasks keep the runtime.
+            unsafe { (owner.calls.nudge)(owner.runtime.load(Relaxed), owner.of) };
         }
         let mut head = owner.returned.load(Acquire);
         loop {
@@ -234,9 +279,9 @@ impl Owner {
                     next = NonNull::new(task.as_ref().site_or_link().next_returned())
                         .expect("the chain has as many links as were counted");
                 }
-                let runtime = this.as_ref().runtime.load(Relaxed);
+                let (runtime, calls) = (this.as_ref().runtime.load(Relaxed), this.as_ref().calls);
                 free_orphan(task);
-                Inner::outstanding_gone(runtime);
+                (calls.outstanding_gone)(runtime);
             }
         }
     }

@@ -8,12 +8,12 @@ use std::task::Waker;
 
 use super::cell::{Header, NamedCell, TaskCell};
 use super::cells;
+use super::current::{self, CurrentTask};
 use super::harness;
 use super::owner::Owner;
 use super::runner::Runner;
 use super::state::Wake;
 use super::{Id, Schedule, catch, discard};
-use crate::context::{self, CurrentTask};
 use crate::coop::Budget;
 
 /// What can be done to a task only by code that knows its type. Every function takes a pointer that is valid for the
@@ -305,7 +305,7 @@ impl Notified {
     pub(crate) fn run_current(self, runner: Runner<'_>, budget: Budget) -> Again {
         let current = CurrentTask::new(self.header().id, self.task().as_raw().as_ptr().cast_const().cast());
         let runner = Runner { current: Some(&current), ..runner };
-        match context::in_task(&current, budget, || self.run(&runner)) {
+        match current::in_task(&current, budget, || self.run(&runner)) {
             Some(task) if current.yields() => Again::Yielded(task),
             Some(task) => Again::Woken(task),
             None => Again::No,

@@ -1,8 +1,8 @@
 //! [`Runner`]: what the thread that runs a task brings along.
 
+use super::current::CurrentTask;
 use super::home::Home;
 use super::raw::TaskRef;
-use crate::context::CurrentTask;
 use crate::events::{Observer, TaskEventKind, emit};
 use crate::metrics::Counter;
 

@@ -5,9 +5,9 @@ use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use super::cell::Header;
+use super::current;
 use super::raw::{Notified, TaskRef};
 use super::state::Wake;
-use crate::context;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
@@ -58,7 +58,7 @@ unsafe fn wake_task(header: NonNull<Header>) -> Option<Notified> {
         // SAFETY: SCHEDULED was set, and the reference goes to the queue.
         Wake::Submit => Some(unsafe { Notified::from_raw(header) }),
         Wake::Nothing => {
-            context::note_wake(header.as_ptr().cast_const().cast());
+            current::note_wake(header.as_ptr().cast_const().cast());
             None
         }
         Wake::Dealloc => {
@@ -95,7 +95,7 @@ unsafe fn wake_by_ref(data: *const ()) {
     match unsafe { header.as_ref() }.state.wake_by_ref() {
         // SAFETY: the state change added a reference for the queue.
         Wake::Submit => unsafe { (header.as_ref().vtable.schedule)(header) },
-        Wake::Nothing | Wake::Dealloc => context::note_wake(data),
+        Wake::Nothing | Wake::Dealloc => current::note_wake(data),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use crate::context::wake_in_poll;
+use super::current::wake_in_poll;
 
 /// Lets other tasks run: the calling task goes to the end of the line.
 ///

@@ -27,7 +27,7 @@ use crate::scheduler::multi::take_one;
 use crate::scheduler::park::Slept;
 use crate::scheduler::{Place, runtime_of};
 use crate::task::home::Home;
-use crate::task::{self, Birth, JoinHandle, Notified, Runner};
+use crate::task::{self, Birth, JoinHandle, Notified, Runner, current};
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -41,7 +41,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     let in_context = MainFuture::new();
     let mut poll = || {
         let _context = in_context.begin_poll();
-        let _budget = context::replace_budget(runtime.budget);
+        let _budget = current::replace_budget(runtime.budget);
         future.as_mut().poll(&mut Context::from_waker(&waker))
     };
     loop {

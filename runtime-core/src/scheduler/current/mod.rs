@@ -111,7 +111,7 @@ impl Shared {
             driver: SharedDriver::new(driver),
             wakeup: CachePadded::new(wakeup),
             depth: AtomicUsize::new(0),
-            owner: Owner::new(ListOf::Slot(0)),
+            owner: Owner::new::<Inner>(ListOf::Slot(0)),
             foreign: Foreign::new(0),
             counters: CachePadded::default(),
             home: config.local.then(|| thread::current().id()),

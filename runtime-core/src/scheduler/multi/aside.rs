@@ -35,19 +35,20 @@ use crate::context;
 use crate::coop::Budget;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
+use crate::task::current;
 
 /// Runs code that blocks on a thread that holds nobody up.
 pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
     let _outside = context::leave_for_a_while();
-    let _budget = context::replace_budget(Budget::UNCONSTRAINED);
-    context::outside_of_poll(f)
+    let _budget = current::replace_budget(Budget::UNCONSTRAINED);
+    current::outside_of_poll(f)
 }
 
 impl Worker {
     /// Runs code that blocks in the middle of a poll.
     pub(crate) fn block_in_place<R>(&self, f: impl FnOnce() -> R) -> R {
         // Outside of a poll, in a hook, the worker is known to others as one that searches or sleeps.
-        if !self.is_guest() && context::task_id().is_none() {
+        if !self.is_guest() && current::task_id().is_none() {
             return outside(f);
         }
         let place = context::take_place(Place::Aside(NonNull::from(&**self.runtime())));

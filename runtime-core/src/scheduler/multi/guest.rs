@@ -25,6 +25,7 @@ use crate::primitive::Parker;
 use crate::runtime::Inner;
 use crate::scheduler::Place;
 use crate::scheduler::main_waker::MainWaker;
+use crate::task::current;
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -42,7 +43,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     let in_context = MainFuture::new();
     let mut poll = || {
         let _context = in_context.begin_poll();
-        let _budget = context::replace_budget(runtime.budget);
+        let _budget = current::replace_budget(runtime.budget);
         future.as_mut().poll(&mut Context::from_waker(&waker))
     };
     if let Some(core) = core {

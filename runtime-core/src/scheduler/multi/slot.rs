@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize
 use super::lanes::LaneStealers;
 use crate::blocked::ThreadId;
 use crate::metrics::WorkerCounters;
+use crate::runtime::Inner;
 use crate::scheduler::park::Wakeup;
 use crate::task::owner::{ListOf, Owner};
 use crate::task::{Header, Id, Site, TaskRef};
@@ -40,7 +41,7 @@ impl Slot {
             last_seen: AtomicU64::new(0),
             polls_before: AtomicU64::new(0),
             current: Current::default(),
-            owner: Owner::new(ListOf::Slot(index)),
+            owner: Owner::new::<Inner>(ListOf::Slot(index)),
         }
     }
 

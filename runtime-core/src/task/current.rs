@@ -1,12 +1,44 @@
-//! The task that a thread polls.
+//! What the current thread polls: the task, and the budget of the poll.
+//!
+//! One small structure of plain cells, so that reading it is one access to thread-local storage with no check for
+//! initialisation or destruction. It is the lower half of what the runtime knows of a thread: which runtime that works
+//! for, and as what, is in `context/`, a layer above. What is asked of that layer goes through [`Above`].
 
 use std::cell::Cell;
 use std::ptr;
 use std::task::Waker;
 
-use super::CONTEXT;
+use super::{Id, is_waker_of_task};
 use crate::coop::Budget;
-use crate::task::{Id, is_waker_of_task};
+use crate::primitive::thread_local;
+
+pub(super) struct Current {
+    /// The task that is being polled; null for none. Stands there only while [`in_task`] borrows it.
+    task: Cell<*const CurrentTask>,
+    budget: Cell<Budget>,
+    /// See [`frame`](super::frame).
+    pub(super) next_ticket: Cell<u64>,
+    /// `None` until the thread enters a runtime: nothing is asked before.
+    pub(super) above: Cell<Option<&'static Above>>,
+}
+
+thread_local! {
+    pub(super) static CURRENT: Current = Current {
+        task: Cell::new(ptr::null()),
+        budget: Cell::new(Budget::UNCONSTRAINED),
+        next_ticket: Cell::new(0),
+        above: Cell::new(None),
+    };
+}
+
+/// What the layer above does for the current thread when the layer below asks it to.
+#[derive(Debug)]
+pub(crate) struct Above {
+    /// Removes what was entered since that ticket was the next one, at the end of a [`Frame`](super::frame::Frame).
+    pub(crate) end_frame: fn(since: u64),
+    /// Counts that a leaf is refused for want of budget, the first one of a poll.
+    pub(crate) count_budget_yield: fn(),
+}
 
 /// A task that is being polled.
 #[derive(Debug)]
@@ -44,13 +76,13 @@ pub(crate) fn in_task<R>(task: &CurrentTask, budget: Budget, f: impl FnOnce() ->
     struct Restore(*const CurrentTask, Budget);
     impl Drop for Restore {
         fn drop(&mut self) {
-            CONTEXT.with(|context| {
-                context.task.set(self.0);
-                context.budget.set(self.1);
+            CURRENT.with(|current| {
+                current.task.set(self.0);
+                current.budget.set(self.1);
             });
         }
     }
-    let _restore = CONTEXT.with(|context| Restore(context.task.replace(task), context.budget.replace(budget)));
+    let _restore = CURRENT.with(|current| Restore(current.task.replace(task), current.budget.replace(budget)));
     f()
 }
 
@@ -62,7 +94,7 @@ pub(crate) fn task_id() -> Option<Id> {
 #[inline]
 fn with_task<R>(f: impl FnOnce(&CurrentTask) -> R) -> Option<R> {
     // SAFETY: what stands there is borrowed by an `in_task` that goes on, on this thread.
-    CONTEXT.with(|context| unsafe { context.task.get().as_ref() }.map(f))
+    CURRENT.with(|current| unsafe { current.task.get().as_ref() }.map(f))
 }
 
 /// Wakes the task that is being polled, so that others go first. If the waker is that of the very task which this
@@ -95,4 +127,34 @@ fn yields(waker: *const ()) -> bool {
 pub(crate) fn outside_of_poll<R>(f: impl FnOnce() -> R) -> R {
     let Some(id) = task_id() else { return f() };
     in_task(&CurrentTask::new(id, ptr::null()), Budget::UNCONSTRAINED, f)
+}
+
+#[inline]
+pub(crate) fn budget() -> Budget {
+    CURRENT.with(|current| current.budget.get())
+}
+
+#[inline]
+pub(crate) fn set_budget(budget: Budget) {
+    CURRENT.with(|current| current.budget.set(budget));
+}
+
+/// Sets the budget until the guard is dropped.
+pub(crate) fn replace_budget(budget: Budget) -> impl Drop {
+    struct Restore(Budget);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            set_budget(self.0);
+        }
+    }
+    let before = self::budget();
+    set_budget(budget);
+    Restore(before)
+}
+
+#[cold]
+pub(crate) fn count_budget_yield() {
+    if let Some(above) = CURRENT.with(|current| current.above.get()) {
+        (above.count_budget_yield)();
+    }
 }
