@@ -36,8 +36,7 @@ where
     F: FnOnce() -> R,
 {
     match context::place() {
-        // SAFETY: a place in the context is good while it stands there, and the closure's own are gone when it returns.
-        Place::Multi(worker) => unsafe { worker.as_ref() }.block_in_place(f),
+        Place::Multi(worker) => worker.with(|worker| worker.block_in_place(f)),
         Place::Current(_) => panic!(
             "`block_in_place` was called on the thread of a current-thread runtime, which has no other to run its tasks: \
              use `spawn_blocking`, or a multi-thread runtime"

@@ -27,14 +27,7 @@ unsafe impl Sync for Station {}
 impl Station {
     /// The station that a place is, if it is one at the runtime.
     pub(super) fn of(runtime: &Inner, place: Place) -> Option<Self> {
-        let index = match place {
-            // SAFETY: a place in the context is good while it stands there.
-            Place::Multi(worker) => unsafe { worker.as_ref() }.index_at(runtime)?,
-            // SAFETY: as above.
-            Place::Current(worker) if unsafe { worker.as_ref() }.is_of(runtime) => 0,
-            _ => return None,
-        };
-        Some(Self { runtime: NonNull::from(runtime), index })
+        Some(Self { runtime: NonNull::from(runtime), index: place.index_at(runtime)? })
     }
 
     /// The [index](super::worker_index) of the worker.

@@ -203,10 +203,8 @@ where
 {
     let birth = Handle::birth(name);
     match context::own_place() {
-        // SAFETY: a place in the context is good while it stands there.
-        Place::Multi(worker) => unsafe { worker.as_ref() }.spawn(future, birth),
-        // SAFETY: as above.
-        Place::Current(worker) => unsafe { worker.as_ref() }.spawn(future, birth),
+        Place::Multi(worker) => worker.with(|worker| worker.spawn(future, birth)),
+        Place::Current(worker) => worker.with(|worker| worker.spawn(future, birth)),
         // A copy of the current runtime: a refused future is dropped in the call, which may make another one current.
         Place::Outside | Place::Blocking(_) | Place::Aside(_) | Place::Lost(_) => match context::current() {
             Some(inner) => spawn_on(&inner, future, birth),

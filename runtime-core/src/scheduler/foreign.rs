@@ -19,14 +19,13 @@
 //! shutdown, the thread that closed the gate frees what is left.
 
 use std::future::Future;
-use std::ptr::NonNull;
 
 use super::IdBlock;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
-use crate::primitive::Mutex;
+use crate::primitive::{Mutex, MutexGuard};
 use crate::runtime::Inner;
-use crate::task::owner::{ListOf, Owner};
+use crate::task::owner::{ArenaGuard, ListOf, Owner};
 use crate::task::{self, Birth, Id, JoinHandle, Notified, Schedule};
 
 /// See the module.
@@ -59,6 +58,13 @@ impl Foreign {
         &self.owner
     }
 
+    /// The list, to whoever has its gate while that is open.
+    fn list_under<'a>(&'a self, gate: &'a MutexGuard<'_, Gate>) -> ArenaGuard<'a> {
+        debug_assert!(!gate.closed, "it is the thread's that closed the gate");
+        // SAFETY: with the gate in hand the list is this thread's.
+        unsafe { self.owner.guard() }
+    }
+
     /// Makes a task, which the caller must queue. `None` if the runtime takes no new ones: then the handle says that it
     /// was cancelled.
     pub(crate) fn spawn<F, S>(
@@ -78,12 +84,10 @@ impl Foreign {
             let handle = refuse::<F, S>(runtime, future, birth);
             return (None, handle);
         }
-        // SAFETY: with the gate in hand the list is this thread's.
-        unsafe { self.owner.drain_returned() };
+        let list = self.list_under(&gate);
+        list.drain_returned();
         birth.id = gate.ids.next(runtime);
-        birth.owner = Some(NonNull::from(&self.owner));
-        // SAFETY: as above.
-        let (task, handle) = task::new_task_in::<F, S>(future, birth, |layout| unsafe { self.owner.allocate(layout) });
+        let (task, handle) = list.new_task::<F, S>(future, birth);
         self.gated.spawns.add(1);
         self.gated.injector_schedules.add(1);
         drop(gate);
@@ -101,8 +105,7 @@ impl Foreign {
         if let Some(gate) = self.gate.try_lock()
             && !gate.closed
         {
-            // SAFETY: with the gate in hand the list is this thread's.
-            unsafe { self.owner.drain_returned() };
+            self.list_under(&gate).drain_returned();
         }
     }
 

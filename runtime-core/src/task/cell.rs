@@ -29,7 +29,7 @@ use crate::primitive::{Cell, UnsafeCell};
 /// See the module. `repr(C)`, and first in [`TaskCell`], so that a pointer to the one is a pointer to the other.
 #[repr(C)]
 pub(crate) struct Header {
-    /// First, because it is read in dead cells too ([`Owner::cancel_all`]).
+    /// First, because it is read in dead cells too ([`ArenaGuard::cancel_all`](super::owner::ArenaGuard::cancel_all)).
     pub(crate) state: State,
     /// Where in its block the cell lies. Of the task's memory, not of the task: `cells/` writes it before there is one,
     /// and births and deaths leave it alone.

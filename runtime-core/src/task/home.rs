@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 
 use super::cell::Header;
-use super::owner::{Chain, Owner};
+use super::owner::{ArenaGuard, Chain, Owner};
 
 /// So many dead tasks of one list are sent home together, at most.
 const POST: u32 = if cfg!(loom) { 2 } else { 32 };
@@ -36,10 +36,10 @@ impl Home {
 
     /// The list that this thread owns.
     #[inline]
-    pub(crate) fn list(&self) -> &Owner {
+    pub(crate) fn list(&self) -> ArenaGuard<'_> {
         let list = self.list.get().expect("not asked of a home that was abandoned");
         // SAFETY: the promise of `new`.
-        unsafe { list.as_ref() }
+        unsafe { list.as_ref().guard() }
     }
 
     /// Frees a dead task, or puts it into the post.
@@ -49,7 +49,7 @@ impl Home {
     /// Nobody has a reference to the task; it is on this list of this thread's runtime.
     #[inline]
     pub(crate) unsafe fn release(&self, owner: NonNull<Owner>, task: NonNull<Header>) {
-        // SAFETY: the list is this thread's; the rest is the caller's promise.
+        // SAFETY: the caller's promise.
         unsafe {
             if Some(owner) == self.list.get() {
                 self.list().reclaim(task);
@@ -88,17 +88,14 @@ impl Home {
     #[inline]
     pub(crate) fn send_and_receive(&self) {
         self.send_post();
-        // SAFETY: the list is this thread's.
-        unsafe {
-            self.list().drain_returned();
-            self.list().settle();
-        }
+        let list = self.list();
+        list.drain_returned();
+        list.settle();
     }
 
     /// Gives back the memory that the list keeps for new tasks, when the thread of a spare worker goes.
     pub(crate) fn trim(&self) {
-        // SAFETY: the list is this thread's.
-        unsafe { self.list().trim() };
+        self.list().trim();
     }
 
     /// Sends what is in the post.

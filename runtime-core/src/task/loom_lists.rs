@@ -13,7 +13,7 @@ use loom::thread;
 
 use super::home::Home;
 use super::owner::{Host, ListOf, Owner};
-use super::{Birth, Header, Id, JoinHandle, Notified, Runner, Schedule, new_task_in};
+use super::{Birth, Header, Id, JoinHandle, Notified, Runner, Schedule};
 
 loom::lazy_static! {
     static ref QUEUE: Mutex<VecDeque<Notified>> = Mutex::new(VecDeque::new());
@@ -45,10 +45,10 @@ impl Schedule for Model {
 
 /// Spawns a task onto a list that is the calling thread's. Small identifiers nudge nobody.
 fn spawn(list: &Owner, id: u64, held: Arc<()>) -> JoinHandle<()> {
-    let birth = Birth { id: Id(id), location: Location::caller(), name: None, owner: Some(NonNull::from(list)) };
+    let birth = Birth { id: Id(id), location: Location::caller(), name: None, owner: None };
     let future = async move { drop(held) };
     // SAFETY: the list is this thread's.
-    let (task, handle) = new_task_in::<_, Model>(future, birth, |layout| unsafe { list.allocate(layout) });
+    let (task, handle) = unsafe { list.guard() }.new_task::<_, Model>(future, birth);
     QUEUE.lock().unwrap().push_back(task);
     handle
 }
@@ -72,6 +72,7 @@ fn work(list: &Owner, first_id: u64, held: &Arc<()>) {
 fn close(list: &Owner) -> usize {
     // SAFETY: the workers are gone.
     unsafe {
+        let list = list.guard();
         list.cancel_all(&Runner::NOBODY);
         list.close()
     }

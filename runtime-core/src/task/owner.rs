@@ -21,7 +21,7 @@
 //!
 //! # What happens at shutdown
 //!
-//! [`Owner::cancel_all`] cancels what is alive; [`Owner::close`] then empties the return stack, puts `CLOSED` in its
+//! [`ArenaGuard::cancel_all`] cancels what is alive; [`ArenaGuard::close`] then empties the return stack, puts `CLOSED` in its
 //! place, and reports how many tasks are left on the list: finished ones, to which handles or wakers remain. From then
 //! on nobody owns or walks the list: a task that loses its last reference is freed at once, wherever that is, and
 //! counted off (see [`Outstanding`](super::outstanding::Outstanding)); the last one lets go of the runtime's memory, in
@@ -29,6 +29,8 @@
 
 use std::alloc::Layout;
 use std::any::TypeId;
+use std::future::Future;
+use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
 use crossbeam_utils::CachePadded;
@@ -37,6 +39,7 @@ use super::cell::Header;
 use super::cells::Cells;
 use super::raw::{bury, free_orphan};
 use super::runner::Runner;
+use super::{Birth, JoinHandle, Notified, Schedule, new_task_in};
 use crate::primitive::UnsafeCell;
 use crate::primitive::atomic::AtomicPtr;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -96,8 +99,8 @@ pub(crate) struct Owner {
     returned: CachePadded<AtomicPtr<Header>>,
 }
 
-// SAFETY: the part that is not Sync by itself is `cells`, used only by the thread that owns the list (the functions
-// that touch it are unsafe for that reason).
+// SAFETY: the part that is not Sync by itself is `cells`, used only by the thread that owns the list (through an
+// `ArenaGuard`, which is unsafe to make for that reason).
 unsafe impl Send for Owner {}
 // SAFETY: as above.
 unsafe impl Sync for Owner {}
@@ -190,36 +193,14 @@ impl Owner {
         unsafe { &*self.runtime.load(Relaxed).cast::<H>() }
     }
 
-    /// Memory for a new task, which is on the list from then on.
+    /// What only the owner may do with the list.
     ///
     /// # Safety
     ///
-    /// The calling thread owns this list, and writes a task into the memory before it does anything else with the list.
+    /// The calling thread owns this list for as long as the guard lives.
     #[inline]
-    pub(crate) unsafe fn allocate(&self, layout: Layout) -> NonNull<u8> {
-        // SAFETY: the caller's promise.
-        if let Some(cell) = self.cells.with_mut(|cells| unsafe { (*cells).take(layout) }) {
-            return cell;
-        }
-        // A thread that spawns in one long poll does not come to its maintenance, and the dead would pile up.
-        // SAFETY: the caller's promise.
-        unsafe { self.drain_returned() };
-        // SAFETY: as above.
-        self.cells.with_mut(|cells| unsafe { (*cells).take(layout).unwrap_or_else(|| (*cells).make(layout)) })
-    }
-
-    /// Takes a dead task off the list, and keeps its memory for the next.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread owns this list, the task is on it, and nobody has a reference to it.
-    #[inline]
-    pub(super) unsafe fn reclaim(&self, task: NonNull<Header>) {
-        // SAFETY: the caller's promise; burying a dead task runs no user code.
-        self.cells.with_mut(|cells| unsafe {
-            let (memory, layout) = bury(task);
-            (*cells).put(memory, layout);
-        });
+    pub(crate) unsafe fn guard(&self) -> ArenaGuard<'_> {
+        ArenaGuard { list: self, _stays: PhantomData }
     }
 
     /// Sends a dead task to the thread that can free it.
@@ -285,39 +266,79 @@ impl Owner {
             }
         }
     }
+}
 
-    /// Frees what other threads returned.
+/// A list that the calling thread owns, as long as the guard lives: what no other thread may do to it.
+///
+/// There may be several of one list on its thread. No function of this borrows the cells while code of a user's runs.
+pub(crate) struct ArenaGuard<'a> {
+    list: &'a Owner,
+    /// Another thread does not own the list.
+    _stays: PhantomData<*const ()>,
+}
+
+impl ArenaGuard<'_> {
+    /// The closure runs nothing of a user's, and nothing that comes back to this list's cells.
+    #[inline]
+    fn with_cells<R>(&self, f: impl FnOnce(&mut Cells) -> R) -> R {
+        // SAFETY: the list is this thread's, so nobody else uses the cells; nor does this thread while the closure
+        // runs.
+        self.list.cells.with_mut(|cells| f(unsafe { &mut *cells }))
+    }
+
+    /// Makes a task, which is on the list from then on. The first entry of the pair goes to a queue.
+    #[inline]
+    pub(crate) fn new_task<F, S>(&self, future: F, mut birth: Birth) -> (Notified, JoinHandle<F::Output>)
+    where
+        F: Future + 'static,
+        S: Schedule,
+    {
+        birth.owner = Some(NonNull::from(self.list));
+        new_task_in::<F, S>(future, birth, |layout| self.allocate(layout))
+    }
+
+    /// Memory for a new task. A task must be written into it before anything else is done with the list.
+    #[inline]
+    fn allocate(&self, layout: Layout) -> NonNull<u8> {
+        if let Some(cell) = self.with_cells(|cells| cells.take(layout)) {
+            return cell;
+        }
+        // A thread that spawns in one long poll does not come to its maintenance, and the dead would pile up.
+        self.drain_returned();
+        self.with_cells(|cells| cells.take(layout).unwrap_or_else(|| cells.make(layout)))
+    }
+
+    /// Takes a dead task off the list, and keeps its memory for the next.
     ///
     /// # Safety
     ///
-    /// The calling thread owns this list.
+    /// The task is on this list, and nobody has a reference to it.
     #[inline]
-    pub(crate) unsafe fn drain_returned(&self) {
-        if !self.returned.load(Relaxed).is_null() {
-            // SAFETY: passed on.
-            unsafe { self.take_returned() };
+    pub(super) unsafe fn reclaim(&self, task: NonNull<Header>) {
+        // SAFETY: the caller's promise; burying a dead task runs no user code.
+        self.with_cells(|cells| unsafe {
+            let (memory, layout) = bury(task);
+            cells.put(memory, layout);
+        });
+    }
+
+    /// Frees what other threads returned.
+    #[inline]
+    pub(crate) fn drain_returned(&self) {
+        if !self.list.returned.load(Relaxed).is_null() {
+            self.take_returned();
         }
     }
 
     /// The dead that come home together may leave the kept cells far apart.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread owns this list.
     #[cold]
-    unsafe fn take_returned(&self) {
-        // SAFETY: passed on.
-        unsafe {
-            self.reclaim_returned();
-            self.settle();
-        }
+    fn take_returned(&self) {
+        self.reclaim_returned();
+        self.settle();
     }
 
-    /// # Safety
-    ///
-    /// The calling thread owns this list.
-    unsafe fn reclaim_returned(&self) {
-        let mut task = self.returned.swap(ptr::null_mut(), AcqRel);
+    fn reclaim_returned(&self) {
+        let mut task = self.list.returned.swap(ptr::null_mut(), AcqRel);
         while let Some(dead) = NonNull::new(task) {
             // SAFETY: the stack came whole to this thread; each task on it is dead and on this list.
             unsafe {
@@ -328,36 +349,26 @@ impl Owner {
     }
 
     /// Gives the memory of dead tasks back if it keeps too much from going back.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread owns this list.
     #[inline]
-    pub(crate) unsafe fn settle(&self) {
-        // SAFETY: the caller's promise.
-        self.cells.with_mut(|cells| unsafe { (*cells).settle() });
+    pub(crate) fn settle(&self) {
+        self.with_cells(Cells::settle);
     }
 
     /// Gives the memory of dead tasks back that was kept for new ones.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread owns this list.
-    pub(crate) unsafe fn trim(&self) {
-        // SAFETY: the caller's promise.
-        self.cells.with_mut(|cells| unsafe { (*cells).clear() });
+    pub(crate) fn trim(&self) {
+        self.with_cells(Cells::clear);
     }
 
     /// Cancels every task that is not complete, at shutdown.
     ///
     /// # Safety
     ///
-    /// Nobody polls tasks of this runtime any more, no new ones arrive, and the calling thread owns this list. It must
-    /// not count as the owner of any list meanwhile: not by its place at the scheduler, nor in the runner.
+    /// Nobody polls tasks of this runtime any more, and no new ones arrive. The calling thread must not count as the
+    /// owner of any list meanwhile: not by its place at the scheduler, nor in the runner.
     pub(crate) unsafe fn cancel_all(&self, runner: &Runner<'_>) {
         // Dropping a future runs user code, which may drop the last references to other tasks of this list. Those only
         // go to the return stack, and the walk is not disturbed.
-        self.cells.with(|cells| {
+        self.list.cells.with(|cells| {
             // SAFETY: the list is the caller's.
             let each = unsafe { (*cells).each() };
             each.for_each(|cell| {
@@ -378,26 +389,22 @@ impl Owner {
     ///
     /// # Safety
     ///
-    /// As [`cancel_all`](Self::cancel_all), which has been called.
-    pub(crate) unsafe fn close(&self) -> usize {
+    /// As [`cancel_all`](Self::cancel_all), which has been called. From then on nobody owns the list.
+    pub(crate) unsafe fn close(self) -> usize {
         // The mark must meet an empty stack, and no dead cell may be kept: a task that finds the mark frees its cell by
         // itself, so nothing may be done to any block from then on.
-        // SAFETY: the list is the caller's.
-        unsafe { self.trim() };
+        self.trim();
+        let returned = &self.list.returned;
         loop {
             // Before the mark, because with that the blocks are no longer this thread's. Until then tasks only come
-            // home. SAFETY: as above.
-            let left = self.cells.with(|cells| unsafe { (*cells).count() });
-            if self.returned.compare_exchange(ptr::null_mut(), closed(), AcqRel, Acquire).is_ok() {
-                // SAFETY: as above.
-                self.cells.with_mut(|cells| unsafe { (*cells).leave() });
+            // home.
+            let left = self.with_cells(|cells| cells.count());
+            if returned.compare_exchange(ptr::null_mut(), closed(), AcqRel, Acquire).is_ok() {
+                self.with_cells(Cells::leave);
                 return left;
             }
-            // SAFETY: as above.
-            unsafe {
-                self.take_returned();
-                self.trim();
-            }
+            self.take_returned();
+            self.trim();
         }
     }
 }

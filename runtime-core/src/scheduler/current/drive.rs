@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::{Core, Current, Shared, Waiter};
 use crate::clock::Clock;
-use crate::context::{self, MainFuture};
+use crate::context::MainFuture;
 use crate::driver::{WakeSink, contain};
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
@@ -25,7 +25,7 @@ use crate::runtime::Inner;
 use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
 use crate::scheduler::park::Slept;
-use crate::scheduler::{Place, runtime_of};
+use crate::scheduler::{AnyWorker, runtime_of, work_as};
 use crate::task::home::Home;
 use crate::task::{self, Birth, JoinHandle, Notified, Runner, current};
 
@@ -90,27 +90,7 @@ impl Driving {
     /// Until the future is done, or the runtime closes (`Pending`).
     fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker.as_ref().expect("taken only by drop");
-        let _place = context::take_place(Place::Current(NonNull::from(worker)));
-        if worker.counters().polls.get() == 0 {
-            worker.queue_injected();
-        }
-        while !worker.shared().is_closing() {
-            if main.take() {
-                let polled = poll();
-                if polled.is_ready() {
-                    return polled;
-                }
-            }
-            if worker.core.pacing.tick() {
-                worker.maintain();
-            }
-            if let Some(task) = worker.next_task() {
-                worker.execute(task);
-            } else if !main.is_woken() {
-                worker.park();
-            }
-        }
-        Poll::Pending
+        work_as(AnyWorker::Current(worker), || worker.run(main, poll))
     }
 }
 
@@ -143,6 +123,30 @@ impl Worker {
         self.core
     }
 
+    /// See [`Driving::run`].
+    fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+        if self.counters().polls.get() == 0 {
+            self.queue_injected();
+        }
+        while !self.shared().is_closing() {
+            if main.take() {
+                let polled = poll();
+                if polled.is_ready() {
+                    return polled;
+                }
+            }
+            if self.core.pacing.tick() {
+                self.maintain();
+            }
+            if let Some(task) = self.next_task() {
+                self.execute(task);
+            } else if !main.is_woken() {
+                self.park();
+            }
+        }
+        Poll::Pending
+    }
+
     fn shared(&self) -> &Shared {
         Current::shared(&self.runtime)
     }
@@ -156,8 +160,8 @@ impl Worker {
         &self.shared().counters
     }
 
-    pub(crate) fn home(&self) -> NonNull<Home> {
-        NonNull::from(&self.home)
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
     }
 
     pub(crate) fn user_random(&self) -> &Stream {
@@ -183,10 +187,7 @@ impl Worker {
         F::Output: 'static,
     {
         birth.id = self.core.ids.next(&self.runtime);
-        let list = self.home.list();
-        birth.owner = Some(NonNull::from(list));
-        // SAFETY: the list is this thread's.
-        let made = task::new_task_in::<F, Current>(future, birth, |layout| unsafe { list.allocate(layout) });
+        let made = self.home.list().new_task::<F, Current>(future, birth);
         self.counters().spawns.add(1);
         made
     }

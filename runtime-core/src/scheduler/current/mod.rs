@@ -29,7 +29,7 @@ use super::injector_turns::InjectorTurns;
 use super::multi::take_one;
 use super::pacing::Pacing;
 use super::park::{SharedDriver, Wakeup};
-use super::{IdBlock, Place, runtime_of};
+use super::{AtWork, IdBlock, Place, runtime_of};
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::driver::Driver;
@@ -219,13 +219,13 @@ impl Shared {
         let runner = Runner { observer: runtime.observer.as_ref(), completions, ..Runner::NOBODY };
         self.foreign.close_gate();
         // SAFETY: with the core in hand nobody else polls tasks, and the local list is this thread's.
-        self.owners().iter().for_each(|owner| unsafe { owner.cancel_all(&runner) });
+        self.owners().iter().for_each(|owner| unsafe { owner.guard().cancel_all(&runner) });
         self.queues.close(|| self.empty_injector());
         let queue = std::mem::take(&mut *core.queue.borrow_mut());
         drop(queue);
         self.driver.shutdown();
         // SAFETY: as above.
-        let left = self.owners().iter().map(|owner| unsafe { owner.close() }).sum();
+        let left = self.owners().iter().map(|owner| unsafe { owner.guard().close() }).sum();
         runtime.tasks_left_behind(left);
         let mut slot = self.slot.lock();
         slot.finished = true;
@@ -261,17 +261,16 @@ impl Shared {
         }
         match &self.slot.lock().core {
             // SAFETY: the core is nobody's, and the lock keeps it so: the list is this thread's.
-            Some(_) => unsafe { self.owner.drain_returned() },
+            Some(_) => unsafe { self.owner.guard() }.drain_returned(),
             None => self.unpark(runtime),
         }
     }
 
     /// The driver of this runtime that the current thread is, if it is.
     #[inline]
-    fn worker_here(runtime: &Inner) -> Option<NonNull<Worker>> {
+    fn worker_here(runtime: &Inner) -> Option<AtWork<Worker>> {
         match context::place() {
-            // SAFETY: a place in the context is good while it stands there.
-            Place::Current(worker) if unsafe { worker.as_ref() }.is_of(runtime) => Some(worker),
+            Place::Current(worker) if worker.with(|worker| worker.is_of(runtime)) => Some(worker),
             _ => None,
         }
     }
@@ -283,8 +282,7 @@ impl Shared {
         F::Output: Send + 'static,
     {
         if let Some(worker) = Self::worker_here(runtime) {
-            // SAFETY: as in `worker_here`.
-            return unsafe { worker.as_ref() }.spawn(future, birth);
+            return worker.with(|worker| worker.spawn(future, birth));
         }
         let (task, handle) = self.foreign.spawn::<F, Current>(runtime, future, birth);
         if let Some(task) = task {
@@ -308,8 +306,7 @@ impl Shared {
             return Err(future);
         }
         if let Some(worker) = Self::worker_here(runtime) {
-            // SAFETY: as in `worker_here`; and the task is at home here.
-            return Ok(unsafe { worker.as_ref() }.spawn(future, birth));
+            return Ok(worker.with(|worker| worker.spawn(future, birth)));
         }
         // Outside of `block_on` the core is free, unless the runtime is at its end.
         let Some(core) = self.take_core(None) else {
@@ -361,8 +358,7 @@ impl Schedule for Current {
         let runtime = unsafe { &*runtime };
         emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
         if let Some(worker) = Shared::worker_here(runtime) {
-            // SAFETY: as in `worker_here`.
-            unsafe { worker.as_ref() }.push(task);
+            worker.with(|worker| worker.push(task));
         } else {
             // As in the multi-threaded scheduler: nothing else keeps the runtime once the task is in the queue.
             let keep = TaskRef::clone(task.task());
@@ -374,7 +370,7 @@ impl Schedule for Current {
     }
 
     unsafe fn release(task: NonNull<Header>) {
-        // SAFETY: the caller's promise; as in `worker_here`.
-        unsafe { super::release(task, |runtime| Some(Shared::worker_here(runtime)?.as_ref().home())) };
+        // SAFETY: the caller's promise.
+        unsafe { super::release(task, Shared::worker_here, Worker::home) };
     }
 }

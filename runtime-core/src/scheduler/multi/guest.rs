@@ -15,16 +15,15 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::{Multi, Worker};
-use crate::context::{self, MainFuture};
+use crate::context::MainFuture;
 use crate::primitive::Parker;
 use crate::runtime::Inner;
-use crate::scheduler::Place;
 use crate::scheduler::main_waker::MainWaker;
+use crate::scheduler::{AnyWorker, work_as};
 use crate::task::current;
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
@@ -76,8 +75,11 @@ impl Guest {
 
     /// Until the future is done, or the runtime closes (`Pending`).
     fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+        work_as(AnyWorker::Multi(self.worker()), || self.run_at_work(main, poll))
+    }
+
+    fn run_at_work<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker();
-        let _place = context::take_place(Place::Multi(NonNull::from(worker)));
         while !worker.shared().is_closing() {
             if main.take() {
                 let polled = poll();

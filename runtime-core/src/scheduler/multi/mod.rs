@@ -56,7 +56,7 @@ pub(crate) use self::worker::Worker;
 use super::closing::Closing;
 use super::foreign::Foreign;
 use super::park::{SharedDriver, Wakeup};
-use super::{IdBlock, Place, runtime_of};
+use super::{AtWork, IdBlock, Place, runtime_of};
 use crate::clock::Clock;
 use crate::context;
 use crate::driver::Driver;
@@ -294,12 +294,11 @@ impl Shared {
         let vacant = slot >= self.workers
             && self.lifecycle.visit_vacant(slot, || {
                 // SAFETY: a vacant core is nobody's, and the lock keeps it so: its list is this thread's.
-                unsafe {
-                    self.slot(slot).owner.drain_returned();
-                    if slot >= self.slots.len() {
-                        // Nobody is about to make tasks of them.
-                        self.slot(slot).owner.trim();
-                    }
+                let list = unsafe { self.slot(slot).owner.guard() };
+                list.drain_returned();
+                if slot >= self.slots.len() {
+                    // Nobody is about to make tasks of them.
+                    list.trim();
                 }
             });
         if !vacant {
@@ -309,10 +308,9 @@ impl Shared {
 
     /// The worker that the current thread is for this runtime, if it is one.
     #[inline]
-    fn worker_here(runtime: &Inner) -> Option<NonNull<Worker>> {
+    fn worker_here(runtime: &Inner) -> Option<AtWork<Worker>> {
         match context::place() {
-            // SAFETY: a place in the context is good while it stands there.
-            Place::Multi(worker) if unsafe { worker.as_ref() }.is_of(runtime) => Some(worker),
+            Place::Multi(worker) if worker.with(|worker| worker.is_of(runtime)) => Some(worker),
             _ => None,
         }
     }
@@ -329,8 +327,7 @@ impl Shared {
         F::Output: Send + 'static,
     {
         if let Some(worker) = Self::worker_here(runtime) {
-            // SAFETY: as in `worker_here`.
-            return unsafe { worker.as_ref() }.spawn(future, birth);
+            return worker.with(|worker| worker.spawn(future, birth));
         }
         let (task, handle) = self.foreign_here().spawn::<F, Multi>(runtime, future, birth);
         if let Some(task) = task {
@@ -394,8 +391,7 @@ impl Schedule for Multi {
         let runtime = unsafe { &*runtime };
         emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
         if let Some(worker) = Shared::worker_here(runtime) {
-            // SAFETY: as in `worker_here`.
-            unsafe { worker.as_ref() }.push(task);
+            worker.with(|worker| worker.push(task));
         } else {
             // Once in the queue the task may run, end and be freed, and the runtime with it, while this thread has yet
             // to look for a sleeper. One more reference keeps both.
@@ -409,8 +405,8 @@ impl Schedule for Multi {
 
     #[inline]
     unsafe fn release(task: NonNull<Header>) {
-        // SAFETY: the caller's promise; as in `worker_here`.
-        unsafe { super::release(task, |runtime| Some(Shared::worker_here(runtime)?.as_ref().home())) };
+        // SAFETY: the caller's promise.
+        unsafe { super::release(task, Shared::worker_here, Worker::home) };
     }
 }
 

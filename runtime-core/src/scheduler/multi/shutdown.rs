@@ -34,7 +34,7 @@ use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::fatal;
 use crate::runtime::{Config, Inner, join_threads};
-use crate::scheduler::Place;
+use crate::scheduler::{AnyWorker, Place, work_as};
 use crate::task::{Notified, Runner};
 
 /// Starts the monitor and the workers.
@@ -112,8 +112,7 @@ fn work(runtime: &Arc<Inner>, core: Core) {
     current.rest(false);
     // It counts as one that runs already, and has not slept yet.
     shared.monitor.wake_if_asleep();
-    {
-        let _place = context::take_place(Place::Multi((&worker).into()));
+    work_as(AnyWorker::Multi(&worker), || {
         // User code is fenced everywhere. Should a panic come out of the scheduler itself, its state is worth nothing,
         // and a runtime that lacks a worker would hang at some later time for no visible reason.
         let ran = catch_unwind(AssertUnwindSafe(|| {
@@ -123,7 +122,7 @@ fn work(runtime: &Arc<Inner>, core: Core) {
         if ran.is_err() {
             fatal::abort("a worker panicked outside of any task, which is a defect of rt; the process cannot go on");
         }
-    }
+    });
     current.rest(true);
     current.set_thread(None);
     match worker.into_core() {
@@ -246,7 +245,7 @@ impl Shared {
         // SAFETY: no core is in use. So nobody polls tasks of this runtime but those who are aside, and those do not
         // touch their lists until they are back, and not then either: all lists are this thread's. It has no
         // place at the scheduler, so a task released meanwhile goes to its list's return stack.
-        self.owners().for_each(|owner| unsafe { owner.cancel_all(&runner) });
+        self.owners().for_each(|owner| unsafe { owner.guard().cancel_all(&runner) });
         self.queues.close(|| {
             self.empty_queues();
             cores.iter().flat_map(|core| core.lanes.drain()).for_each(drop::<Notified>);
@@ -256,7 +255,7 @@ impl Shared {
         self.driver.shutdown();
         self.call_foreign_wakers(|| ());
         // SAFETY: as above.
-        let left = self.owners().map(|owner| unsafe { owner.close() }).sum();
+        let left = self.owners().map(|owner| unsafe { owner.guard().close() }).sum();
         runtime.tasks_left_behind(left);
         self.lifecycle.finish();
     }

@@ -32,7 +32,7 @@ use crate::rng::Stream;
 use crate::runtime::Inner;
 use crate::scheduler::pacing::Pacing;
 use crate::task::home::Home;
-use crate::task::{self, Again, Birth, JoinHandle, Notified, Runner};
+use crate::task::{Again, Birth, JoinHandle, Notified, Runner};
 
 /// Once in so many polls of a worker a task that is woken in its poll goes first.
 const COURTESY: u64 = 64;
@@ -145,12 +145,6 @@ impl Worker {
         (!self.is_spare()).then_some(self.core.index)
     }
 
-    /// The same, if this is a worker of that runtime.
-    #[inline]
-    pub(crate) fn index_at(&self, runtime: &Inner) -> Option<usize> {
-        (self.is_of(runtime) && !self.is_spare()).then_some(self.core.index)
-    }
-
     #[inline]
     pub(super) fn shared(&self) -> &Shared {
         // SAFETY: it lies in the runtime, which `runtime` counts and which does not move.
@@ -174,8 +168,8 @@ impl Worker {
     }
 
     #[inline]
-    pub(crate) fn home(&self) -> NonNull<Home> {
-        NonNull::from(&self.home)
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
     }
 
     pub(crate) fn user_random(&self) -> &Stream {
@@ -190,10 +184,7 @@ impl Worker {
         F::Output: Send + 'static,
     {
         birth.id = self.core.ids.next(&self.runtime);
-        let list = self.home.list();
-        birth.owner = Some(NonNull::from(list));
-        // SAFETY: the list is this thread's.
-        let (task, handle) = task::new_task_in::<F, Multi>(future, birth, |layout| unsafe { list.allocate(layout) });
+        let (task, handle) = self.home.list().new_task::<F, Multi>(future, birth);
         self.counters().spawns.add(1);
         emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
         self.push(task);

@@ -361,7 +361,7 @@ mod loom_tests {
 
     /// Two tasks of a block end elsewhere while its owner closes the list: each comes home, or finds it closed and was counted
     /// before. Whoever frees the block is the only one, and all others have done with it. (How a task comes home or finds its list closed is a copy here
-    /// of `Owner::send_home` and `Owner::close`, which have models of their own, without blocks.)
+    /// of `Owner::send_home` and `ArenaGuard::close`, which have models of their own, without blocks.)
     #[test]
     fn loom_the_last_of_owner_and_orphans_frees_the_block() {
         loom::model(|| {
