@@ -81,7 +81,7 @@ impl Driver {
     fn park_running(&mut self, limit: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
         let shared = self.handle.shared();
         let not_before = self.crowd_at.map_or(0, |crowd_at| crowd_at.saturating_add(GAP));
-        let next = shared.begin_wait(|| self.handle.earliest().max(not_before));
+        let next = shared.begin_wait(not_before, || self.handle.earliest());
         let timeout = if next == NEVER {
             limit
         } else {
@@ -100,7 +100,7 @@ impl Driver {
     #[cold]
     fn park_paused(&mut self, limit: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
         let shared = self.handle.shared();
-        let next = shared.begin_wait(|| self.handle.earliest());
+        let next = shared.begin_wait(0, || self.handle.earliest());
         let (_, now) = shared.look_at_clock();
         // A caller that gives no time at all only polls, and is not idle.
         let idle = limit != Some(Duration::ZERO);

@@ -17,7 +17,7 @@ use crate::entry::{Entry, State};
 use crate::firing;
 use crate::shard::Shard;
 use crate::shard_ref::ShardRef;
-use crate::shared::Shared;
+use crate::shared::{NEVER, Shared};
 
 /// Counts wakes. Not modelled itself: it is looked at when all threads have ended.
 struct Woken(StdAtomicUsize);
@@ -325,6 +325,47 @@ fn loom_a_driver_sleeps_no_longer_than_it_told() {
         let entry = set_entry(handle.shard_at(0), MINUTE, &waker);
         parked.join().unwrap();
         drop(entry);
+    });
+}
+
+/// A sleep that is not to end before some tick, for which no timer is set yet: it lasts until then, if an earlier timer
+/// is found set; else whoever sets one ends it.
+#[test]
+fn loom_a_driver_that_waits_for_a_tick_at_least_hears_of_an_earlier_deadline() {
+    for when in [MINUTE, HOUR] {
+        loom::model(move || {
+            let (_driver, handle, token) = driver();
+            let (_, waker) = woken();
+            let setter = thread::spawn({
+                let handle = handle.clone();
+                move || set_entry(handle.shard_at(0), when, &waker)
+            });
+            let not_before = 2 * MINUTE;
+            let until = handle.shared().begin_wait(not_before, || handle.earliest());
+            let entry = setter.join().unwrap();
+            let unparks = token.unparks.load(StdOrdering::Relaxed);
+            assert!(until == when.max(not_before) || (until == NEVER && unparks == 1), "{until}, {unparks}");
+            drop(entry);
+        });
+    }
+}
+
+/// If a timer is due before the tick up to which the driver sleeps at least, no other one can end that sleep.
+#[test]
+fn loom_nobody_wakes_a_driver_that_waits_for_a_tick_at_least() {
+    loom::model(|| {
+        let (_driver, handle, token) = driver();
+        let (_, waker) = woken();
+        let due = set_entry(handle.shard_at(0), MINUTE, &waker);
+        let setter = thread::spawn({
+            let handle = handle.clone();
+            move || set_entry(handle.shard_at(1), MINUTE / 2, &waker)
+        });
+        let not_before = 2 * MINUTE;
+        assert_eq!(handle.shared().begin_wait(not_before, || handle.earliest()), not_before);
+        let entry = setter.join().unwrap();
+        assert_eq!(token.unparks.load(StdOrdering::Relaxed), 0);
+        drop((due, entry));
     });
 }
 

@@ -19,6 +19,9 @@
 //! does, the setter sees the stored `parked_until`; if the setter's does, the driver's second look sees the lowered
 //! `next`. They cannot both miss.
 //!
+//! A sleep that is not to end before some tick, and that will end then because a deadline comes before, is announced to
+//! nobody: `parked_until` stays 0.
+//!
 //! If the setter's exchange fails, there is nothing left to do. Either the value is 0: the driver has been called, or
 //! is awake and will look before it sleeps. Or it is that of a later wait: the setter's load did not see it, so the
 //! setter's fence comes before that wait's, and that wait's second look saw the lowered `next`. The exchange may also
@@ -70,13 +73,18 @@ impl Shared {
         Self { ticks, clock, next_turn: NextTurn::new(), unpark, wait: CachePadded::new(wait) }
     }
 
-    /// Driver: announces a sleep, and says until which tick it may last. `earliest` looks at all shards.
-    pub(crate) fn begin_wait(&self, earliest: impl Fn() -> u64) -> u64 {
+    /// Driver: announces a sleep, and says until which tick it may last. `earliest` looks at all shards. The sleep does
+    /// not end for a timer before the tick `not_before`; 0 for no such limit.
+    pub(crate) fn begin_wait(&self, not_before: u64, earliest: impl Fn() -> u64) -> u64 {
         let told = earliest();
+        if told <= not_before {
+            // `parked_until` stays 0: no deadline would end this sleep sooner.
+            return not_before;
+        }
         self.wait.parked_until.store(told, Ordering::Relaxed);
         // Pairs with the fence in `wake_for`.
         fence(Ordering::SeqCst);
-        told.min(earliest())
+        told.min(earliest()).max(not_before)
     }
 
     /// Driver: the sleep is over.

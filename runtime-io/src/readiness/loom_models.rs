@@ -100,7 +100,7 @@ fn a_short_read_does_not_clear_the_end_that_arrives_meanwhile() {
             let io = io.clone();
             move || deliver(&io, 0, Ready::READABLE | Ready::READ_CLOSED)
         });
-        io.clear_drained(seen);
+        io.note_transfer(seen, Direction::Read, 1, 2);
         block_on(poll_fn(|cx| io.poll_ready(cx, Direction::Read))).unwrap();
         driver.join().unwrap();
         assert!(io.look(Interest::READABLE).unwrap().ready.contains(Ready::READ_CLOSED | Ready::READABLE));
