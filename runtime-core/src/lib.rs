@@ -13,7 +13,7 @@
 
 // The layer below: what a task is, and what a thread needs to poll one. It knows neither schedulers nor runtimes, and
 // uses no module of the layer above (`.ci/layers` reads these two lists). What it asks of that layer goes through
-// `task::Schedule`, `task::owner::Host` and `task::current::Above`.
+// `task::Schedule`, `task::host::Host` and `task::current::Above`.
 pub mod blocked;
 pub mod clock;
 pub mod coop;

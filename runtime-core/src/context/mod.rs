@@ -2,8 +2,8 @@
 //! which budget, is a layer below: `task/current.rs`.)
 //!
 //! One small structure of plain cells, so that reading it is one access to thread-local storage with no check for
-//! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn), wakers and the sibling crates' types
-//! read it.
+//! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn), wakers and the sibling crates'
+//! types read it.
 //!
 //! The pointer to the current runtime is backed by a count of it on the stack of those that the thread has entered
 //! (`entered.rs`).
@@ -73,9 +73,15 @@ impl Context {
     }
 
     fn find_station(&self) {
-        // SAFETY: the stack has a count of it, and nothing here gives that up.
-        let runtime = unsafe { self.runtime.get().as_ref() };
-        self.station.set(runtime.and_then(|runtime| Station::of(runtime, self.place.get())));
+        self.station.set(self.with_runtime(|runtime| Station::of(runtime, self.place.get())).flatten());
+    }
+
+    /// Calls the closure with the current runtime. The closure must not run user code: that could make another runtime
+    /// the current one, and let go of this one.
+    #[inline]
+    fn with_runtime<R>(&self, f: impl FnOnce(&Inner) -> R) -> Option<R> {
+        // SAFETY: the stack has a count of it, and while the closure runs nobody changes that.
+        unsafe { self.runtime.get().as_ref() }.map(f)
     }
 }
 
@@ -109,14 +115,10 @@ impl fmt::Display for Missing {
 
 impl std::error::Error for Missing {}
 
-/// Calls the closure with the current runtime. The closure must not run user code: that could make another runtime the
-/// current one, and let go of this one.
+/// Calls the closure with the current runtime. The closure must not run user code.
 #[inline]
 pub(crate) fn with_runtime<R>(f: impl FnOnce(&Inner) -> R) -> Result<R, Missing> {
-    CONTEXT.with(|context| {
-        // SAFETY: the stack has a count of it, and while the closure runs nobody changes that.
-        unsafe { context.runtime.get().as_ref() }.map(f).ok_or(Missing::Runtime)
-    })
+    CONTEXT.with(|context| context.with_runtime(f)).ok_or(Missing::Runtime)
 }
 
 #[inline]
@@ -146,10 +148,11 @@ pub fn with_time<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missi
 #[inline]
 pub fn with_time_here<T: Service, R>(f: impl FnOnce(&Arc<T>, Option<Station>) -> R) -> Result<R, Missing> {
     CONTEXT.with(|context| {
-        // SAFETY: the stack has a count of it, and while the closure runs nobody changes that.
-        let runtime = unsafe { context.runtime.get().as_ref() }.ok_or(Missing::Runtime)?;
-        let service = runtime.drivers.time.as_ref().ok_or(Missing::Time)?;
-        service.downcast_ref::<Arc<T>>().map(|service| f(service, context.station.get())).ok_or(Missing::Time)
+        let call = |runtime: &Inner| {
+            let service = runtime.drivers.time.as_ref()?.downcast_ref::<Arc<T>>()?;
+            Some(f(service, context.station.get()))
+        };
+        context.with_runtime(call).ok_or(Missing::Runtime)?.ok_or(Missing::Time)
     })
 }
 
@@ -204,11 +207,8 @@ pub(crate) fn place() -> Place {
 pub(crate) fn own_place() -> Place {
     CONTEXT.with(|context| {
         let place = context.place.get();
-        // SAFETY: the stack has a count of it, and nothing here gives that up.
-        match unsafe { context.runtime.get().as_ref() } {
-            Some(runtime) if place.is_of(runtime) => place,
-            _ => Place::Outside,
-        }
+        let is_its_own = context.with_runtime(|runtime| place.is_of(runtime));
+        if is_its_own == Some(true) { place } else { Place::Outside }
     })
 }
 

@@ -33,8 +33,9 @@ use crate::events::Observer;
 use crate::reporter::Reporter;
 use crate::rng::{Generator, RngSeed};
 use crate::scheduler::{Scheduler, current, multi};
+use crate::task::host::Host;
 use crate::task::outstanding::Outstanding;
-use crate::task::owner::{Host, ListOf};
+use crate::task::owner::ListOf;
 
 /// What all parts of a runtime share. Always in an [`Arc`]; handles, threads and main futures count it, and all its
 /// tasks together hold one count (`task/outstanding.rs`).

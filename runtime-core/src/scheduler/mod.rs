@@ -37,14 +37,18 @@ fn runtime_of(task: &Header) -> Option<&Inner> {
     task.owner.map(|owner| unsafe { owner.as_ref().runtime() })
 }
 
-/// Frees a task: at the home of the calling thread, if it has one with the task's runtime; through its owner, if it has
-/// one.
+/// Frees a task: at the home of the worker `here`, if the calling thread is one of the task's runtime; through its
+/// owner, if it has one.
 ///
 /// # Safety
 ///
 /// The last reference to the task is gone.
 #[inline]
-unsafe fn release<W>(task: NonNull<Header>, here: fn(&Inner) -> Option<AtWork<W>>, home: fn(&W) -> &Home) {
+unsafe fn release<W>(
+    task: NonNull<Header>,
+    here: impl FnOnce(&Inner) -> Option<AtWork<W>>,
+    home: impl FnOnce(&W) -> &Home,
+) {
     // SAFETY: the caller's promise; the owner outlives its tasks.
     unsafe {
         let Some(owner) = task.as_ref().owner else { return task::free(task) };

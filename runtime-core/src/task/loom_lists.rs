@@ -12,7 +12,8 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use super::home::Home;
-use super::owner::{Host, ListOf, Owner};
+use super::host::Host;
+use super::owner::{ListOf, Owner};
 use super::{Birth, Header, Id, JoinHandle, Notified, Runner, Schedule};
 
 loom::lazy_static! {

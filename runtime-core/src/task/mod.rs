@@ -37,6 +37,7 @@ mod error;
 pub(crate) mod frame;
 mod harness;
 pub(crate) mod home;
+pub(crate) mod host;
 mod id;
 mod join;
 pub(crate) mod outstanding;

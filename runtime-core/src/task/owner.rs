@@ -1,9 +1,9 @@
 //! Who owns the tasks: the lists in which every task of a runtime can be found, so that shutdown leaves none behind.
 //!
 //! Each worker has a list for the tasks it spawns, and there are some for tasks spawned from foreign threads. A task's
-//! header points to its [`Owner`], and through it to the runtime. What that is, the layer above knows: here it is a [`Host`]. A task is on the list that its memory is from
-//! ([`Cells`]), and so until that is freed, complete or not; what the list *counts* as its reference is given back at
-//! completion (see `state.rs`), so a finished task that somebody still has a handle to is a mere cell on a list.
+//! header points to its [`Owner`], and through it to the runtime ([`Host`]). A task is on the list that its memory is
+//! from ([`Cells`]), and so until that is freed, complete or not; what the list *counts* as its reference is given back
+//! at completion (see `state.rs`), so a finished task that somebody still has a handle to is a mere cell on a list.
 //!
 //! # A list takes no lock
 //!
@@ -21,9 +21,9 @@
 //!
 //! # What happens at shutdown
 //!
-//! [`ArenaGuard::cancel_all`] cancels what is alive; [`ArenaGuard::close`] then empties the return stack, puts `CLOSED` in its
-//! place, and reports how many tasks are left on the list: finished ones, to which handles or wakers remain. From then
-//! on nobody owns or walks the list: a task that loses its last reference is freed at once, wherever that is, and
+//! [`ArenaGuard::cancel_all`] cancels what is alive; [`ArenaGuard::close`] then empties the return stack, puts `CLOSED`
+//! in its place, and reports how many tasks are left on the list: finished ones, to which handles or wakers remain. From
+//! then on nobody owns or walks the list: a task that loses its last reference is freed at once, wherever that is, and
 //! counted off (see [`Outstanding`](super::outstanding::Outstanding)); the last one lets go of the runtime's memory, in
 //! which the lists lie.
 
@@ -37,6 +37,7 @@ use crossbeam_utils::CachePadded;
 
 use super::cell::Header;
 use super::cells::Cells;
+use super::host::{Host, HostCalls};
 use super::raw::{bury, free_orphan};
 use super::runner::Runner;
 use super::{Birth, JoinHandle, Notified, Schedule, new_task_in};
@@ -51,40 +52,6 @@ pub(crate) enum ListOf {
     Slot(usize),
     /// To whoever has the gate of these foreign tasks.
     Foreign(usize),
-}
-
-/// The runtime that lists of tasks lie in, as they know it: the layer above implements this.
-pub(crate) trait Host: Send + Sync + 'static {
-    /// A list has many dead tasks on its return stack.
-    fn nudge(&self, list: ListOf);
-
-    /// A task of a closed list was freed.
-    ///
-    /// # Safety
-    ///
-    /// The runtime is alive, which the task saw to; it may not be after the call.
-    unsafe fn outstanding_gone(this: *const Self);
-}
-
-/// The functions of a [`Host`] whose type is not known. They take a pointer to it.
-struct HostCalls {
-    type_id: fn() -> TypeId,
-    nudge: unsafe fn(*const (), ListOf),
-    outstanding_gone: unsafe fn(*const ()),
-}
-
-impl HostCalls {
-    const fn of<H: Host>() -> &'static Self {
-        const {
-            &Self {
-                type_id: TypeId::of::<H>,
-                // SAFETY: called with the pointer to a host of this type that lives.
-                nudge: |host, list| unsafe { (*host.cast::<H>()).nudge(list) },
-                // SAFETY: as above, and the promise of whoever calls it.
-                outstanding_gone: |host| unsafe { H::outstanding_gone(host.cast()) },
-            }
-        }
-    }
 }
 
 /// One list of tasks, and the way from a task to its runtime. See the module.
