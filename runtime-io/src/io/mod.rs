@@ -1,0 +1,24 @@
+//! Reading and writing without blocking: the traits, their extension methods, and what goes with them.
+//!
+//! The facade publishes this as `rt::io`, with documentation of its own for users. Names, signatures and meanings are
+//! Tokio's, so that a library written for it can be given rt's types. No type implements the traits of `futures-io`
+//! beside these: their methods have the same names, and a call would be ambiguous.
+
+pub use std::io::{Error, ErrorKind, IoSlice, IoSliceMut, Result, SeekFrom};
+
+mod async_buf_read;
+mod async_read;
+mod async_seek;
+mod async_write;
+mod read_buf;
+
+pub use async_buf_read::AsyncBufRead;
+pub use async_read::AsyncRead;
+pub use async_seek::AsyncSeek;
+pub use async_write::AsyncWrite;
+pub use read_buf::ReadBuf;
+
+pub use crate::interest::Interest;
+pub use crate::ready::Ready;
+#[cfg(unix)]
+pub use crate::unix;
