@@ -41,6 +41,7 @@ async fn main() -> io::Result<()> {
     }
 }
 
-async fn echo(stream: TcpStream) -> io::Result<u64> {
-    io::copy(&stream, &stream).await
+async fn echo(mut stream: TcpStream) -> io::Result<u64> {
+    let (mut reader, mut writer) = stream.split();
+    io::copy(&mut reader, &mut writer).await
 }

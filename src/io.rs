@@ -20,70 +20,32 @@
 //! # }
 //! ```
 //!
+//! A writer is ended by [`shutdown`](AsyncWriteExt::shutdown): the other side then finds the end of the stream. One with
+//! a buffer ([`BufWriter`], [`BufStream`]) must be shut down, or flushed, before it is dropped.
+//!
+//! # What is cancel safe
+//!
+//! An operation is cancel safe if its future can be dropped before it is done (by a `select!`, a `timeout`) without
+//! anything being lost: to call it again is to go on.
+//!
+//! | Operation | Cancelled before it is done |
+//! |---|---|
+//! | `read`, `read_buf`, `fill_buf` | nothing was read |
+//! | `write`, `write_vectored`, `write_buf` | nothing was written |
+//! | `read_u8`, `read_i8`, `write_u8`, `write_i8` | nothing was read or written |
+//! | `read_to_end`, `read_until` | what was read is in the vector |
+//! | `next_line`, `next_segment` | what was read is kept for the next call |
+//! | `write_all_buf` | what was written has left the `Buf` |
+//! | `flush`, `shutdown`, `seek` | can be called again |
+//! | `read_exact`, longer numbers | **not safe:** it is not known how much was read |
+//! | `write_all`, longer numbers | **not safe:** it is not known how much was written |
+//! | `read_to_string`, `read_line` | **not safe:** what was read is lost |
+//! | `copy` | **not safe:** what was read and not written is lost |
+//!
 //! # Whose traits these are
 //!
-//! The four traits are those of the crate `futures-io`, which libraries speak that are for any runtime, and not Tokio's.
-//! Such libraries take rt's sockets as they are. For libraries that want Tokio's traits there is a wrapper: see
-//! [what to use](crate#what-is-not-here-yet-and-what-to-use).
-//!
-//! The methods, buffers and functions are those of the crate `futures-lite`, which a program need not depend on: where the
-//! examples of that crate say `futures_lite::io`, write `rt::io`. (For those with `futures_lite::stream::StreamExt`, which
-//! is for [`Lines`], [`Split`] and `bytes`, it takes that crate, or `futures`.)
-//!
-//! On Unix, [`unix::AsyncFd`] makes a source of readiness of any other file descriptor.
+//! Names, signatures and meanings are Tokio's, and the types are rt's own. On Unix, [`unix::AsyncFd`] makes a source of
+//! readiness of any other file descriptor.
 
 #[doc(inline)]
-pub use std::io::{Error, ErrorKind, IoSlice, IoSliceMut, Result, SeekFrom};
-
-#[doc(inline)]
-pub use runtime_io::io::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, Interest, Ready};
-
-/// What is documented with examples of the other crate: under a summary, which the list of the module shows, says so.
-macro_rules! from_futures_lite {
-    ($($(#[$summary:meta])+ $item:ident)+) => {
-        $(
-            $(#[$summary])+
-            ///
-            /// This is of the crate `futures-lite`: where an example says `futures_lite::io`, write `rt::io`.
-            ///
-            #[doc(inline)]
-            pub use runtime_io::io::$item;
-        )+
-    };
-}
-
-from_futures_lite! {
-    /// Methods for buffered reading: by lines, and up to a certain byte.
-    AsyncBufReadExt
-    /// Methods for reading.
-    AsyncReadExt
-    /// Methods for seeking.
-    AsyncSeekExt
-    /// Methods for writing.
-    AsyncWriteExt
-    /// A reader with a buffer.
-    BufReader
-    /// A writer with a buffer.
-    BufWriter
-    /// A reader and writer of memory.
-    Cursor
-    /// A reader that ends after so many bytes of another.
-    Take
-    /// Copies all that a reader has into a writer.
-    copy
-    /// A reader that is at its end.
-    empty
-    /// A reader that gives one byte again and again.
-    repeat
-    /// A writer that forgets what it is given.
-    sink
-    /// Splits a stream into a reader and a writer, which share a lock.
-    split
-}
-
-#[doc(inline)]
-pub use runtime_io::io::{Empty, Lines, ReadHalf, Repeat, Sink, Split, WriteHalf};
-
-#[cfg(unix)]
-#[doc(inline)]
-pub use runtime_io::io::unix;
+pub use runtime_io::io::*;

@@ -149,7 +149,7 @@ impl runtime::Stream for TcpStream {
     }
 
     async fn read_exact(&mut self, buffer: &mut [u8]) -> io::Result<()> {
-        AsyncReadExt::read_exact(self, buffer).await
+        AsyncReadExt::read_exact(self, buffer).await.map(drop)
     }
 
     async fn write_all(&mut self, buffer: &[u8]) -> io::Result<()> {

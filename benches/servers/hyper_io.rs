@@ -4,12 +4,9 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use futures_lite::io::{AsyncRead as _, AsyncWrite as _};
 use hyper::rt::{Read, ReadBufCursor, Write};
-use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
-
-/// The largest read from rt's streams, which take initialised buffers only.
-const READ: usize = 8 * 1024;
+use rt::io::{AsyncRead as _, AsyncWrite as _};
+use tokio::io::{AsyncRead as _, AsyncWrite as _};
 
 /// A stream that hyper can use by a plain adapter.
 pub trait IntoHyper: crate::Stream {
@@ -22,10 +19,7 @@ pub trait IntoHyper: crate::Stream {
 
 /// A stream of rt's.
 #[derive(Debug)]
-pub struct RtIo {
-    stream: rt::net::TcpStream,
-    buffer: Box<[u8; READ]>,
-}
+pub struct RtIo(rt::net::TcpStream);
 
 /// A stream of Tokio's.
 #[derive(Debug)]
@@ -35,7 +29,7 @@ impl IntoHyper for rt::net::TcpStream {
     type Io = RtIo;
 
     fn into_hyper(self) -> RtIo {
-        RtIo { stream: self, buffer: Box::new([0; READ]) }
+        RtIo(self)
     }
 }
 
@@ -49,25 +43,29 @@ impl IntoHyper for tokio::net::TcpStream {
 
 impl Read for RtIo {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        let Self { stream, buffer } = &mut *self;
-        let room = buf.remaining().min(READ);
-        let read = ready!(Pin::new(stream).poll_read(cx, &mut buffer[..room]))?;
-        buf.put_slice(&buffer[..read]);
+        let read = {
+            // SAFETY: rt's stream only ever writes to the buffer.
+            let mut unfilled = rt::io::ReadBuf::uninit(unsafe { buf.as_mut() });
+            ready!(Pin::new(&mut self.0).poll_read(cx, &mut unfilled))?;
+            unfilled.filled().len()
+        };
+        // SAFETY: so many bytes have been written.
+        unsafe { buf.advance(read) };
         Poll::Ready(Ok(()))
     }
 }
 
 impl Write for RtIo {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        Pin::new(&mut self.0).poll_write(cx, buf)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        Pin::new(&mut self.0).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_close(cx)
+        Pin::new(&mut self.0).poll_shutdown(cx)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -79,7 +77,7 @@ impl Write for RtIo {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        Pin::new(&mut self.0).poll_write_vectored(cx, bufs)
     }
 }
 
@@ -87,7 +85,7 @@ impl Read for TokioIo {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         let read = {
             // SAFETY: Tokio's stream only ever writes to the buffer.
-            let mut unfilled = ReadBuf::uninit(unsafe { buf.as_mut() });
+            let mut unfilled = tokio::io::ReadBuf::uninit(unsafe { buf.as_mut() });
             ready!(Pin::new(&mut self.0).poll_read(cx, &mut unfilled))?;
             unfilled.filled().len()
         };

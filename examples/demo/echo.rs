@@ -134,7 +134,7 @@ impl Client {
             progress.messages.advance();
         }
         let who = format!("closing client {}", self.number);
-        self.stream.close().await.context(&*who)?;
+        self.stream.shutdown().await.context(&*who)?;
         match self.stream.read(&mut [0]).await.context(who)? {
             0 => Ok(self),
             _ => Err(Failure::check(format!("client {} received more than it sent", self.number))),

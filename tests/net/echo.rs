@@ -52,7 +52,7 @@ async fn converse(address: SocketAddr, seed: usize, total: usize) -> io::Result<
                 rt::task::yield_now().await;
             }
         }
-        writer.close().await
+        writer.shutdown().await
     });
     let (mut at, mut random) = (0, Random::new(!seed as u64));
     let mut buffer = vec![0; 10_000];

@@ -11,12 +11,19 @@ mod async_read;
 mod async_seek;
 mod async_write;
 mod read_buf;
+#[cfg(feature = "io-util")]
+mod util;
 
 pub use async_buf_read::AsyncBufRead;
 pub use async_read::AsyncRead;
 pub use async_seek::AsyncSeek;
 pub use async_write::AsyncWrite;
 pub use read_buf::ReadBuf;
+#[cfg(feature = "io-util")]
+pub use util::{
+    AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader, BufStream, BufWriter, Chain, Empty, Lines,
+    ReadHalf, Repeat, Sink, Split, Take, WriteHalf, copy, empty, repeat, sink, split,
+};
 
 pub use crate::interest::Interest;
 pub use crate::ready::Ready;

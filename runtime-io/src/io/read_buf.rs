@@ -228,6 +228,24 @@ impl<'a> ReadBuf<'a> {
         self.filled = end;
     }
 
+    /// Lets `read` fill at most the next `limit` bytes, and returns what it returns, and how many bytes it filled.
+    ///
+    /// # Panics
+    ///
+    /// If `read` put another buffer in the place of the one it was given, which safe code can do.
+    #[cfg(feature = "io-util")]
+    pub(crate) fn with_limit<R>(&mut self, limit: usize, read: impl FnOnce(&mut ReadBuf<'_>) -> R) -> (R, usize) {
+        let mut part = self.take(limit);
+        let start = part.memory.as_ptr();
+        let outcome = read(&mut part);
+        assert!(std::ptr::eq(part.memory.as_ptr(), start), "the reader returned another buffer than it was given");
+        let (filled, initialized) = (part.filled, part.initialized);
+        // It is the same memory, so its marks hold here as well.
+        self.initialized = self.initialized.max(self.filled + initialized);
+        self.filled += filled;
+        (outcome, filled)
+    }
+
     /// Lets `read` write into what is not filled, and counts as many bytes as it returns as initialised and filled.
     ///
     /// For this crate's own calls of the system, which say how many bytes they wrote.

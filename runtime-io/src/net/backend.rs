@@ -17,10 +17,12 @@ use socket2::{Domain, Protocol, SockRef, Type};
 
 use crate::driver::Handle;
 use crate::interest::Interest;
+use crate::io::ReadBuf;
 use crate::ready::Ready;
 use crate::registration::{Evented, Registration};
 
 use super::platform;
+use super::receive::receive;
 
 /// Urgent data is of interest although hardly anybody sends it: reads stop at its mark (`readiness`).
 const STREAM_INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE).add(Interest::PRIORITY);
@@ -76,6 +78,12 @@ impl Stream {
     #[inline]
     pub(super) fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.0.source().read(buf)
+    }
+
+    /// As [`read`](Self::read), into memory that need not be initialised.
+    #[inline]
+    pub(super) fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
+        self.0.source().try_io(|| receive(&SockRef::from(self.0.source()), buf))
     }
 
     pub(super) fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {

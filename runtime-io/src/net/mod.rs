@@ -6,10 +6,12 @@
 
 mod addr;
 mod backend;
+mod forward;
 mod lookup;
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod platform;
+mod receive;
 pub mod tcp;
 
 pub use addr::ToSocketAddrs;

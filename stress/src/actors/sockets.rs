@@ -85,8 +85,8 @@ async fn listen(server: Server, listener: TcpListener, mut rng: Rng) {
 /// Echoes until the end, in one of two ways. Errors are the client's to report.
 async fn serve(mut stream: TcpStream, mut rng: Rng) {
     if rng.bool() {
-        let (reader, mut writer) = stream.split();
-        let _ = rt::io::copy(reader, &mut writer).await;
+        let (mut reader, mut writer) = stream.split();
+        let _ = rt::io::copy(&mut reader, &mut writer).await;
         return;
     }
     let mut buffer = vec![0; rng.usize(1..5000)];
@@ -164,7 +164,7 @@ async fn exchange(stage: &Stage, stream: &mut TcpStream, pattern: Pattern, rng: 
 /// The connection is closed for writing at the end, and the server then closes its side.
 async fn in_lockstep(stage: &Stage, mut stream: TcpStream, pattern: Pattern, rng: &mut Rng) -> io::Result<()> {
     exchange(stage, &mut stream, pattern, rng).await?;
-    stream.close().await?;
+    stream.shutdown().await?;
     let more = stream.read(&mut [0]).await?;
     if more > 0 {
         stage.ledger().problem("bytes came that nobody had sent".into());
@@ -183,7 +183,7 @@ async fn streaming(stage: &Stage, stream: TcpStream, pattern: Pattern, rng: &mut
             writer.write_all(&pattern.bytes(at, len)).await?;
             at += len as u64;
         }
-        writer.close().await
+        writer.shutdown().await
     });
     let (mut at, mut buffer) = (0, vec![0; rng.usize(1..5000)]);
     loop {

@@ -129,7 +129,7 @@ fn a_peer_that_has_said_all_is_still_answered() {
                 assert_eq!(server.read(&mut [0; 10]).await.unwrap(), 0);
             });
             client.write_all(&vec![1; LENGTH]).await.unwrap();
-            client.close().await.unwrap();
+            client.shutdown().await.unwrap();
             assert_broken(client.write(b"one more thing").await);
             let mut answer = Vec::new();
             client.read_to_end(&mut answer).await.unwrap();
@@ -252,12 +252,12 @@ fn connections_that_nobody_has_accepted_end_with_their_listener() {
 /// Closes a stream in each of the ways that there are: as a whole, by reference, and by its halves. It must be no error
 /// in any.
 async fn close_in_all_ways(mut stream: TcpStream) -> TcpStream {
-    stream.close().await.unwrap();
-    (&stream).close().await.unwrap();
-    stream.split().1.close().await.unwrap();
+    stream.shutdown().await.unwrap();
+    (&stream).shutdown().await.unwrap();
+    stream.split().1.shutdown().await.unwrap();
     let (reader, mut writer) = stream.into_split();
-    writer.close().await.unwrap();
-    writer.close().await.unwrap();
+    writer.shutdown().await.unwrap();
+    writer.shutdown().await.unwrap();
     reader.reunite(writer).unwrap()
 }
 

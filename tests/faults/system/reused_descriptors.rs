@@ -137,7 +137,7 @@ fn a_connection_in_the_place_of_one_that_was_aborted_reads_what_is_its_own() {
                     last = socket.as_raw_fd();
                     let reader = rt::spawn(async move {
                         let mut number = [0; 4];
-                        socket.read_exact(&mut number).await.map(|()| u32::from_be_bytes(number))
+                        socket.read_exact(&mut number).await.map(|_| u32::from_be_bytes(number))
                     });
                     if n % 2 == 0 {
                         // While it waits, while its number is on the way, or when it has come.

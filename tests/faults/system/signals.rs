@@ -113,7 +113,7 @@ async fn echo_often() -> io::Result<()> {
                     let (mut reader, mut writer) = client.into_split();
                     let writing = rt::spawn(async move {
                         writer.write_all(&vec![n; 100_000]).await?;
-                        writer.close().await
+                        writer.shutdown().await
                     });
                     let mut received = Vec::new();
                     reader.read_to_end(&mut received).await?;

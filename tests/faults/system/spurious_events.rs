@@ -110,7 +110,7 @@ fn a_reader_and_a_thief_on_another_thread_share_all_bytes_and_both_see_the_end()
                 server.write_all(piece).await.unwrap();
                 rt::task::yield_now().await;
             }
-            server.close().await.unwrap();
+            server.shutdown().await.unwrap();
             let (read, stolen) = (reading.await.unwrap(), stealing.join().unwrap());
             for byte in 0..256 {
                 let written = bytes.iter().filter(|other| usize::from(**other) == byte).count();

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use rt::io::AsyncRead;
 use rt::io::unix::AsyncFd;
+use rt::io::{AsyncRead, ReadBuf};
 use rt::net::TcpStream;
 use rt::runtime::Runtime;
 use rt::task::JoinHandle;
@@ -61,7 +61,7 @@ struct Reader(TcpStream, std::net::TcpStream);
 
 impl Leaf for Reader {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        Pin::new(&mut self.0).poll_read(cx, &mut [0; 8]).map(drop)
+        Pin::new(&mut self.0).poll_read(cx, &mut ReadBuf::new(&mut [0; 8])).map(drop)
     }
 
     fn finish(&mut self) {

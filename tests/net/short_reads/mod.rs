@@ -37,13 +37,15 @@ async fn read_in_turns(stream: &mut TcpStream, wanted: usize) -> Vec<u8> {
         let turn = got.len() % 3;
         let read = match turn {
             0 => stream.read(&mut buffer).await,
-            1 => {
-                let (one, two) = buffer.split_at_mut(32);
-                stream.read_vectored(&mut [IoSliceMut::new(one), IoSliceMut::new(two)]).await
-            }
-            _ => loop {
+            way => loop {
                 stream.readable().await.unwrap();
-                match stream.try_read(&mut buffer) {
+                let attempt = if way == 1 {
+                    let (one, two) = buffer.split_at_mut(32);
+                    stream.try_read_vectored(&mut [IoSliceMut::new(one), IoSliceMut::new(two)])
+                } else {
+                    stream.try_read(&mut buffer)
+                };
+                match attempt {
                     Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                     read => break read,
                 }

@@ -2,12 +2,10 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures_io::{AsyncRead, AsyncWrite};
-
 use crate::interest::Interest;
+use crate::net::forward::{forward_read, forward_write};
 use crate::ready::Ready;
 
 use super::TcpStream;
@@ -25,8 +23,8 @@ use super::TcpStream;
 /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
 /// # drop(TcpStream::connect(listener.local_addr()?).await?);
 /// let (mut stream, _) = listener.accept().await?;
-/// let (reader, writer) = stream.split();
-/// copy(reader, writer).await?; // echoes until the other side has nothing more to say
+/// let (mut reader, mut writer) = stream.split();
+/// copy(&mut reader, &mut writer).await?; // echoes until the other side has nothing more to say
 /// # Ok(())
 /// # }
 /// ```
@@ -35,7 +33,7 @@ pub struct ReadHalf<'a>(&'a TcpStream);
 
 /// The writing half of a stream, from [`TcpStream::split`].
 ///
-/// Dropping it does nothing to the stream: close it (`AsyncWriteExt::close`) to end what the other side can read.
+/// Dropping it does nothing to the stream: shut it down (`AsyncWriteExt::shutdown`) to end what the other side can read.
 #[derive(Debug)]
 pub struct WriteHalf<'a>(&'a TcpStream);
 
@@ -185,42 +183,5 @@ impl AsRef<TcpStream> for WriteHalf<'_> {
     }
 }
 
-impl AsyncRead for ReadHalf<'_> {
-    #[inline]
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self.0).poll_read(cx, buf)
-    }
-
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self.0).poll_read_vectored(cx, bufs)
-    }
-}
-
-impl AsyncWrite for WriteHalf<'_> {
-    #[inline]
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self.0).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self.0).poll_write_vectored(cx, bufs)
-    }
-
-    /// Nothing is held back here, so there is nothing to do.
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self.0).poll_flush(cx)
-    }
-
-    /// Ends what the other side can read.
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self.0).poll_close(cx)
-    }
-}
+forward_read!(ReadHalf<'_>, this => &*this.0);
+forward_write!(WriteHalf<'_>, this => &*this.0);

@@ -8,9 +8,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use futures_io::{AsyncRead, AsyncWrite};
-
 use crate::interest::Interest;
+use crate::io::AsyncWrite;
+use crate::net::forward::{forward_read, forward_write_methods};
 use crate::ready::Ready;
 
 use super::TcpStream;
@@ -269,43 +269,14 @@ impl AsRef<TcpStream> for OwnedWriteHalf {
     }
 }
 
-impl AsyncRead for OwnedReadHalf {
-    #[inline]
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self.stream).poll_read(cx, buf)
-    }
-
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self.stream).poll_read_vectored(cx, bufs)
-    }
-}
+forward_read!(OwnedReadHalf, this => &*this.stream);
 
 impl AsyncWrite for OwnedWriteHalf {
-    #[inline]
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self.stream).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self.stream).poll_write_vectored(cx, bufs)
-    }
-
-    /// Nothing is held back here, so there is nothing to do.
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self.stream).poll_flush(cx)
-    }
+    forward_write_methods!(this => &*this.stream);
 
     /// Ends what the other side can read.
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let outcome = Pin::new(&mut &*self.stream).poll_close(cx);
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut &*self.stream).poll_shutdown(cx);
         // Once is enough.
         self.shut_down_on_drop &= !matches!(outcome, Poll::Ready(Ok(())));
         outcome

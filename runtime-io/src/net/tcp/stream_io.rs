@@ -4,8 +4,8 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures_io::{AsyncRead, AsyncWrite};
-
+use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
+use crate::net::forward::{forward_read, forward_write};
 use crate::readiness::Direction;
 
 use super::TcpStream;
@@ -70,23 +70,16 @@ impl TcpStream {
     }
 }
 
+/// Of several tasks that read the same stream at a time, only the last to wait is woken.
 impl AsyncRead for &TcpStream {
     #[inline]
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        let wanted = buf.len();
-        self.io.registration().poll_transfer(cx, Direction::Read, wanted, || self.io.read(buf))
-    }
-
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let wanted = room(bufs);
-        self.io.registration().poll_transfer(cx, Direction::Read, wanted, || self.io.read_vectored(bufs))
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let wanted = buf.remaining();
+        self.io.registration().poll_transfer(cx, Direction::Read, wanted, || self.io.receive(buf)).map_ok(drop)
     }
 }
 
+/// Of several tasks that write to the same stream at a time, only the last to wait is woken.
 impl AsyncWrite for &TcpStream {
     #[inline]
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
@@ -101,53 +94,20 @@ impl AsyncWrite for &TcpStream {
         self.io.registration().poll_transfer(cx, Direction::Write, amount(bufs), || self.io.write_vectored(bufs))
     }
 
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
     /// Nothing is held back here, so there is nothing to do.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 
     /// Ends what the other side can read. Reading goes on.
-    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(self.shut_down_writing())
     }
 }
 
-impl AsyncRead for TcpStream {
-    #[inline]
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read(cx, buf)
-    }
-
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read_vectored(cx, bufs)
-    }
-}
-
-impl AsyncWrite for TcpStream {
-    #[inline]
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write_vectored(cx, bufs)
-    }
-
-    /// Nothing is held back here, so there is nothing to do.
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_flush(cx)
-    }
-
-    /// Ends what the other side can read. Reading goes on.
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_close(cx)
-    }
-}
+forward_read!(TcpStream, this => &*this);
+forward_write!(TcpStream, this => &*this);

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use rt::io::unix::AsyncFd;
-use rt::io::{AsyncRead, Interest};
+use rt::io::{AsyncRead, Interest, ReadBuf};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::Handle;
 use rt::time::Instant;
@@ -53,7 +53,7 @@ fn touch_stream(stream: &Arc<TcpStream>) -> Act {
         let mut cx = Context::from_waker(Waker::noop());
         let _ = stream.poll_read_ready(&mut cx);
         let _ = stream.poll_write_ready(&mut cx);
-        let _ = Pin::new(&mut &*stream).poll_read(&mut cx, &mut []);
+        let _ = Pin::new(&mut &*stream).poll_read(&mut cx, &mut ReadBuf::new(&mut []));
         poll_once_here(stream.readable());
         poll_once_here(stream.ready(Interest::PRIORITY));
         let _ = stream.try_read(&mut []);
@@ -65,7 +65,7 @@ fn reader(runtime: &Handle) -> Leaf {
     Leaf {
         name: "a read",
         touch: touch_stream(&stream),
-        poll: Box::new(move |cx| Pin::new(&mut &*stream).poll_read(cx, &mut [0; 8]).map(drop)),
+        poll: Box::new(move |cx| Pin::new(&mut &*stream).poll_read(cx, &mut ReadBuf::new(&mut [0; 8])).map(drop)),
         finish: Box::new(move || theirs.write_all(b"x").unwrap()),
         may_be_over: false,
     }
