@@ -82,12 +82,23 @@
 //!
 //! A library that calls `tokio::spawn`, `tokio::time` or `tokio::net` itself needs a Tokio runtime beside this one.
 
+#[cfg(any(
+    feature = "fs",
+    feature = "io-std",
+    feature = "io-util",
+    feature = "net",
+    feature = "process",
+    feature = "signal"
+))]
 pub mod io;
+#[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod macros;
+#[cfg(feature = "net")]
 pub mod net;
 pub mod runtime;
 
+#[cfg(feature = "macros")]
 pub use macros::{main, test};
 pub use runtime_core::{spawn, spawn_blocking, spawn_local};
 
@@ -104,6 +115,7 @@ pub mod task {
 }
 
 /// Sleeping, intervals, timeouts, and a clock that can be paused.
+#[cfg(feature = "time")]
 pub mod time {
     pub use runtime_time::{
         Duration, Instant, Interval, MissedTickBehavior, Sleep, Timeout, advance, error, interval, interval_at, pause,

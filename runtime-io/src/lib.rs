@@ -15,20 +15,30 @@
 
 #![deny(unsafe_code)]
 
-mod driver;
-mod interest;
 pub mod io;
+
+#[cfg(feature = "net")]
+mod driver;
+#[cfg(feature = "net")]
+mod interest;
+#[cfg(feature = "net")]
 mod located;
+#[cfg(feature = "net")]
 pub mod net;
+#[cfg(feature = "net")]
 mod readiness;
+#[cfg(feature = "net")]
 mod ready;
+#[cfg(feature = "net")]
 mod registration;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "net"))]
 pub mod unix;
 
+#[cfg(feature = "net")]
 pub use driver::{DEFAULT_EVENTS, Driver, Handle};
 
 /// What every operation reports once the driver under it is gone.
+#[cfg(feature = "net")]
 pub(crate) fn shut_down() -> std::io::Error {
     std::io::Error::other("the runtime's I/O driver was shut down")
 }

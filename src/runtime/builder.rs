@@ -13,7 +13,7 @@ use runtime_core::events::TaskEvent;
 use runtime_core::processors;
 use runtime_core::runtime::{Config, Flavor, MAX_WORKER_THREADS, ThreadNames};
 
-use super::{LocalRuntime, Runtime};
+use super::{LocalRuntime, Runtime, drivers};
 
 /// Builds a [`Runtime`].
 ///
@@ -57,7 +57,7 @@ impl Builder {
         Self {
             config: Config::new(flavor),
             worker_threads: None,
-            io_events: runtime_io::DEFAULT_EVENTS,
+            io_events: drivers::DEFAULT_IO_EVENTS,
             enable_io: false,
             enable_time: false,
             start_paused: false,
@@ -402,21 +402,14 @@ impl Builder {
             clock.pause();
         }
         let slots = config.slots();
-        let mut drivers = DriverStack::bare();
+        let mut stack = DriverStack::bare();
         if self.enable_io {
-            let (driver, handle) = runtime_io::Driver::new(slots, self.io_events)?;
-            drivers.driver = Box::new(driver);
-            drivers.unpark = handle.unpark_handle();
-            drivers.io = Some(Box::new(handle));
+            drivers::add_io(&mut stack, slots, self.io_events)?;
         }
         if self.enable_time {
-            let (driver, handle) =
-                runtime_time::driver::Driver::new(drivers.driver, drivers.unpark, Arc::clone(&clock), slots);
-            drivers.driver = Box::new(driver);
-            drivers.unpark = handle.unpark_handle();
-            drivers.time = Some(Box::new(handle));
+            drivers::add_time(&mut stack, slots, &clock);
         }
-        Ok((config, clock, drivers))
+        Ok((config, clock, stack))
     }
 }
 

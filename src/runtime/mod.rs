@@ -19,6 +19,7 @@
 //! Runtimes share nothing: a process can have any number of them, side by side.
 
 mod builder;
+mod drivers;
 mod owned;
 
 pub use self::builder::Builder;

@@ -25,7 +25,9 @@ pub use util::{
     ReadHalf, Repeat, Sink, Split, Take, WriteHalf, copy, empty, repeat, sink, split,
 };
 
+#[cfg(feature = "net")]
 pub use crate::interest::Interest;
+#[cfg(feature = "net")]
 pub use crate::ready::Ready;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "net"))]
 pub use crate::unix;
