@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use hyper::rt::{Read, ReadBufCursor, Write};
-use rt::io::{AsyncRead as _, AsyncWrite as _};
+use rt_hyper::RtIo;
 use tokio::io::{AsyncRead as _, AsyncWrite as _};
 
 /// A stream that hyper can use by a plain adapter.
@@ -17,19 +17,15 @@ pub trait IntoHyper: crate::Stream {
     fn into_hyper(self) -> Self::Io;
 }
 
-/// A stream of rt's.
-#[derive(Debug)]
-pub struct RtIo(rt::net::TcpStream);
-
 /// A stream of Tokio's.
 #[derive(Debug)]
 pub struct TokioIo(tokio::net::TcpStream);
 
 impl IntoHyper for rt::net::TcpStream {
-    type Io = RtIo;
+    type Io = RtIo<Self>;
 
-    fn into_hyper(self) -> RtIo {
-        RtIo(self)
+    fn into_hyper(self) -> RtIo<Self> {
+        RtIo::new(self)
     }
 }
 
@@ -38,46 +34,6 @@ impl IntoHyper for tokio::net::TcpStream {
 
     fn into_hyper(self) -> TokioIo {
         TokioIo(self)
-    }
-}
-
-impl Read for RtIo {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        let read = {
-            // SAFETY: rt's stream only ever writes to the buffer.
-            let mut unfilled = rt::io::ReadBuf::uninit(unsafe { buf.as_mut() });
-            ready!(Pin::new(&mut self.0).poll_read(cx, &mut unfilled))?;
-            unfilled.filled().len()
-        };
-        // SAFETY: so many bytes have been written.
-        unsafe { buf.advance(read) };
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl Write for RtIo {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(cx, bufs)
     }
 }
 
