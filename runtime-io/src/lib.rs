@@ -9,9 +9,12 @@
 //! - `driver`: the poller, the table that turns a token into a descriptor's readiness, and parking.
 //! - `registration`: the tie between an object and the driver, and the loop "try, and if it would block, wait".
 //! - `net`, `unix`: the public types. They hold a backend and a registration, and no protocol of their own.
+//! - `signal`: the signals of the process, which every driver of the process listens for. `process`: children, whose
+//!   end is an event like any other.
 //!
-//! This crate must never know about tasks, queues or timers: it calls wakers, and is told when to wait. It keeps nothing
-//! global, and never sleeps. `unsafe` is denied but in the files that say what for.
+//! This crate must never know about tasks, queues or timers: it calls wakers, and is told when to wait. It never sleeps,
+//! and keeps nothing global but what the process has only one of: its signals, and the children that nobody waits for.
+//! `unsafe` is denied but in the files that say what for.
 
 #![deny(unsafe_code)]
 
@@ -25,12 +28,16 @@ mod interest;
 mod located;
 #[cfg(feature = "net")]
 pub mod net;
+#[cfg(all(unix, feature = "process", not(loom)))]
+pub mod process;
 #[cfg(feature = "net")]
 mod readiness;
 #[cfg(feature = "net")]
 mod ready;
 #[cfg(feature = "net")]
 mod registration;
+#[cfg(all(unix, feature = "signal"))]
+pub mod signal;
 #[cfg(all(unix, feature = "net"))]
 pub mod unix;
 

@@ -99,6 +99,12 @@ impl Registration {
         }
     }
 
+    /// As [`poll_ready`](Self::poll_ready), for those who spend the budget themselves.
+    #[cfg(all(target_os = "linux", feature = "process"))] // for the ends of processes
+    pub(crate) fn poll_event(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<io::Result<ReadyEvent>> {
+        self.io().poll_ready(cx, direction)
+    }
+
     /// Waits in the slot of a direction, without trying anything. One unit of budget.
     pub(crate) fn poll_ready(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<io::Result<ReadyEvent>> {
         let mut coop = ready!(coop::poll_proceed(cx));

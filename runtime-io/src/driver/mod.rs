@@ -7,6 +7,8 @@
 //! - [`registry`]: puts descriptors into the poller and takes them out.
 //! - [`wait`]: waits in the poller. [`unpark`]: ends that wait from another thread.
 //!
+//! Each driver also listens for the signals of the process, which belong to no registration (`signal`).
+//!
 //! Descriptors are registered once, edge-triggered: the system reports each change once,
 //! [`readiness`](crate::readiness) remembers it, and operations try before they wait.
 //!
@@ -14,6 +16,8 @@
 //! end it gives them to the scheduler, in the order of the events and with no lock held. It never calls a waker.
 
 mod registry;
+#[cfg_attr(not(all(unix, feature = "signal", not(loom))), path = "signals/absent.rs")]
+mod signals;
 mod table;
 mod token;
 mod unpark;
@@ -39,7 +43,7 @@ pub(crate) use registry::Numbered;
 use registry::Registry;
 use table::Shard;
 pub(crate) use table::Slot;
-use token::{Address, MAX_SHARDS, TIMER, WAKE};
+use token::{Address, MAX_SHARDS, SIGNALS, TIMER, WAKE};
 use unpark::{ParkState, Unparker};
 
 /// The default of how many events one turn takes from the system at most.
@@ -57,6 +61,8 @@ pub struct Driver {
     /// Empty between turns; kept for its memory.
     wakes: WakeBatch,
     handle: Arc<Handle>,
+    /// Until the shutdown.
+    signals: Option<signals::Member>,
     closed: bool,
 }
 
@@ -87,7 +93,9 @@ impl Driver {
             events: AtomicU64::new(0),
             unparker: Arc::new(Unparker { state: ParkState::new(), waker }),
         });
+        let signals = Some(signals::Member::join(&handle)?);
         let driver = Driver {
+            signals,
             poll,
             timer,
             events: mio::Events::with_capacity(events.clamp(1, MAX_EVENTS)),
@@ -111,6 +119,10 @@ impl Driver {
         for event in &self.events {
             match event.token() {
                 WAKE | TIMER => {}
+                SIGNALS => {
+                    delivered += 1;
+                    signals::deliver(&mut self.wakes);
+                }
                 token => {
                     delivered += 1;
                     self.handle.deliver(Address::of(token), Ready::from_mio(event), &mut self.wakes);
@@ -144,6 +156,7 @@ impl runtime_core::driver::Driver for Driver {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
+        drop(self.signals.take());
         for shard in &self.handle.shards {
             shard.close(|io| io.shut_down(&mut self.wakes));
         }

@@ -18,7 +18,7 @@
 //! - If another registration is the holder, nothing is taken out: the poller accepted that one under the number, so the
 //!   descriptor of this one is closed, or stands under another number.
 //!
-//! The driver's own wake-up lives as long as the driver and needs no note.
+//! The driver's own wake-up and the descriptor that tells of signals live as long as the driver and need no note.
 //!
 //! # The lock
 //!
@@ -53,6 +53,12 @@ impl Registry {
     /// What the operating system says: it is out of file descriptors, for example.
     pub(super) fn new(poller: &mio::Registry, locks: usize) -> io::Result<Self> {
         Ok(Self { poller: poller.try_clone()?, holders: Holders::new(locks) })
+    }
+
+    /// For what lives as long as the driver, and needs no note of its holder.
+    #[cfg(all(unix, feature = "signal", not(loom)))]
+    pub(super) fn poller(&self) -> &mio::Registry {
+        &self.poller
     }
 
     /// Puts in a descriptor under its `number`, and notes `token` as the holder.

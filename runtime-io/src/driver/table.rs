@@ -79,6 +79,12 @@ impl Shard {
         }
     }
 
+    /// What the shard's slots are registered with.
+    #[cfg(all(unix, feature = "signal", not(loom)))]
+    pub(super) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     /// Claims a free slot; `None` if the shard is full.
     ///
     /// # Errors
@@ -184,7 +190,7 @@ mod tests {
         assert_eq!(locate(95), (1, 63));
         assert_eq!(locate(96), (2, 0));
         assert_eq!(locate(CAPACITY - 1), (PAGES - 1, (FIRST_PAGE << (PAGES - 1)) - 1));
-        const { assert!(CAPACITY < (1 << SLOT_BITS) - 1) };
+        const { assert!(CAPACITY < (1 << SLOT_BITS) - 2) };
     }
 
     #[test]

@@ -13,6 +13,9 @@ pub(super) const WAKE: Token = Token(usize::MAX);
 /// The token of the timer that ends short waits, where there is one. No registration has it, for the same reason.
 pub(super) const TIMER: Token = Token(SLOT_MASK);
 
+/// The token of the descriptor that tells of signals, where there is one. No registration has it either.
+pub(super) const SIGNALS: Token = Token((1 << SLOT_BITS) | SLOT_MASK);
+
 const SHARD_BITS: u32 = if usize::BITS >= 64 { 8 } else { 4 };
 /// How wide the number of a slot within its shard is.
 pub(super) const SLOT_BITS: u32 = usize::BITS - GENERATION_BITS - SHARD_BITS;
