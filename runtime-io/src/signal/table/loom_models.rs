@@ -13,6 +13,13 @@ use super::*;
 
 const NUMBER: usize = 3;
 
+/// All interleavings would take hours. Two preemptions find every mutation that we tried.
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(model);
+}
+
 /// Stands for the socket that the handlers write, and for the pollers of two drivers that are told of each write.
 struct Teller {
     state: StdMutex<State>,
@@ -89,7 +96,7 @@ async fn hear(listener: &Listener) {
 /// One signal after the other, while one driver may still be at work on the first: the listener hears of both.
 #[test]
 fn a_signal_is_heard_that_comes_while_another_is_delivered() {
-    loom::model(|| {
+    check(|| {
         let shared = Arc::new((Arc::new(Table::new(NUMBER + 1)), Teller::new()));
         let listener = shared.0.listen(NUMBER);
         let driver = thread::spawn({
@@ -109,7 +116,7 @@ fn a_signal_is_heard_that_comes_while_another_is_delivered() {
 /// Two drivers race for one signal, of which one may find the teller empty or the flag taken.
 #[test]
 fn two_drivers_deliver_a_signal_between_them() {
-    loom::model(|| {
+    check(|| {
         let shared = Arc::new((Arc::new(Table::new(NUMBER + 1)), Teller::new()));
         let listener = shared.0.listen(NUMBER);
         let drivers = [0, 1].map(|driver| {
@@ -131,7 +138,7 @@ fn two_drivers_deliver_a_signal_between_them() {
 fn the_last_signal_is_heard_though_the_teller_is_full() {
     use runtime_core::primitive::atomic::AtomicUsize;
 
-    loom::model(|| {
+    check(|| {
         let shared = Arc::new((Arc::new(Table::new(NUMBER + 1)), Teller::new(), AtomicUsize::new(0)));
         let listener = shared.0.listen(NUMBER);
         let driver = thread::spawn({
@@ -159,7 +166,7 @@ fn the_last_signal_is_heard_though_the_teller_is_full() {
 /// Signals of two numbers, whose flags are in one word, come while a driver takes flags: each is heard.
 #[test]
 fn signals_of_two_numbers_leave_each_other_alone() {
-    loom::model(|| {
+    check(|| {
         let shared = Arc::new((Arc::new(Table::new(NUMBER + 1)), Teller::new()));
         let listeners = [shared.0.listen(NUMBER), shared.0.listen(NUMBER - 1)];
         let driver = thread::spawn({
