@@ -36,6 +36,7 @@
 //!   budget ([`task::coop`]);
 //! - [`runtime`]: building a runtime, holding it, entering it, and reading its counters;
 //! - [`net`] and [`io`]: TCP, and the traits and extension methods for streams; on Unix [`io::unix::AsyncFd`];
+//! - [`process`] and [`signal`], on Unix: child processes, and what other processes tell this one;
 //! - [`time`]: sleeping, intervals, timeouts, and a clock that can be paused;
 //! - [`macro@main`] and [`macro@test`], and the macros [`select!`], [`join!`], [`try_join!`] and [`pin!`].
 //!
@@ -49,8 +50,6 @@
 //! | --- | --- |
 //! | channels, `Mutex`, `RwLock`, `Semaphore`, `Notify`, `Barrier`, `OnceCell`, `watch` | `tokio::sync`, of the crate `tokio` with the feature `sync` and no other: it belongs to no runtime. Or `async-lock` and `async-channel` |
 //! | files | [`spawn_blocking`] around `std::fs`; or `async-fs` |
-//! | processes | `async-process`, or [`spawn_blocking`] around `std::process` |
-//! | signals | `async-signal` |
 //! | standard input | a thread of your own that reads it and sends it through a channel |
 //! | UDP, Unix sockets | `async-net`, which waits on a thread of its own; or [`io::unix::AsyncFd`] around the standard library's, on Unix |
 //! | streams, and combinators for futures | `futures`, or `futures-lite` |
@@ -96,7 +95,11 @@ pub mod io;
 pub mod macros;
 #[cfg(feature = "net")]
 pub mod net;
+#[cfg(all(unix, feature = "process"))]
+pub mod process;
 pub mod runtime;
+#[cfg(all(unix, feature = "signal"))]
+pub mod signal;
 
 #[cfg(feature = "macros")]
 pub use macros::{main, test};
