@@ -82,9 +82,9 @@ fn an_orphan_without_a_reaper_gets_one_later() {
             let id = child.id().unwrap();
             let files = take_all_but(0);
             drop(child);
-            assert_eq!(reapers(), 0);
             drop(files);
             eventually(|| state(id) == Some('Z'));
+            assert_eq!(reapers(), 0);
             // Nobody waits for it until the next child comes or goes.
             assert!(Command::new("true").status().await.unwrap().success());
             eventually(|| state(id).is_none());

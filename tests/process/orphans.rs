@@ -13,7 +13,7 @@ fn a_dropped_child_goes_on_and_leaves_no_zombie() {
                 (child.id().unwrap(), child.stdin.take())
             });
             assert!(state(id).is_some_and(|state| state != 'Z'));
-            assert_eq!(reapers(), 1);
+            eventually(|| reapers() == 1);
             runtime.block_on(async { drop(stdin) });
             eventually(|| state(id).is_none());
             eventually(|| reapers() == 0);
