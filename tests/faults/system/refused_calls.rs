@@ -2,20 +2,24 @@
 //! not make it. Whatever rt asks of the system beyond what its poller, its sockets and std's threads cannot do without,
 //! it asks to be quicker, or to know more. It must do without the answer, from the start or from any moment on.
 //!
-//! Mutations that these tests are for: a short wait that fails if the timer cannot be set; a seed for a runtime's random decisions
-//! that is to be had from the system only; workers that are not rescued if `/proc` does not tell what they do;
-//! descriptors that are refused because the system does not tell which mode they are in.
+//! Mutations that these tests are for: a short wait that fails if the timer cannot be set; a seed for a runtime's random
+//! decisions that is to be had from the system only; children that are not waited for if they have no descriptors;
+//! workers that are not rescued if `/proc` does not tell what they do; descriptors that are refused because the system
+//! does not tell which mode they are in.
 
 use std::env;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
 use nix::libc;
+use nix::unistd::Pid;
 use rt::io::unix::AsyncFd;
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use rt::net::{TcpListener, TcpStream};
+use rt::process::Command;
 use rt::runtime::{Builder, Handle, Runtime};
 use rt::task::{spawn_blocking, yield_now};
 use rt::time::{Instant, sleep, timeout};
@@ -36,6 +40,7 @@ const LINKS: Calls = &[libc::SYS_readlinkat, libc::SYS_readlink];
 const LINKS: Calls = &[libc::SYS_readlinkat];
 const NAMING_THREADS: Calls = &[libc::SYS_prctl];
 const RANDOM_NUMBERS: Calls = &[libc::SYS_getrandom, libc::SYS_openat];
+const DESCRIPTORS_OF_PROCESSES: Calls = &[libc::SYS_pidfd_open];
 const SIGNALS_TO_THREADS: Calls = &[libc::SYS_tgkill, libc::SYS_rt_sigaction];
 
 const REFUSED: &[Calls] = &[
@@ -46,6 +51,7 @@ const REFUSED: &[Calls] = &[
     LINKS,
     NAMING_THREADS,
     RANDOM_NUMBERS,
+    DESCRIPTORS_OF_PROCESSES,
     SIGNALS_TO_THREADS,
 ];
 const ERRORS: [libc::c_int; 3] = [libc::ENOSYS, libc::EPERM, libc::EACCES];
@@ -112,8 +118,31 @@ fn use_it(runtime: &Runtime) {
     runtime.block_on(async {
         let (client, server) = tcp_pair().await;
         converse(client, server).await;
+        have_children().await;
     });
     rescue(runtime);
+}
+
+/// What is started is waited for, in whichever way the system allows, by the caller or by the runtime. (The refusal is
+/// the child's as well: it may not come far. And the system may not let it be started, of which the caller is told.)
+async fn have_children() {
+    let command = || {
+        let mut command = Command::new("true");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let dropped = command().spawn().ok().and_then(|child| child.id());
+    for _ in 0..3 {
+        if let Ok(mut child) = command().spawn() {
+            child.wait().await.unwrap();
+        }
+    }
+    if let Some(dropped) = dropped {
+        let is_there = || nix::sys::signal::kill(Pid::from_raw(dropped as i32), None).is_ok();
+        while is_there() {
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
 }
 
 /// Whatever the runtime waits with, it does not go round and round meanwhile.
