@@ -2,9 +2,9 @@
 //!
 //! Each poll of a task starts with a budget (128 units unless the builder says otherwise). A leaf future of the runtime
 //! (a socket, a join handle, a timer that is past already when it is first polled) spends one unit before it makes
-//! progress, through [`poll_proceed`]. When none is left the leaf wakes its task and reports `Pending`, although it could
-//! go on: the task goes to the end of the line and finds a full budget at its next turn. A timer that has waited for its
-//! time is the exception (see below). Outside a task there is no budget, and nothing is withheld.
+//! progress, through [`poll_proceed`]. When none is left the leaf wakes its task and reports `Pending`, although it
+//! could go on: the task goes to the end of the line and finds a full budget at its next turn. A timer that has waited
+//! for its time is the exception (see below). Outside a task there is no budget, and nothing is withheld.
 //!
 //! A future that does much work without touching a leaf can take part by calling [`consume_budget`] now and then, or be
 //! wrapped in [`cooperative`]. A future that must not be interrupted can be wrapped in [`unconstrained`].
@@ -15,14 +15,14 @@
 //! kinds of callers poll it again instead:
 //!
 //! - A combinator with wakers of its own polls the child that was woken once or twice more, and then returns.
-//! - The `block_on` of another crate, called by a synchronous function inside the task, never returns: it polls the leaf
-//!   until it is ready. If it were refused each time, the thread would spin for ever.
+//! - The `block_on` of another crate, called by a synchronous function inside the task, never returns: it polls the
+//!   leaf until it is ready. If it were refused each time, the thread would spin for ever.
 //!
 //! The leaf cannot tell them apart; both wakers are foreign to it. But the number of refusals can: a combinator is
-//! refused a few times for each of its children, `block_on` without end. So refusals are counted, and **after as many of
-//! them as the budget has units, in one poll of the task, the budget is renewed**. A poll of a task therefore does at
-//! most one operation for each unit and one for each refusal: a combinator over any number of children stays within a
-//! constant factor of what it costs to ask all its children once, and `block_on` goes on.
+//! refused a few times for each of its children, `block_on` without end. So refusals are counted, and **after as many
+//! of them as the budget has units, in one poll of the task, the budget is renewed**. A poll of a task therefore does
+//! at most one operation for each unit and one for each refusal: a combinator over any number of children stays within
+//! a constant factor of what it costs to ask all its children once, and `block_on` goes on.
 //!
 //! # What needs no budget
 //!
@@ -107,8 +107,8 @@ impl Drop for RestoreOnPending {
 /// Spends one unit of the running task's budget, or wakes the task and returns `Pending` when none is left.
 ///
 /// A leaf future calls this first, tries its operation, and says [`RestoreOnPending::made_progress`] if the operation
-/// succeeded. It is meant for leaves: whoever polls other futures that take part should not hold a unit meanwhile, which
-/// may be the last. ([`cooperative`] does without.)
+/// succeeded. It is meant for leaves: whoever polls other futures that take part should not hold a unit meanwhile,
+/// which may be the last. ([`cooperative`] does without.)
 ///
 /// # Example
 ///
@@ -154,8 +154,8 @@ fn poll_renewed(cx: &mut Context<'_>, mut budget: Budget) -> Poll<Budget> {
     Poll::Pending
 }
 
-/// Wakes the task and returns `Pending` if a leaf has been refused in this poll of it, so that the task should be on its
-/// way back to the scheduler.
+/// Wakes the task and returns `Pending` if a leaf has been refused in this poll of it, so that the task should be on
+/// its way back to the scheduler.
 ///
 /// For a combinator that is asked to begin something new, and does not know whether what it polls takes part. It does
 /// not spend anything.

@@ -5,7 +5,7 @@
 //! a vtable: once per park or once per several dozen polls, and once for each waker that the driver hands over.
 //!
 //! A driver must never block in [`Driver::poll`], and never calls a waker: it gives each to the [`WakeSink`] of the
-//! thread that has the driver. So no foreign code runs in it. A panic of its own means that the runtime can wait for
+//! thread that has the driver. So no user code runs in it. A panic of its own means that the runtime can wait for
 //! nothing any more, and ends the process.
 
 use std::any::{Any, TypeId};
@@ -74,8 +74,8 @@ pub fn is_task_waker(waker: &Waker) -> bool {
     task::is_waker_of_task(waker)
 }
 
-/// Runs foreign code that must not take its caller down: calls a waker, or drops one. A panic of it has been reported
-/// by the panic hook, and ends here.
+/// Runs user code that must not take its caller down: calls a waker, or drops one. A panic of it has been reported by
+/// the panic hook, and ends here.
 #[inline]
 pub fn contain(foreign: impl FnOnce()) {
     task::discard(task::contain(foreign));

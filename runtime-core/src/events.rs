@@ -3,7 +3,7 @@
 //! A runtime without an observer pays one predictable branch for each event. The observer is called on whatever thread
 //! the thing happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the
 //! runtime. A worker of a multi-thread runtime that has the drivers calls no observer, of whatever runtime, before it
-//! has given them back (`scheduler/multi/drivers.rs`).
+//! has given them back (`scheduler/multi/driver_events.rs`).
 
 use std::fmt;
 use std::panic::Location;

@@ -5,8 +5,8 @@
 //! crate `rt`, which is what programs use. What is public here is for these siblings; the facade decides what of it
 //! is the users'.
 //!
-//! Two layers: tasks and what a thread needs to poll one; above them schedulers and runtimes. The lists of modules below
-//! say which is which.
+//! Two layers: tasks and what a thread needs to poll one; above them schedulers and runtimes. The lists of modules
+//! below say which is which.
 //!
 //! Where to begin reading: `task/mod.rs` and `task/state.rs` (what a task is), `scheduler/multi/worker.rs` (what a
 //! worker does), `scheduler/multi/idle/` (how workers sleep and wake each other).
@@ -36,9 +36,9 @@ mod wake_latency;
 
 // The layer above: who polls which task when, on which thread, for which runtime.
 mod block_in_place;
-mod blocking;
+mod blocking_pool;
+mod box_large;
 pub mod context;
-mod large;
 pub mod runtime;
 mod scheduler;
 mod spawn;

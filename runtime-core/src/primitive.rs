@@ -4,16 +4,16 @@
 //! module, so that `RUSTFLAGS="--cfg loom"` turns the very code that ships into a loom model. It is public for the
 //! sibling crates only (timer entries and readiness words are modelled too); it is not part of any stable interface.
 //!
-//! It must never hold logic of its own: only names, thin wrappers where the two worlds differ in shape, and what makes up for a
-//! fault of loom's search (`primitive/atomic.rs`, under loom).
+//! It must never hold logic of its own: only names, thin wrappers where the two worlds differ in shape, and what makes
+//! up for a fault of loom's search (`primitive/atomic.rs`, under loom).
 //!
 //! ThreadSanitizer is a third world (`--cfg rt_tsan`, set by `.ci/sanitize`). It knows what happens before what from
 //! the atomic operations that it sees, and it sees none in the precompiled standard library. Most of that is generic or
 //! inlined, and so compiled here after all; what is not has a stand-in at the end of this file.
 //!
-//! It ignores fences, too, but none of ours needs a stand-in. Those of the protocols are `SeqCst`, between a store and a
-//! load: they decide who sees whom, and are executed as ever. No data is handed over through them; that always takes a
-//! release and an acquire, on the queue, the lock or the word in question, which it does see. (The sequence lock in
+//! It ignores fences, too, but none of ours needs a stand-in. Those of the protocols are `SeqCst`, between a store and
+//! a load: they decide who sees whom, and are executed as ever. No data is handed over through them; that always takes
+//! a release and an acquire, on the queue, the lock or the word in question, which it does see. (The sequence lock in
 //! `slot.rs` has others, between atomics only. A new fence that does hand data over would show up as a false report.)
 
 #[cfg(loom)]

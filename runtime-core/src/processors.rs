@@ -6,8 +6,8 @@
 use std::num::NonZero;
 use std::thread;
 
-/// How many processors the calling thread may use: by its affinity, and by the quotas of its control groups and of those
-/// above them. One if the system does not tell.
+/// How many processors the calling thread may use: by its affinity, and by the quotas of its control groups and of
+/// those above them. One if the system does not tell.
 ///
 /// This reads files: it is for once in the life of a runtime, which keeps the number (`Config::processors`).
 pub fn available() -> usize {

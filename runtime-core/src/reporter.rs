@@ -1,23 +1,24 @@
 //! [`Reporter`]: tells the user something, on a thread that nobody waits for.
 //!
-//! What the user is told ends in code that is not ours: a hook, or a write to stderr. Either may block for as long as it likes:
-//! stderr may be a pipe that is full and that nobody reads, and its lock may be held by the very task that is to be reported. So
-//! no thread of the runtime makes a report itself. It queues a closure here, which never blocks, and a thread of the reporter's own
-//! calls it.
+//! What the user is told ends in code that is not ours: a hook, or a write to stderr. Either may block for as long as
+//! it likes: stderr may be a pipe that is full and that nobody reads, and its lock may be held by the very task that is
+//! to be reported. So no thread of the runtime makes a report itself. It queues a closure here, which never blocks, and
+//! a thread of the reporter's own calls it.
 //!
-//! That thread is started when there is a report and no thread; it makes one report after the other, and ends when none is left.
-//! Nobody joins it. It keeps the queue alive and whatever the closures hold, which must not be the runtime: so it may outlive the
-//! runtime, and a report that was queued before the end still comes out, unless the process is gone by then.
+//! That thread is started when there is a report and no thread; it makes one report after the other, and ends when none
+//! is left. Nobody joins it. It keeps the queue alive and whatever the closures hold, which must not be the runtime: so
+//! it may outlive the runtime, and a report that was queued before the end still comes out, unless the process is gone
+//! by then.
 //!
-//! There is a bound. While a report blocks, further ones are queued up to [`ROOM`]; those that come then are dropped, and counted.
-//! If the thread cannot be started the reports wait until that is tried again: with the next report, when the blocking pool has been
-//! able to start a thread, and when the runtime closes.
+//! There is a bound. While a report blocks, further ones are queued up to [`MAX_QUEUED_REPORTS`]; those that come then
+//! are dropped, and counted. If the thread cannot be started the reports wait until that is tried again: with the next
+//! report, when the blocking pool has been able to start a thread, and when the runtime closes.
 //!
 //! # Protocol
 //!
-//! Everything is decided under one lock, which is never held while a closure is called or dropped, or a thread is started. Whoever
-//! sets `has_thread` starts the thread; the thread clears it in the same critical section in which it finds the queue empty. So
-//! a queue that is not empty has a thread, or its last attempt to start one has failed.
+//! Everything is decided under one lock, which is never held while a closure is called or dropped, or a thread is
+//! started. Whoever sets `has_thread` starts the thread; the thread clears it in the same critical section in which it
+//! finds the queue empty. So a queue that is not empty has a thread, or its last attempt to start one has failed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use parking_lot::Mutex;
 use crate::task::{contain, discard};
 
 /// So many reports wait at most. A program has few places to report, each once.
-const ROOM: usize = 64;
+const MAX_QUEUED_REPORTS: usize = 64;
 
 type Report = Box<dyn FnOnce() + Send>;
 
@@ -49,7 +50,7 @@ impl Reporter {
     pub(crate) fn report(&self, tell: impl FnOnce() + Send + 'static) {
         let report: Report = Box::new(tell);
         let mut queue = self.0.lock();
-        if queue.reports.len() == ROOM {
+        if queue.reports.len() == MAX_QUEUED_REPORTS {
             queue.dropped += 1;
             drop(queue);
             // What it has captured is the user's, too, and is dropped without the lock.
@@ -155,7 +156,7 @@ mod tests {
             blocked.recv().unwrap_err();
         });
         has_begun.recv_timeout(LIMIT).unwrap();
-        for number in 0..ROOM + 3 {
+        for number in 0..MAX_QUEUED_REPORTS + 3 {
             let made = made.clone();
             reporter.report(move || made.send(number).unwrap());
         }
@@ -163,7 +164,7 @@ mod tests {
         drop(go_on);
         drop(made);
         // To the end, which comes when nobody holds a sender: neither the thread nor what was dropped.
-        assert!(reports.iter().eq(0..ROOM), "the first, in their order");
+        assert!(reports.iter().eq(0..MAX_QUEUED_REPORTS), "the first, in their order");
         assert_eq!(reporter.dropped(), 3);
     }
 

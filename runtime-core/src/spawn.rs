@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use crate::large::boxed_if_large;
+use crate::box_large::boxed_if_large;
 use crate::runtime::{Handle, spawn_blocking_here, spawn_here, spawn_local_here};
 use crate::task::JoinHandle;
 
@@ -69,9 +69,9 @@ where
 /// The runtime keeps a pool of such threads, up to `Builder::max_blocking_threads` (512) at once; more closures wait
 /// their turn. A closure that has begun cannot be aborted, and the runtime's shutdown waits for it.
 ///
-/// A thread is woken or started for a closure unless those at work seem to be about to get to it, as they are while closures take
-/// microseconds. Should one of these take long after all, the next may wait behind it for a millisecond or two before it gets another
-/// thread.
+/// A thread is woken or started for a closure unless those at work seem to be about to get to it, as they are while
+/// closures take microseconds. Should one of these take long after all, the next may wait behind it for a millisecond
+/// or two before it gets another thread.
 ///
 /// Should the operating system refuse the pool's first thread, the handle says that the task was cancelled; refused
 /// further threads just leave the closure in the queue of those that run.

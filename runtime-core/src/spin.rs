@@ -9,9 +9,9 @@
 //! Twice as long as it takes to wake the thread, which is measured ([`WakeLatency`](crate::wake_latency::WakeLatency)).
 //! As long as the wake, because then no more than a constant factor is lost whenever the work comes (Karlin, Li,
 //! Manasse and Owicki, "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP 1991); and
-//! as long again, because the thread that brings the work may have to be woken first. But no shorter than [`MIN`], and
-//! no longer than [`MAX`]: a thread that takes longer than that to be up had no processor, and then a thread that spins
-//! would keep it waiting.
+//! as long again, because the thread that brings the work may have to be woken first. But no shorter than [`MIN_SPIN`],
+//! and no longer than [`MAX_SPIN`]: a thread that takes longer than that to be awake had no processor, and then a
+//! thread that spins would keep it waiting.
 //!
 //! # Whether
 //!
@@ -25,19 +25,19 @@
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
-/// The shortest spin: to fall asleep and get up costs about that, even if the thread is up at once.
-const MIN: Duration = Duration::from_micros(10);
+/// The shortest spin: to fall asleep and wake up costs about that, even if the thread is awake at once.
+const MIN_SPIN: Duration = Duration::from_micros(10);
 /// The longest spin, and the longest wake that counts as one.
-pub(crate) const MAX: Duration = Duration::from_micros(100);
+pub(crate) const MAX_SPIN: Duration = Duration::from_micros(100);
 /// Pauses of the processor between two looks: a hundred nanoseconds or two, in which others have the memory that is
 /// looked at.
-const PAUSES: u32 = 3;
+const PAUSES_PER_LOOK: u32 = 3;
 
 /// Calls `look` until it sees something, or until it is time to sleep. Returns whether it has seen something. It is
 /// called once in any case.
 ///
 /// `last_wait` is the length of the thread's last wait, spinning and asleep, until another thread ended it; `None` if
-/// something else did. `wake` is how long it takes to be up after such a call.
+/// something else did. `wake` is how long it takes to be awake after such a call.
 pub(crate) fn spin(
     last_wait: Option<Duration>,
     wake: Duration,
@@ -47,13 +47,13 @@ pub(crate) fn spin(
     if look() {
         return true;
     }
-    let length = (2 * wake).clamp(MIN, MAX);
+    let length = (2 * wake).clamp(MIN_SPIN, MAX_SPIN);
     if last_wait.is_none_or(|waited| waited > length) {
         return false;
     }
     let began = clock();
     while clock().saturating_duration_since(began) < length {
-        (0..PAUSES).for_each(|_| spin_loop());
+        (0..PAUSES_PER_LOOK).for_each(|_| spin_loop());
         if look() {
             return true;
         }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_spin_has_an_end() {
-        assert_eq!(looks(Some(MICRO), Duration::from_secs(1)), MAX.as_micros());
-        assert_eq!(looks(Some(MICRO), Duration::ZERO), MIN.as_micros());
+        assert_eq!(looks(Some(MICRO), Duration::from_secs(1)), MAX_SPIN.as_micros());
+        assert_eq!(looks(Some(MICRO), Duration::ZERO), MIN_SPIN.as_micros());
     }
 }

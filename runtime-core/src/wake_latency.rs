@@ -32,8 +32,8 @@ impl WakeLatency {
         self.called_at.store(now, Relaxed);
     }
 
-    /// For the sleeper, when it is up. Returns when it was called, if it was.
-    pub(crate) fn note_up(&self, now: u64) -> Option<u64> {
+    /// For the sleeper, when it is awake. Returns when it was called, if it was.
+    pub(crate) fn note_awake(&self, now: u64) -> Option<u64> {
         let called_at = self.called_at.load(Relaxed);
         if called_at == 0 {
             return None;
@@ -41,7 +41,7 @@ impl WakeLatency {
         self.called_at.store(0, Relaxed);
         let took = now.saturating_sub(called_at);
         // A thread that takes longer had no processor. To spin would take one from others.
-        let took = if u128::from(took) <= spin::MAX.as_nanos() { took } else { 0 };
+        let took = if u128::from(took) <= spin::MAX_SPIN.as_nanos() { took } else { 0 };
         self.average.store((3 * self.average.load(Relaxed) + took) / 4, Relaxed);
         Some(called_at)
     }
@@ -56,7 +56,7 @@ mod tests {
 
     fn woken(latency: &WakeLatency, took: Duration) {
         latency.note_call(NOW);
-        assert_eq!(latency.note_up(NOW + took.as_nanos() as u64), Some(NOW));
+        assert_eq!(latency.note_awake(NOW + took.as_nanos() as u64), Some(NOW));
     }
 
     #[test]
@@ -76,7 +76,7 @@ mod tests {
         let latency = WakeLatency::default();
         (0..50).for_each(|_| woken(&latency, 40 * MICRO));
         let before = latency.average();
-        assert_eq!(latency.note_up(NOW), None);
+        assert_eq!(latency.note_awake(NOW), None);
         assert_eq!(latency.average(), before);
     }
 
@@ -84,7 +84,7 @@ mod tests {
     fn a_thread_without_a_processor_does_not_count_as_slow_to_wake() {
         let latency = WakeLatency::default();
         (0..50).for_each(|_| woken(&latency, 40 * MICRO));
-        (0..50).for_each(|_| woken(&latency, 2 * spin::MAX));
+        (0..50).for_each(|_| woken(&latency, 2 * spin::MAX_SPIN));
         assert!(latency.average() < MICRO, "{latency:?}");
     }
 }

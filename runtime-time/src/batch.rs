@@ -9,7 +9,7 @@ use runtime_core::driver::WakeSink;
 
 /// How many timers fire under one hold of the lock: enough to make the lock cheap, few enough that a worker which sets
 /// a timer meanwhile waits for a microsecond at most.
-const CAPACITY: usize = 32;
+const WAKES_PER_LOCK: usize = 32;
 
 /// See the module. Kept by the driver from one turn to the next, as its memory is all there is to it.
 #[derive(Debug)]
@@ -19,11 +19,11 @@ pub(crate) struct WakeBatch {
 
 impl WakeBatch {
     pub(crate) fn new() -> Self {
-        Self { wakers: Vec::with_capacity(CAPACITY) }
+        Self { wakers: Vec::with_capacity(WAKES_PER_LOCK) }
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.wakers.len() == CAPACITY
+        self.wakers.len() == WAKES_PER_LOCK
     }
 
     pub(crate) fn push(&mut self, waker: Waker) {

@@ -35,7 +35,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(1 << 30);
 /// millisecond. To wake a thread costs as much as to fire a hundred timers. So when they come in crowds, a thread that
 /// has nothing else to do fires them a few at a time. A timer that was alone, the first after a pause, and those that a
 /// busy thread looks after in passing are exact to the tick.
-const GAP: u64 = TICKS_PER_MILLISECOND;
+const MIN_TICKS_BETWEEN_WAKES: u64 = TICKS_PER_MILLISECOND;
 
 /// The timer layer's driver. See the module.
 pub struct Driver {
@@ -80,7 +80,7 @@ impl Driver {
     /// Waits for real: until the next deadline, the limit, or an event.
     fn park_running(&mut self, limit: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
         let shared = self.handle.shared();
-        let not_before = self.crowd_at.map_or(0, |crowd_at| crowd_at.saturating_add(GAP));
+        let not_before = self.crowd_at.map_or(0, |crowd_at| crowd_at.saturating_add(MIN_TICKS_BETWEEN_WAKES));
         let next = shared.begin_wait(not_before, || self.handle.earliest());
         let timeout = if next == NEVER {
             limit

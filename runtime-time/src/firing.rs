@@ -9,7 +9,7 @@ use crate::entry::{Entry, State};
 use crate::shard::Shard;
 
 /// How many entries that were put off are filed again under one hold of the lock. It takes as long as to fire them.
-const FILED_AGAIN: usize = 64;
+const MAX_REFILED_PER_LOCK: usize = 64;
 
 /// Fires everything that is due, in order, and wakes the tasks. (An entry that was put off comes in the place of its
 /// old deadline, if the new one has passed as well.) Returns how many entries were taken out.
@@ -42,7 +42,7 @@ fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u6
     let mut count = 0;
     let mut more = true;
     let mut filed_again: usize = 0;
-    while !batch.is_full() && filed_again < FILED_AGAIN {
+    while !batch.is_full() && filed_again < MAX_REFILED_PER_LOCK {
         let Some(node) = locked.wheel.pop_due(now) else {
             more = false;
             break;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use runtime_core::clock::Clock;
-use runtime_core::context::Station;
+use runtime_core::context::WorkerToken;
 use runtime_core::driver::{DriverCounters, Service, Unpark, WakeSink};
 
 use crate::batch::WakeBatch;
@@ -18,19 +18,19 @@ use crate::shard_ref::ShardRef;
 use crate::shared::{NEVER, NotedUnpark, Shared};
 
 /// Shards for threads that are no workers of the runtime. A power of two.
-const FOREIGN: usize = 2;
+const REMOTE_SHARDS: usize = 2;
 
 /// The service of the timer layer. Made by [`Driver::new`](crate::driver::Driver::new).
 pub struct Handle {
     shared: Arc<Shared>,
-    /// One for each worker slot, then [`FOREIGN`] more.
+    /// One for each worker slot, then [`REMOTE_SHARDS`] more.
     shards: Box<[ShardRef]>,
 }
 
 impl Handle {
     pub(crate) fn new(clock: Arc<Clock>, unpark: Arc<dyn Unpark>, slots: usize) -> Self {
         let shared = Arc::new(Shared::new(clock, unpark));
-        let shards = (0..slots + FOREIGN).map(|_| ShardRef::new(Shard::new(shared.clone()))).collect();
+        let shards = (0..slots + REMOTE_SHARDS).map(|_| ShardRef::new(Shard::new(shared.clone()))).collect();
         Self { shared, shards }
     }
 
@@ -48,16 +48,18 @@ impl Handle {
         self.shared.clock.now()
     }
 
-    /// The shard for timers that a thread makes: this worker's, or a foreign one's.
+    /// The shard for timers that a thread makes: this worker's, or a remote thread's.
     #[inline]
-    pub(crate) fn shard(&self, station: Option<Station>) -> ShardRef {
-        let workers = self.shards.len() - FOREIGN;
-        match station {
-            Some(station) if station.index() < workers && self.shards[station.index()].is_of(station) => {
-                // SAFETY: this thread is at that station, whose shard it is.
-                unsafe { self.shards[station.index()].clone_at_home() }
+    pub(crate) fn shard(&self, worker_token: Option<WorkerToken>) -> ShardRef {
+        let workers = self.shards.len() - REMOTE_SHARDS;
+        match worker_token {
+            Some(worker_token)
+                if worker_token.index() < workers && self.shards[worker_token.index()].is_of(worker_token) =>
+            {
+                // SAFETY: this thread is at that token, whose shard it is.
+                unsafe { self.shards[worker_token.index()].clone_at_home() }
             }
-            _ => self.shards[workers + foreign_index()].clone(),
+            _ => self.shards[workers + remote_index()].clone(),
         }
     }
 
@@ -113,10 +115,10 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// Spreads foreign threads over their shards: always the same one for a thread, and nothing shared to find it.
-fn foreign_index() -> usize {
+/// Spreads remote threads over their shards: always the same one for a thread, and nothing shared to find it.
+fn remote_index() -> usize {
     thread_local!(static MARK: u8 = const { 0 });
     // A thread's storage lies where no other live thread's does. The multiplication spreads the few bits that differ.
     let address = MARK.with(|mark| std::ptr::from_ref(mark).addr() as u64);
-    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % FOREIGN
+    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % REMOTE_SHARDS
 }

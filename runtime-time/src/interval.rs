@@ -12,7 +12,7 @@ use crate::{Instant, Sleep, sleep_until};
 
 /// A tick that is taken no later than this after its time counts as taken in time: timers and schedulers are never
 /// exact, and an interval should not skip or shift because of that.
-const IN_TIME: Duration = Duration::from_millis(5);
+const SKIP_TOLERANCE: Duration = Duration::from_millis(5);
 
 /// Ticks now, and then once every period.
 ///
@@ -158,7 +158,7 @@ impl Interval {
         ready!(self.delay.as_mut().poll(cx));
         let due = self.delay.deadline();
         let now = self.delay.now();
-        let next = if now > due.saturating_add(IN_TIME) {
+        let next = if now > due.saturating_add(SKIP_TOLERANCE) {
             self.missed_tick_behavior.next(due, now, self.period)
         } else {
             due.saturating_add(self.period)

@@ -163,17 +163,17 @@ fn loom_move_against_fire() {
 }
 
 #[test]
-fn loom_put_off_against_fire() {
+fn loom_extended_against_fire() {
     loom::model(|| {
         let (shard, (flag, waker)) = (shard(), woken());
         let mut entry = set_entry(&shard, 10, &waker);
-        let mut put_off = false;
-        against_fire(&shard, || put_off = entry.put_off(20));
-        assert_eq!(count(&flag), usize::from(!put_off), "early, or never");
-        assert_eq!(entry.state(), if put_off { State::Waiting } else { State::Fired });
+        let mut extend = false;
+        against_fire(&shard, || extend = entry.extend(20));
+        assert_eq!(count(&flag), usize::from(!extend), "early, or never");
+        assert_eq!(entry.state(), if extend { State::Waiting } else { State::Fired });
         firing::fire(&shard, 19, &mut WakeBatch::new(), &mut WakeAtOnce);
-        assert_eq!(count(&flag), usize::from(!put_off), "early");
-        if put_off {
+        assert_eq!(count(&flag), usize::from(!extend), "early");
+        if extend {
             assert_eq!(shard.next(), 20);
             entry.as_mut().rest(State::New);
         }
@@ -183,14 +183,14 @@ fn loom_put_off_against_fire() {
 }
 
 #[test]
-fn loom_put_off_and_dropped_against_fire() {
+fn loom_extended_and_dropped_against_fire() {
     loom::model(|| {
         let (shard, (flag, waker)) = (shard(), woken());
         let entry = set_entry(&shard, 10, &waker);
         drop(waker);
         against_fire(&shard, || {
-            entry.put_off(20);
-            entry.put_off(30);
+            entry.extend(20);
+            entry.extend(30);
             drop(entry);
         });
         let (set, fired, cancelled) = counters(&shard);

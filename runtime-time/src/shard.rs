@@ -4,8 +4,8 @@
 //! cache. The driver visits a shard only when its cached `next` says that something is due, and then from whichever
 //! thread drives, so that a busy or stuck worker's timers fire all the same.
 //!
-//! No foreign code (a waker) runs under the lock, and nobody holds it for longer than it takes to set or cancel a
-//! timer, or to fire a batch (`firing.rs`).
+//! No user code (a waker) runs under the lock, and nobody holds it for longer than it takes to set or cancel a timer,
+//! or to fire a batch (`firing.rs`).
 
 use std::fmt;
 use std::sync::Arc as StdArc;

@@ -13,7 +13,7 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 
 use crossbeam_utils::CachePadded;
-use runtime_core::context::Station;
+use runtime_core::context::WorkerToken;
 use runtime_core::primitive::Arc;
 use runtime_core::primitive::atomic::AtomicUsize;
 use runtime_core::primitive::atomic::Ordering::Relaxed;
@@ -27,7 +27,7 @@ use crate::shard::Shard;
 pub(crate) struct Kept(AtomicUsize);
 
 /// How many counts are kept at most, so that giving them back does not take long.
-const MOST: usize = 1 << 12;
+const MAX_LOCAL_REFS: usize = 1 << 12;
 const CLOSED: usize = usize::MAX;
 
 impl Kept {
@@ -39,7 +39,7 @@ impl Kept {
     #[inline]
     fn put(&self) -> bool {
         let kept = self.0.load(Relaxed);
-        let has_room = kept < MOST;
+        let has_room = kept < MAX_LOCAL_REFS;
         if has_room {
             self.0.store(kept + 1, Relaxed);
         }
@@ -69,7 +69,7 @@ struct Owned {
     shard: Shard,
     kept: CachePadded<Kept>,
     /// Whose shard it is, once that is known.
-    station: OnceLock<Station>,
+    worker_token: OnceLock<WorkerToken>,
 }
 
 /// A counted reference to a shard.
@@ -79,14 +79,14 @@ pub(crate) struct ShardRef(Arc<CachePadded<Owned>>);
 impl ShardRef {
     pub(crate) fn new(shard: Shard) -> Self {
         let kept = CachePadded::new(Kept::new());
-        Self(Arc::new(CachePadded::new(Owned { shard, kept, station: OnceLock::new() })))
+        Self(Arc::new(CachePadded::new(Owned { shard, kept, worker_token: OnceLock::new() })))
     }
 
-    /// Whether this is the shard of that station, whose it becomes if it is nobody's yet. (It is another's if somebody
+    /// Whether this is the shard of that token, whose it becomes if it is nobody's yet. (It is another's if somebody
     /// gives one driver's handle to two runtimes.)
     #[inline]
-    pub(crate) fn is_of(&self, station: Station) -> bool {
-        *self.0.station.get_or_init(|| station) == station
+    pub(crate) fn is_of(&self, worker_token: WorkerToken) -> bool {
+        *self.0.worker_token.get_or_init(|| worker_token) == worker_token
     }
 
     /// Another reference.
@@ -107,7 +107,7 @@ impl ShardRef {
     /// Drops the reference, or keeps its count if the calling thread is the shard's worker.
     #[inline]
     pub(crate) fn give_up(self) {
-        if self.0.station.get().is_some_and(|station| station.is_here()) && self.0.kept.put() {
+        if self.0.worker_token.get().is_some_and(|worker_token| worker_token.is_here()) && self.0.kept.put() {
             std::mem::forget(self);
         }
     }
@@ -144,10 +144,10 @@ mod tests {
     fn counts_are_kept_up_to_a_bound_and_not_when_closed() {
         let kept = Kept::new();
         assert!(!kept.take());
-        assert!((0..MOST).all(|_| kept.put()));
+        assert!((0..MAX_LOCAL_REFS).all(|_| kept.put()));
         assert!(!kept.put(), "enough");
         assert!(kept.take());
-        assert_eq!(kept.close(), MOST - 1);
+        assert_eq!(kept.close(), MAX_LOCAL_REFS - 1);
         assert!(!kept.put() && !kept.take());
         assert_eq!(kept.close(), 0);
     }

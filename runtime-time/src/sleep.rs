@@ -26,7 +26,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
-use runtime_core::context::{self, Station};
+use runtime_core::context::{self, WorkerToken};
 use runtime_core::coop;
 
 use crate::Instant;
@@ -71,7 +71,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 #[track_caller]
 fn starting_now(duration: Duration) -> (ShardRef, Instant) {
     // What comes out of the closure is small: a `Sleep` would be copied on its way.
-    let (shard, now) = with_handle_here(|handle, station| (handle.shard(station), handle.now()));
+    let (shard, now) = with_handle_here(|handle, worker_token| (handle.shard(worker_token), handle.now()));
     (shard, Instant::from_std(now).saturating_add(duration))
 }
 
@@ -101,20 +101,20 @@ fn starting_now(duration: Duration) -> (ShardRef, Instant) {
 /// ```
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep::new(with_handle_here(|handle, station| handle.shard(station)), deadline, State::New)
+    Sleep::new(with_handle_here(|handle, worker_token| handle.shard(worker_token)), deadline, State::New)
 }
 
 /// As [`with_handle`], and tells which worker this thread is.
 #[track_caller]
 #[inline]
-fn with_handle_here<R>(f: impl FnOnce(&Arc<Handle>, Option<Station>) -> R) -> R {
+fn with_handle_here<R>(f: impl FnOnce(&Arc<Handle>, Option<WorkerToken>) -> R) -> R {
     match context::with_time_here::<Handle, R>(f) {
         Ok(result) => result,
         Err(missing) => panic!("{missing}"),
     }
 }
 
-/// Calls the closure, which must not run foreign code, with the current runtime's timers. Panics if there are none.
+/// Calls the closure, which must not run user code, with the current runtime's timers. Panics if there are none.
 #[track_caller]
 pub(crate) fn with_handle<R>(f: impl FnOnce(&Arc<Handle>) -> R) -> R {
     match context::with_time::<Handle, R>(f) {
@@ -228,7 +228,7 @@ impl Sleep {
             State::Fired if matches!(before, State::New | State::Ahead) => Poll::Ready(Waited::No),
             State::Past => Poll::Ready(Waited::No),
             State::Fired => Poll::Ready(Waited::Yes),
-            State::Closed if context::is_in_a_lost_poll() => Poll::Pending,
+            State::Closed if context::is_core_revoked() => Poll::Pending,
             State::Closed => closed(),
             _ => Poll::Pending,
         }

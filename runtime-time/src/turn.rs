@@ -2,9 +2,9 @@
 //! [`advance`](crate::advance()).
 //!
 //! A task that moves the clock wants the tasks whose timers it fired to run before it goes on. Yielding would let one
-//! or all of them go first, depending on the scheduler. The scheduler waits in the driver when there is nothing else to run, so
-//! that is the moment. If there is no end of tasks to run, the driver is only looked after in passing; some hundreds of such looks
-//! are enough.
+//! or all of them go first, depending on the scheduler. The scheduler waits in the driver when there is nothing else to
+//! run, so that is the moment. If there is no end of tasks to run, the driver is only looked after in passing; some
+//! hundreds of such looks are enough.
 //!
 //! This is for paused clocks only: a driver whose clock runs never looks here.
 
@@ -27,7 +27,7 @@ pub(crate) struct NextTurn {
 }
 
 /// So many looks in passing are a turn.
-const LOOKS: u32 = 256;
+const SPINS_BEFORE_YIELD: u32 = 256;
 
 impl NextTurn {
     pub(crate) fn new() -> Self {
@@ -51,7 +51,7 @@ impl NextTurn {
         // Relaxed, and in two steps: the driver is with one thread at a time, and to begin anew in between is as good.
         let looks = self.looks.load(Relaxed) + 1;
         self.looks.store(looks, Relaxed);
-        if looks >= LOOKS {
+        if looks >= SPINS_BEFORE_YIELD {
             self.end(batch, woken);
         }
     }

@@ -128,7 +128,7 @@ fn i10_a_runtime_entered_inside_another_is_current_until_the_guard_goes() {
         rt::spawn(async {}).await.unwrap();
         {
             let _guard = handle.enter();
-            // Spawned there, from a worker or guest of another runtime.
+            // Spawned there, from a worker or `block_on` thread of another runtime.
             let task = rt::spawn(async { Handle::current().metrics().totals().spawns });
             assert_eq!(task.await.unwrap(), 1);
         }

@@ -1,6 +1,6 @@
 //! I4: on a worker with K runnable tasks, each is polled within `4 * K * 61/60 + 61` ticks of its wake, whatever the
-//! others do (`scheduler/multi/lanes.rs`). Where polls are long and the injector is never empty, every second tick may
-//! be the injector's: `4 * K * 2 + 61`. A tick is a poll; the tests count them in the futures themselves.
+//! others do (`scheduler/multi/run_queue.rs`). Where polls are long and the injector is never empty, every second tick
+//! may be the injector's: `4 * K * 2 + 61`. A tick is a poll; the tests count them in the futures themselves.
 //!
 //! Mutations that these tests are for: no turn for the oldest task of the LIFO lane (two tasks that wake each other
 //! starve what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane; tasks that others
@@ -134,7 +134,7 @@ async fn crowd(ticks: Arc<Ticks>, hogs: usize, pairs: usize, end: usize) -> usiz
     1 + 2 + hogs + 2 * pairs + 1
 }
 
-/// The bound that `lanes.rs` states, for an injector that is mostly empty.
+/// The bound that `run_queue.rs` states, for an injector that is mostly empty.
 fn bound(runnable: usize, injector_interval: usize) -> usize {
     4 * runnable * injector_interval / (injector_interval - 1) + injector_interval + 1
 }
@@ -150,7 +150,7 @@ fn i4_each_runnable_task_of_a_worker_is_polled_within_the_bound() {
     for (hogs, pairs) in [(0, 1), (1, 1), (5, 1), (1, 4), (40, 10), (400, 2)] {
         let runtime = multi(1);
         let ticks = Arc::<Ticks>::default();
-        // Waited for by a thread that is not in `block_on`, so that there is one worker and no guest.
+        // Waited for by a thread that is not in `block_on`, so that there is one worker and no `block_on` thread.
         let task = runtime.spawn(crowd(ticks.clone(), hogs, pairs, 20_000));
         eventually(|| task.is_finished());
         let runnable = futures_lite_block(task);

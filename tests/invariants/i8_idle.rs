@@ -120,7 +120,7 @@ fn i8_an_idle_runtime_makes_no_system_calls() {
         let threads = 3 * 5 + 3 + workers + 1;
         assert_idle("idle runtimes", threads..=threads);
 
-        // With a thread in `block_on` that waits, and another beyond the guests' slots.
+        // With a thread in `block_on` that waits, and another beyond the `block_on` threads' slots.
         let end = Signal::new();
         thread::scope(|scope| {
             for _ in 0..6 {

@@ -7,7 +7,7 @@
 //! Mutations that this is for: a cycle between runtime and tasks; a task cell that is not freed when its last reference
 //! goes on another thread, or after the end of the runtime; a drained queue whose entries are forgotten; dead cells
 //! that keep whole blocks (`Cells::settle` does nothing); large dead cells that wait for a spawner as small ones do
-//! (`foreign.rs`).
+//! (`remote_spawns.rs`).
 
 use std::future::pending;
 use std::hint;

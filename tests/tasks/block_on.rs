@@ -1,8 +1,8 @@
 //! `block_on`: from many threads, inside blocking jobs, with futures that are not `Send`.
 //!
-//! Mutations that these tests are for: a caller without a guest slot that is never woken; a current-thread core that is
-//! put down and not picked up by the next caller; a guest that leaves its tasks on lanes that no thread looks at; tasks
-//! that were spawned before the first `block_on` and lose their place in the line.
+//! Mutations that these tests are for: a caller without a `block_on` thread slot that is never woken; a current-thread
+//! core that is put down and not picked up by the next caller; a `block_on` thread that leaves its tasks on lanes that
+//! no thread looks at; tasks that were spawned before the first `block_on` and lose their place in the line.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! The counters add up.
 //!
 //! Mutations that these tests are for: a path that spawns, polls or completes without counting; a count made twice; a
-//! counter of a guest, of foreign threads or of a driver that is left out of the sum.
+//! counter of a `block_on` thread, of foreign threads or of a driver that is left out of the sum.
 
 use std::future::pending;
 use std::sync::mpsc;

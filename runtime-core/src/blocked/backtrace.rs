@@ -2,19 +2,19 @@
 //!
 //! Only a thread itself can walk its stack. So it is sent a signal, whose handler notes the return addresses and says
 //! that it is done; all else (finding their names) happens on the thread that asked. A system call that the signal
-//! interrupts is restarted by the kernel, or by the standard library, but for the few that never are (`poll`, `nanosleep`
-//! called directly, ...): that is why this is a feature, and not the default.
+//! interrupts is restarted by the kernel, or by the standard library, but for the few that never are (`poll`,
+//! `nanosleep` called directly, ...): that is why this is a feature, and not the default.
 //!
 //! # Process-global state
 //!
-//! A signal's handler belongs to the process, and so does what it writes to: one [`Sample`], which one runtime uses at a
-//! time. It is the one thing that runtimes share. The signal is `SIGURG`, which nobody minds: its default is to
-//! be ignored. A handler that the program has for it is called as well (`signal-hook-registry` chains them).
+//! A signal's handler belongs to the process, and so does what it writes to: one [`Sample`], which one runtime uses at
+//! a time. It is the one thing that runtimes share. The signal is `SIGURG`, which nobody minds: its default is to be
+//! ignored. A handler that the program has for it is called as well (`signal-hook-registry` chains them).
 //!
 //! # What the handler may do
 //!
-//! Only what is async-signal-safe: atomic operations, the system calls `gettid` and `futex`, and walking the stack, which
-//! takes no lock and no memory with the unwinder of GCC 12 and glibc 2.35 or newer.
+//! Only what is async-signal-safe: atomic operations, the system calls `gettid` and `futex`, and walking the stack,
+//! which takes no lock and no memory with the unwinder of GCC 12 and glibc 2.35 or newer.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -30,7 +30,7 @@ use crate::clock::Clock;
 /// The most frames that are noted.
 const FRAMES: usize = 128;
 /// A thread that cannot be reached for so long is given up.
-const PATIENCE: Duration = Duration::from_millis(100);
+const HANDLER_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Parts of the names of functions between the interrupted one and the walk.
 const HANDLERS: [&str; 3] = ["__restore_rt", "signal_hook_registry::", "blocked::backtrace::"];
@@ -74,7 +74,7 @@ impl Stack {
         SAMPLE.state.compare_exchange(IDLE, thread.get(), AcqRel, Relaxed).ok()?;
         // SAFETY: plain numbers. Whether there still is such a thread, the kernel checks.
         let sent = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread.get(), libc::SIGURG) } == 0;
-        let deadline = Clock::real() + PATIENCE;
+        let deadline = Clock::real() + HANDLER_TIMEOUT;
         while sent && SAMPLE.state.load(Acquire) != IDLE && Clock::real() < deadline {
             wait(SAMPLE.state.load(Relaxed));
         }

@@ -1,6 +1,6 @@
 //! Workers that are blocked: what is said about one ([`BlockedTask`]), and what can be found out about its thread.
 //!
-//! The monitor (`scheduler/multi/monitor/`) notices them and fills this in. Nothing here decides anything.
+//! The monitor (`scheduler/multi/rescue/`) notices them and fills this in. Nothing here decides anything.
 
 #[cfg(all(feature = "blocked-backtrace", target_os = "linux", not(loom)))]
 mod backtrace;
@@ -62,7 +62,7 @@ pub type BlockedHook = Arc<dyn Fn(&BlockedTask) + Send + Sync>;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BlockedTask {
-    /// Which task. `None` if it was no task, but a hook or a foreign waker that a worker called.
+    /// Which task. `None` if it was no task, but a hook or an external waker that a worker called.
     pub id: Option<Id>,
     /// What it was called, if it was given a name.
     pub name: Option<&'static str>,

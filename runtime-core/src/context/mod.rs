@@ -9,7 +9,7 @@
 //! (`entered.rs`).
 
 mod entered;
-mod station;
+mod worker_token;
 
 use std::cell::Cell;
 use std::fmt;
@@ -19,13 +19,13 @@ use std::time::Instant;
 
 use self::entered::Entered;
 pub(crate) use self::entered::{MainFuture, RuntimeGuard, UserGuard};
-pub use self::station::Station;
+pub use self::worker_token::WorkerToken;
 use crate::clock::Clock;
 use crate::driver::{KnownService, Service};
 use crate::primitive::thread_local;
 pub use crate::runtime::Flavor;
 use crate::runtime::Inner;
-use crate::scheduler::Place;
+use crate::scheduler::ThreadRole;
 use crate::task::current::Above;
 
 struct Context {
@@ -34,10 +34,10 @@ struct Context {
     runtime: Cell<*const Inner>,
     entered: Entered,
     /// What this thread is to a scheduler.
-    place: Cell<Place>,
+    role: Cell<ThreadRole>,
     /// Which worker of the current runtime it is: what follows from the two above, kept because it is asked with every
     /// timer.
-    station: Cell<Option<Station>>,
+    worker_token: Cell<Option<WorkerToken>>,
     /// Whether the thread is inside `block_on` or is a worker: it must not block on another future.
     is_driving: Cell<bool>,
     /// For threads without a runtime: a counter in place of random numbers.
@@ -48,32 +48,32 @@ thread_local! {
     static CONTEXT: Context = Context {
         runtime: Cell::new(ptr::null()),
         entered: Entered::new(),
-        place: Cell::new(Place::Outside),
-        station: Cell::new(None),
+        role: Cell::new(ThreadRole::External),
+        worker_token: Cell::new(None),
         is_driving: Cell::new(false),
         turn: Cell::new(0),
     };
 }
 
 /// What `task/` asks of this layer.
-static ABOVE: Above = Above { end_frame: entered::end_frame, count_budget_yield: || place().count_budget_yield() };
+static ABOVE: Above = Above { end_frame: entered::end_frame, count_budget_yield: || role().count_budget_yield() };
 
 impl Context {
     /// Makes another runtime the current one, which is on the stack.
     fn set_runtime(&self, runtime: *const Inner) {
         if self.runtime.replace(runtime) != runtime {
-            self.find_station();
+            self.update_worker_token();
         }
     }
 
-    fn replace_place(&self, place: Place) -> Place {
-        let before = self.place.replace(place);
-        self.find_station();
+    fn replace_role(&self, role: ThreadRole) -> ThreadRole {
+        let before = self.role.replace(role);
+        self.update_worker_token();
         before
     }
 
-    fn find_station(&self) {
-        self.station.set(self.with_runtime(|runtime| Station::of(runtime, self.place.get())).flatten());
+    fn update_worker_token(&self) {
+        self.worker_token.set(self.with_runtime(|runtime| WorkerToken::of(runtime, self.role.get())).flatten());
     }
 
     /// Calls the closure with the current runtime. The closure must not run user code: that could make another runtime
@@ -146,11 +146,11 @@ pub fn with_time<T: Service, R>(f: impl FnOnce(&Arc<T>) -> R) -> Result<R, Missi
 
 /// As [`with_time`], and tells which worker this thread is. For what is done too often to look twice.
 #[inline]
-pub fn with_time_here<T: Service, R>(f: impl FnOnce(&Arc<T>, Option<Station>) -> R) -> Result<R, Missing> {
+pub fn with_time_here<T: Service, R>(f: impl FnOnce(&Arc<T>, Option<WorkerToken>) -> R) -> Result<R, Missing> {
     CONTEXT.with(|context| {
         let call = |runtime: &Inner| {
             let service = runtime.drivers.time.as_ref()?.downcast_ref::<Arc<T>>()?;
-            Some(f(service, context.station.get()))
+            Some(f(service, context.worker_token.get()))
         };
         context.with_runtime(call).ok_or(Missing::Runtime)?.ok_or(Missing::Time)
     })
@@ -171,13 +171,13 @@ pub fn now() -> Instant {
 /// workers. Always below the [`slots`](crate::runtime::Config::slots) of the runtime's configuration.
 #[inline]
 pub fn worker_index() -> Option<usize> {
-    own_place().index()
+    own_role().index()
 }
 
 /// Whether the calling code is what is left of a poll whose runtime was shut down while it blocked in place. Its task
 /// is dropped as soon as it returns: rather than fail, it should be pending.
-pub fn is_in_a_lost_poll() -> bool {
-    matches!(place(), Place::Lost(_))
+pub fn is_core_revoked() -> bool {
+    matches!(role(), ThreadRole::CoreRevoked(_))
 }
 
 /// Which kind of runtime the current one is.
@@ -188,7 +188,7 @@ pub fn flavor() -> Option<Flavor> {
 /// A random number below `n`, from the current runtime's seeded generator. Outside a runtime's threads, where there
 /// is no such generator, numbers are just taken in turn.
 pub fn random_below(n: u32) -> u32 {
-    own_place().random_below(n).unwrap_or_else(|| {
+    own_role().random_below(n).unwrap_or_else(|| {
         CONTEXT.with(|context| {
             let turn = context.turn.get();
             context.turn.set(turn.wrapping_add(1));
@@ -198,17 +198,17 @@ pub fn random_below(n: u32) -> u32 {
 }
 
 #[inline]
-pub(crate) fn place() -> Place {
-    CONTEXT.with(|context| context.place.get())
+pub(crate) fn role() -> ThreadRole {
+    CONTEXT.with(|context| context.role.get())
 }
 
 /// The thread's place, if it is one at the current runtime, which is not so while another runtime has been entered.
 #[inline]
-pub(crate) fn own_place() -> Place {
+pub(crate) fn own_role() -> ThreadRole {
     CONTEXT.with(|context| {
-        let place = context.place.get();
-        let is_its_own = context.with_runtime(|runtime| place.is_of(runtime));
-        if is_its_own == Some(true) { place } else { Place::Outside }
+        let role = context.role.get();
+        let is_its_own = context.with_runtime(|runtime| role.is_of(runtime));
+        if is_its_own == Some(true) { role } else { ThreadRole::External }
     })
 }
 
@@ -240,14 +240,14 @@ pub(crate) fn leave_for_a_while() -> impl Drop {
 }
 
 /// Gives the thread a place at a scheduler until the guard is dropped.
-pub(crate) fn take_place(place: Place) -> impl Drop {
-    struct Restore(Place);
+pub(crate) fn take_role(role: ThreadRole) -> impl Drop {
+    struct Restore(ThreadRole);
     impl Drop for Restore {
         fn drop(&mut self) {
-            CONTEXT.with(|context| context.replace_place(self.0));
+            CONTEXT.with(|context| context.replace_role(self.0));
         }
     }
-    Restore(CONTEXT.with(|context| context.replace_place(place)))
+    Restore(CONTEXT.with(|context| context.replace_role(role)))
 }
 
 /// A number that differs, most likely, from thread to thread: to spread threads over shards.

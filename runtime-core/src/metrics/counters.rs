@@ -27,7 +27,7 @@ impl Counter {
 
 macro_rules! worker_counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// What one worker counts. Written by its thread alone, except for the block that foreign threads share.
+        /// What one worker counts. Written by its thread alone, except for the block that remote threads share.
         #[derive(Debug, Default)]
         pub(crate) struct WorkerCounters {
             $($(#[$doc])* pub(crate) $name: Counter,)*
@@ -78,7 +78,7 @@ worker_counters! {
     injector_schedules,
     /// Times a task had used its budget up and was made to yield.
     budget_yields,
-    /// Wakers that are not of the runtime's tasks (a future's in `block_on`, a foreign executor's), called for
+    /// Wakers that are not of the runtime's tasks (a future's in `block_on`, an external executor's), called for
     /// sockets and timers.
     foreign_wakes,
     /// Times the worker polled the drivers without waiting, or waited in them.

@@ -1,7 +1,7 @@
 //! What a runtime counts: [`Counts`] for whoever reads it, `WorkerCounters` for whoever counts.
 //!
 //! Always on. Each worker has its own counters and is their only writer, so counting costs a load and a store, relaxed,
-//! in a cache line that nobody else writes; foreign threads share one block. Reading sums up
+//! in a cache line that nobody else writes; remote threads share one block. Reading sums up
 //! ([`RuntimeMetrics`](crate::runtime::RuntimeMetrics)).
 
 mod counters;

@@ -2,28 +2,30 @@
 //!
 //! # What is wrong with loom's
 //!
-//! loom does not run every interleaving of a model, only one of each set that differ merely in the order of accesses that do not
-//! conflict. An access is tried in front of an earlier one of another thread if the two conflict. loom (0.7) does not remember all
-//! earlier accesses to an atomic, only the last of any kind and the last write. A write is compared with the former. Mostly that is
-//! enough: what came before the last access conflicts with that, and has been compared with it. But two loads do not conflict.
-//! So this order of things hides a conflict:
+//! loom does not run every interleaving of a model, only one of each set that differ merely in the order of accesses
+//! that do not conflict. An access is tried in front of an earlier one of another thread if the two conflict. loom
+//! (0.7) does not remember all earlier accesses to an atomic, only the last of any kind and the last write. A write is
+//! compared with the former. Mostly that is enough: what came before the last access conflicts with that, and has been
+//! compared with it. But two loads do not conflict. So this order of things hides a conflict:
 //!
 //! 1. thread B loads the word,
 //! 2. thread A loads the word,
 //! 3. thread A exchanges it, and loom compares that with A's own load, which came before it anyway.
 //!
-//! The exchange is never tried in front of B's load. A protocol of loads that are followed by exchanges is half explored.
+//! The exchange is never tried in front of B's load. A protocol of loads that are followed by exchanges is half
+//! explored.
 //!
 //! # What is done about it
 //!
-//! Each thread has a *mark* beside each word that it loads: a condition variable on which nobody waits. To notify it has no effect
-//! and orders no memory, but for loom any two notifications of one condition variable conflict. A thread notifies its mark just
-//! before it loads. A thread that writes, just before that, notifies the marks of the loads that are hidden: those of other threads
-//! since the last write, but for the last access, with which loom compares the write itself. So loom tries the writer in front of
-//! each of these loads. Loads do not conflict with each other, and a write that hides nothing costs nothing.
+//! Each thread has a *mark* beside each word that it loads: a condition variable on which nobody waits. To notify it
+//! has no effect and orders no memory, but for loom any two notifications of one condition variable conflict. A thread
+//! notifies its mark just before it loads. A thread that writes, just before that, notifies the marks of the loads that
+//! are hidden: those of other threads since the last write, but for the last access, with which loom compares the write
+//! itself. So loom tries the writer in front of each of these loads. Loads do not conflict with each other, and a write
+//! that hides nothing costs nothing.
 //!
-//! Who has loaded the word is remembered outside of loom's view. That is sound because it depends only on what the threads have done
-//! so far in the execution at hand. What a load returns is still loom's choice, old values included.
+//! Who has loaded the word is remembered outside of loom's view. That is sound because it depends only on what the
+//! threads have done so far in the execution at hand. What a load returns is still loom's choice, old values included.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, TryLockError};
@@ -45,8 +47,8 @@ struct Log {
 }
 
 impl Loads {
-    /// Never held over an operation of loom's that another thread can come between. So it is free, unless the model uses an atomic
-    /// after its end; then it is better not to wait.
+    /// Never held over an operation of loom's that another thread can come between. So it is free, unless the model
+    /// uses an atomic after its end; then it is better not to wait.
     fn with<R>(&self, f: impl FnOnce(&mut Log) -> R) -> R {
         match self.0.try_lock() {
             Ok(mut log) => f(&mut log),

@@ -9,7 +9,7 @@ use super::names::{Names, ThreadNames};
 use crate::blocked::BlockedHook;
 use crate::events::Observer;
 use crate::rng::RngSeed;
-use crate::scheduler::multi::GUESTS;
+use crate::scheduler::multi::BLOCK_ON_CORES;
 
 /// A hook without arguments.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -142,7 +142,7 @@ impl Config {
     pub fn slots(&self) -> usize {
         match self.flavor {
             Flavor::CurrentThread => 1,
-            Flavor::MultiThread => self.worker_threads + GUESTS,
+            Flavor::MultiThread => self.worker_threads + BLOCK_ON_CORES,
         }
     }
 

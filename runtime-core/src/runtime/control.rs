@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Config, Handle, Inner, Scheduler};
+use crate::box_large::boxed_if_large;
 use crate::clock::Clock;
 use crate::context;
 use crate::driver::DriverStack;
-use crate::large::boxed_if_large;
 use crate::task::JoinHandle;
 
 /// Starts a runtime. It runs until [`close`] is called, which must happen exactly once.
@@ -63,7 +63,7 @@ where
 {
     boxed_if_large!(future: F, Box::pin => {
         if let Scheduler::Current(shared) = &handle.inner.scheduler
-            && let Ok(task) = shared.spawn_local(&handle.inner, future, Handle::birth(None))
+            && let Ok(task) = shared.spawn_local(&handle.inner, future, Handle::info(None))
         {
             return task;
         }

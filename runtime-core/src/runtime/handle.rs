@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use super::config::Flavor;
 use super::{Inner, RuntimeMetrics, Scheduler};
+use crate::box_large::boxed_if_large;
 use crate::context::{self, Missing, RuntimeGuard, UserGuard};
-use crate::large::boxed_if_large;
-use crate::scheduler::{Place, current, multi};
-use crate::task::{Birth, Id, JoinHandle};
+use crate::scheduler::{ThreadRole, current, multi};
+use crate::task::{Id, JoinHandle, SpawnInfo};
 
 /// A reference to a runtime, for spawning onto it and for waiting on futures in its context. Cheap to clone.
 ///
@@ -64,9 +64,9 @@ impl Handle {
     ///
     /// Of several guards on a thread, the youngest decides. They may be dropped in any order.
     ///
-    /// A guard made in the future of a `block_on` holds until that call returns. One made in a task, in a closure on the
-    /// blocking pool or in a hook of the runtime holds until the poll, the closure or the hook returns, whatever becomes
-    /// of it: what else runs on the thread is in its own runtime.
+    /// A guard made in the future of a `block_on` holds until that call returns. One made in a task, in a closure on
+    /// the blocking pool or in a hook of the runtime holds until the poll, the closure or the hook returns, whatever
+    /// becomes of it: what else runs on the thread is in its own runtime.
     ///
     /// # Example
     ///
@@ -97,7 +97,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        boxed_if_large!(future: F, Box::pin => spawn_on(&self.inner, future, Self::birth(name)))
+        boxed_if_large!(future: F, Box::pin => spawn_on(&self.inner, future, Self::info(name)))
     }
 
     /// Runs a closure on the blocking pool. See [`spawn_blocking`](crate::spawn_blocking).
@@ -116,7 +116,7 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, Self::birth(name)))
+        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, Self::info(name)))
     }
 
     /// Runs a future on the calling thread until it is done, and returns its output. See `Runtime::block_on`.
@@ -124,9 +124,9 @@ impl Handle {
     /// On a current-thread runtime whose `Runtime::block_on` runs on another thread, this only polls the future: the
     /// other thread drives sockets, timers and tasks.
     ///
-    /// A `LocalRuntime` is driven by its own thread only. On any other thread this only polls the future, too: sockets, timers and
-    /// tasks of that runtime make no progress unless its own thread is in `LocalRuntime::block_on`. A future that needs them waits
-    /// until then: for ever, if that never comes.
+    /// A `LocalRuntime` is driven by its own thread only. On any other thread this only polls the future, too: sockets,
+    /// timers and tasks of that runtime make no progress unless its own thread is in `LocalRuntime::block_on`. A future
+    /// that needs them waits until then: for ever, if that never comes.
     ///
     /// # Panics
     ///
@@ -148,8 +148,8 @@ impl Handle {
 
     /// What a task spawned by the calling code is told about itself; identifier and owner come later.
     #[track_caller]
-    pub(crate) fn birth(name: Option<&'static str>) -> Birth {
-        Birth { id: Id(0), location: Location::caller(), name, owner: None }
+    pub(crate) fn info(name: Option<&'static str>) -> SpawnInfo {
+        SpawnInfo { id: Id(0), location: Location::caller(), name, arena: None }
     }
 }
 
@@ -182,14 +182,14 @@ pub struct EnterGuard<'a> {
 }
 
 #[inline]
-fn spawn_on<F>(inner: &Inner, future: F, birth: Birth) -> JoinHandle<F::Output>
+fn spawn_on<F>(inner: &Inner, future: F, info: SpawnInfo) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
     match &inner.scheduler {
-        Scheduler::Multi(shared) => shared.spawn(inner, future, birth),
-        Scheduler::Current(shared) => shared.spawn(inner, future, birth),
+        Scheduler::Multi(shared) => shared.spawn(inner, future, info),
+        Scheduler::Current(shared) => shared.spawn(inner, future, info),
     }
 }
 
@@ -201,13 +201,16 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let birth = Handle::birth(name);
-    match context::own_place() {
-        Place::Multi(worker) => worker.with(|worker| worker.spawn(future, birth)),
-        Place::Current(worker) => worker.with(|worker| worker.spawn(future, birth)),
+    let info = Handle::info(name);
+    match context::own_role() {
+        ThreadRole::Multi(worker) => worker.with(|worker| worker.spawn(future, info)),
+        ThreadRole::Current(worker) => worker.with(|worker| worker.spawn(future, info)),
         // A copy of the current runtime: a refused future is dropped in the call, which may make another one current.
-        Place::Outside | Place::Blocking(_) | Place::Aside(_) | Place::Lost(_) => match context::current() {
-            Some(inner) => spawn_on(&inner, future, birth),
+        ThreadRole::External
+        | ThreadRole::BlockingPool(_)
+        | ThreadRole::BlockingInPlace(_)
+        | ThreadRole::CoreRevoked(_) => match context::current() {
+            Some(inner) => spawn_on(&inner, future, info),
             None => panic!("{}", Missing::Runtime),
         },
     }
@@ -222,7 +225,7 @@ where
 {
     let Some(inner) = context::current() else { panic!("{}", Missing::Runtime) };
     if let Scheduler::Current(shared) = &inner.scheduler
-        && let Ok(handle) = shared.spawn_local(&inner, future, Handle::birth(name))
+        && let Ok(handle) = shared.spawn_local(&inner, future, Handle::info(name))
     {
         return handle;
     }
@@ -239,9 +242,9 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    let birth = Handle::birth(name);
+    let info = Handle::info(name);
     match context::current() {
-        Some(inner) => inner.blocking.spawn(&inner, f, birth),
+        Some(inner) => inner.blocking.spawn(&inner, f, info),
         None => panic!("{}", Missing::Runtime),
     }
 }

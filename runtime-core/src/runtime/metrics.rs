@@ -48,7 +48,7 @@ impl RuntimeMetrics {
         }
     }
 
-    /// What the whole runtime has counted: the workers, callers of `block_on`, and foreign threads.
+    /// What the whole runtime has counted: the workers, callers of `block_on`, and remote threads.
     pub fn totals(&self) -> Counts {
         let mut totals = Counts::default();
         match &self.inner.scheduler {
@@ -91,8 +91,8 @@ impl RuntimeMetrics {
         }
     }
 
-    /// Reports that were to be made, of blocked tasks and of blocking jobs for which there was no thread, and were dropped: too
-    /// many waited for a hook (`Builder::on_blocked`) or for stderr, or there was no thread to make them.
+    /// Reports that were to be made, of blocked tasks and of blocking jobs for which there was no thread, and were
+    /// dropped: too many waited for a hook (`Builder::on_blocked`) or for stderr, or there was no thread to make them.
     ///
     /// # Example
     ///

@@ -25,7 +25,7 @@ pub(crate) use self::config::join_threads;
 
 use self::config::Threads;
 use self::hooks::Hooks;
-use crate::blocking::Pool;
+use crate::blocking_pool::Pool;
 use crate::clock::Clock;
 use crate::coop::Budget;
 use crate::driver::{DriverStack, KnownService, Unpark};
@@ -33,9 +33,9 @@ use crate::events::Observer;
 use crate::reporter::Reporter;
 use crate::rng::{Generator, RngSeed};
 use crate::scheduler::{Scheduler, current, multi};
+use crate::task::arena::ArenaId;
 use crate::task::host::Host;
 use crate::task::outstanding::Outstanding;
-use crate::task::owner::ListOf;
 
 /// What all parts of a runtime share. Always in an [`Arc`]; handles, threads and main futures count it, and all its
 /// tasks together hold one count (`task/outstanding.rs`).
@@ -123,8 +123,8 @@ impl Inner {
         self.next_id.fetch_add(n, Ordering::Relaxed)
     }
 
-    /// At the end of shutdown: so many tasks of the closed lists still had their memory.
-    pub(crate) fn tasks_left_behind(self: &Arc<Self>, tasks: usize) {
+    /// At the end of shutdown: so many tasks of the closed arenas still had their memory.
+    pub(crate) fn add_outstanding(self: &Arc<Self>, tasks: usize) {
         if self.outstanding.add(tasks) {
             // SAFETY: the count that `start` set aside for all tasks, and there is none any more.
             unsafe { Arc::decrement_strong_count(Arc::as_ptr(self)) };
@@ -155,14 +155,14 @@ impl Inner {
 }
 
 impl Host for Inner {
-    fn nudge(&self, list: ListOf) {
+    fn request_drain(&self, arena: ArenaId) {
         match &self.scheduler {
-            Scheduler::Multi(shared) => shared.nudge(self, list),
-            Scheduler::Current(shared) => shared.nudge(self, list),
+            Scheduler::Multi(shared) => shared.request_drain(self, arena),
+            Scheduler::Current(shared) => shared.request_drain(self, arena),
         }
     }
 
-    unsafe fn outstanding_gone(this: *const Self) {
+    unsafe fn remove_outstanding(this: *const Self) {
         // SAFETY: the caller's promise; and `start` set aside the count that the last task gives back.
         unsafe {
             if (*this).outstanding.remove_one() {

@@ -1,12 +1,13 @@
 //! [`Names`]: what a runtime's threads are called.
 //!
-//! Threads are started by those who must not wait for the user: the monitor, a worker that steps aside, whoever has the next job of the
-//! blocking pool started. The user's namer may wait for a lock that a blocked task holds. So none of them calls it: they take a name
-//! from a stock that was made before, and if the stock is empty the thread gets one of the runtime's own.
+//! Threads are started by those who must not wait for the user: the monitor, a worker that begins to block in place,
+//! whoever has the next job of the blocking pool started. The user's namer may wait for a lock that a blocked task
+//! holds. So none of them calls it: they take a name from a stock that was made before, and if the stock is empty the
+//! thread gets one of the runtime's own.
 //!
-//! The stock is filled when the runtime is built, on the thread that builds it. When half of it is gone a thread of its own fills it
-//! up, which ends when that is done. Nobody waits for that thread, and it holds nothing of the runtime but the stock: should the
-//! namer never return it stands there, and all further threads get names of the runtime's own.
+//! The stock is filled when the runtime is built, on the thread that builds it. When half of it is gone a thread of its
+//! own fills it up, which ends when that is done. Nobody waits for that thread, and it holds nothing of the runtime but
+//! the stock: should the namer never return it stands there, and all further threads get names of the runtime's own.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -42,8 +43,9 @@ impl fmt::Debug for ThreadNames {
     }
 }
 
-/// So many names are made in advance: enough for those threads that are started while the thread that makes more begins.
-const STOCK: usize = 32;
+/// So many names are made in advance: enough for those threads that are started while the thread that makes more
+/// begins.
+const PREPARED_NAMES: usize = 32;
 
 /// See the module.
 pub(crate) enum Names {
@@ -75,7 +77,7 @@ impl Names {
             ThreadNames::Same(_) => Self::Numbered,
             ThreadNames::Each(namer) => {
                 let stock = Stock { namer: Arc::clone(namer), made: Mutex::default() };
-                let names = (0..threads + STOCK).map(|_| stock.make()).collect();
+                let names = (0..threads + PREPARED_NAMES).map(|_| stock.make()).collect();
                 stock.made.lock().names = names;
                 Self::Each(Arc::new(stock))
             }
@@ -109,7 +111,7 @@ impl Stock {
     fn take(self: &Arc<Self>) -> Option<String> {
         let mut made = self.made.lock();
         let name = made.names.pop_front();
-        let is_to_be_filled = made.names.len() <= STOCK / 2 && !std::mem::replace(&mut made.has_thread, true);
+        let is_to_be_filled = made.names.len() <= PREPARED_NAMES / 2 && !std::mem::replace(&mut made.has_thread, true);
         drop(made);
         if is_to_be_filled {
             let stock = Arc::clone(self);
@@ -125,7 +127,7 @@ impl Stock {
     fn fill(&self) {
         loop {
             let mut made = self.made.lock();
-            if made.names.len() >= STOCK {
+            if made.names.len() >= PREPARED_NAMES {
                 made.has_thread = false;
                 return;
             }
@@ -162,7 +164,7 @@ mod tests {
     #[test]
     fn names_are_used_in_the_order_in_which_they_were_made() {
         let names = Names::new(&counted(Arc::default()), 2);
-        for number in 0..10 * STOCK {
+        for number in 0..10 * PREPARED_NAMES {
             assert_eq!(names.next("worker", 7), format!("own {number}"));
             until_filled(&names);
         }
@@ -173,13 +175,13 @@ mod tests {
         let gate = Arc::default();
         let names = Names::new(&counted(Arc::clone(&gate)), 3);
         let shut = gate.lock();
-        for number in 0..STOCK + 3 {
+        for number in 0..PREPARED_NAMES + 3 {
             assert_eq!(names.next("spare", 7), format!("own {number}"));
         }
         assert_eq!(names.next("spare", 8), "rt-spare-8");
         drop(shut);
         until_filled(&names);
-        assert_eq!(names.next("spare", 9), format!("own {}", STOCK + 3));
+        assert_eq!(names.next("spare", 9), format!("own {}", PREPARED_NAMES + 3));
     }
 
     #[test]
@@ -191,11 +193,11 @@ mod tests {
             "a\0b".into()
         }));
         let names = Names::new(&names, 0);
-        for number in 0..STOCK as u64 {
+        for number in 0..PREPARED_NAMES as u64 {
             assert_eq!(names.next("blocking", number), format!("rt-blocking-{number}"));
             until_filled(&names);
         }
-        assert!(calls.load(SeqCst) <= 2 * STOCK);
+        assert!(calls.load(SeqCst) <= 2 * PREPARED_NAMES);
     }
 
     #[test]

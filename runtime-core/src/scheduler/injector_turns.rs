@@ -1,42 +1,44 @@
 //! [`InjectorTurns`]: when a thread that has tasks of its own takes some from the injector, and how many.
 //!
-//! Tasks that are spawned or woken from outside wait in the injector until a thread of the scheduler comes by. A thread without
-//! tasks does so at once. One with tasks has to find time for it, between two extremes:
+//! Tasks that are spawned or woken from outside wait in the injector until a thread of the scheduler comes by. A thread
+//! without tasks does so at once. One with tasks has to find time for it, between two extremes:
 //!
 //! - To look at the injector is to read memory that other threads write, so it does not look at every tick.
-//! - Ticks say nothing about time. Sixty polls may take a microsecond or a second, and a task from outside must not wait for sixty
-//!   long ones.
+//! - Ticks say nothing about time. Sixty polls may take a microsecond or a second, and a task from outside must not
+//!   wait for sixty long ones.
 //!
-//! So the injector has a turn after an *interval* of ticks. The interval is `global_queue_interval` at most (61, unless the
-//! builder says otherwise) while polls are short, and has no more polls than fit into some twenty microseconds
-//! ([`Pacing::polls_in_a_moment`]) when they are longer. Where each poll takes longer than that, the thread looks at every tick:
-//! a look costs nothing beside such a poll. So a task at the head of the injector waits for that time or for one poll, once it is
-//! known how long polls take, and for the longest interval in ticks in any case.
+//! So the injector has a turn after an *interval* of ticks. The interval is `global_queue_interval` at most (61, unless
+//! the builder says otherwise) while polls are short, and has no more polls than fit into some twenty microseconds
+//! ([`PollInterval::polls_in_min_gap`]) when they are longer. Where each poll takes longer than that, the thread looks
+//! at every tick: a look costs nothing beside such a poll. So a task at the head of the injector waits for that time or
+//! for one poll, once it is known how long polls take, and for the longest interval in ticks in any case.
 //!
 //! # What the thread's own tasks are left
 //!
-//! At its turn no more tasks are taken from the injector than half the interval has ticks. They go before those of the thread's
-//! own tasks that have had a turn, in the order in which they came. For each of them a tick passes in which it may be polled, and
-//! another one for the others, before the injector has its next turn. So half of all ticks, at least, are left to the thread's
-//! own tasks, however much comes from outside, and even where the thread looks at every tick.
+//! At its turn no more tasks are taken from the injector than half the interval has ticks. They go before those of the
+//! thread's own tasks that have had a turn, in the order in which they came. For each of them a tick passes in which it
+//! may be polled, and another one for the others, before the injector has its next turn. So half of all ticks, at
+//! least, are left to the thread's own tasks, however much comes from outside, and even where the thread looks at every
+//! tick.
 //!
 //! # A thread without tasks
 //!
-//! It takes as many as it will have polled when it looks after the drivers next ([`Pacing::polls_in_target`]). They go where a
-//! task goes that yields: so tasks that were spawned together take turns in the order of their spawns. With more of them, what
-//! sockets wake would wait behind a backlog; with one at a time, the first would have several turns before the second has one.
+//! It takes as many as it will have polled when it looks after the drivers next ([`PollInterval::polls_in_target`]).
+//! They go where a task goes that yields: so tasks that were spawned together take turns in the order of their spawns.
+//! With more of them, what sockets wake would wait behind a backlog; with one at a time, the first would have several
+//! turns before the second has one.
 
 use std::cell::Cell;
 
-use super::pacing::Pacing;
+use super::poll_interval::PollInterval;
 
 /// At most so many tasks are taken from the injector at once. Others may come for the rest.
-const BATCH: u32 = 32;
+const MAX_INJECTOR_BATCH: u32 = 32;
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct InjectorTurns {
-    longest: u32,
+    max: u32,
     /// Ticks from one look to the next.
     interval: Cell<u32>,
     /// How many tasks a thread without tasks takes.
@@ -49,14 +51,14 @@ pub(super) struct InjectorTurns {
 
 impl InjectorTurns {
     /// With an interval of so many ticks at most. Until it is known how long polls take, they are taken for short.
-    pub(super) fn new(longest: u32) -> Self {
-        let longest = longest.max(1);
+    pub(super) fn new(max: u32) -> Self {
+        let max = max.max(1);
         Self {
-            longest,
-            interval: Cell::new(longest),
-            share_alone: Cell::new(BATCH),
-            left: Cell::new(longest),
-            free: Cell::new(longest),
+            max,
+            interval: Cell::new(max),
+            share_alone: Cell::new(MAX_INJECTOR_BATCH),
+            left: Cell::new(max),
+            free: Cell::new(max),
         }
     }
 
@@ -86,7 +88,7 @@ impl InjectorTurns {
     /// How many tasks may be taken, at most, by a thread that has others, or has none.
     pub(super) fn share(&self, is_alone: bool) -> usize {
         let share = if is_alone { self.share_alone.get() } else { self.interval.get() / 2 };
-        share.clamp(1, BATCH) as usize
+        share.clamp(1, MAX_INJECTOR_BATCH) as usize
     }
 
     /// So many tasks were taken from the injector. (By a thread without others, they are its own from then on.)
@@ -97,9 +99,9 @@ impl InjectorTurns {
     }
 
     /// At the end of an interval of polls, which tells how long they take.
-    pub(super) fn pace(&self, pacing: &Pacing) {
-        self.interval.set(pacing.polls_in_a_moment().clamp(1, self.longest));
-        self.share_alone.set(pacing.polls_in_target());
+    pub(super) fn adapt(&self, poll_interval: &PollInterval) {
+        self.interval.set(poll_interval.polls_in_min_gap().clamp(1, self.max));
+        self.share_alone.set(poll_interval.polls_in_target());
         let left = self.left.get();
         self.set_left(left.saturating_sub(self.free.get()), self.interval.get().min(left));
     }
@@ -128,17 +130,17 @@ mod tests {
     }
 
     /// A pacing that has seen polls of such a length.
-    fn pacing_with(poll: Duration) -> Pacing {
-        let (pacing, now) = (Pacing::new(61), Clock::real());
-        pacing.restart(now);
-        let polls = (0..).find(|_| pacing.tick()).expect("the interval ends");
-        pacing.end_interval(now + poll * polls);
-        pacing
+    fn poll_interval_with(poll: Duration) -> PollInterval {
+        let (poll_interval, now) = (PollInterval::new(61), Clock::real());
+        poll_interval.restart(now);
+        let polls = (0..).find(|_| poll_interval.tick()).expect("the interval ends");
+        poll_interval.end_interval(now + poll * polls);
+        poll_interval
     }
 
     fn turns_with(poll: Duration) -> InjectorTurns {
         let turns = InjectorTurns::new(61);
-        turns.pace(&pacing_with(poll));
+        turns.adapt(&poll_interval_with(poll));
         turns
     }
 
@@ -165,19 +167,19 @@ mod tests {
 
     #[test]
     fn the_longest_interval_may_be_any_number() {
-        for longest in [0, 1, 2, u32::MAX] {
-            let turns = InjectorTurns::new(longest);
-            turns.pace(&pacing_with(100 * MICROSECOND));
+        for max in [0, 1, 2, u32::MAX] {
+            let turns = InjectorTurns::new(max);
+            turns.adapt(&poll_interval_with(100 * MICROSECOND));
             assert!(ticks(&turns) <= 2);
             assert_eq!(ticks(&turns), 1);
         }
     }
 
     /// Polls of the injector's tasks, and of the others, in so many ticks in which there always are some of both.
-    fn shares(turns: &InjectorTurns, pacing: impl Fn(usize) -> Pacing, ticks: usize) -> (usize, usize) {
+    fn shares(turns: &InjectorTurns, poll_interval: impl Fn(usize) -> PollInterval, ticks: usize) -> (usize, usize) {
         let (mut taken, mut injected, mut others) = (0, 0, 0);
         for tick in 0..ticks {
-            turns.pace(&pacing(tick));
+            turns.adapt(&poll_interval(tick));
             if turns.tick() {
                 assert_eq!(taken, 0, "what was taken before is polled before the next turn");
                 taken = turns.share(false);
@@ -194,10 +196,10 @@ mod tests {
     #[test]
     fn half_of_the_ticks_are_left_to_the_others() {
         for poll in [NANOSECOND, MICROSECOND, 10 * MICROSECOND, 1_000 * MICROSECOND] {
-            for longest in [1, 2, 3, 60, 61] {
-                let (injected, others) = shares(&InjectorTurns::new(longest), |_| pacing_with(poll), 10_000);
-                assert!(others >= injected, "{injected} and {others}, polls of {poll:?}, at most {longest} ticks");
-                assert!(injected >= 3_000, "{injected} and {others}, polls of {poll:?}, at most {longest} ticks");
+            for max in [1, 2, 3, 60, 61] {
+                let (injected, others) = shares(&InjectorTurns::new(max), |_| poll_interval_with(poll), 10_000);
+                assert!(others >= injected, "{injected} and {others}, polls of {poll:?}, at most {max} ticks");
+                assert!(injected >= 3_000, "{injected} and {others}, polls of {poll:?}, at most {max} ticks");
             }
         }
     }
@@ -205,10 +207,14 @@ mod tests {
     #[test]
     fn half_of_the_ticks_are_left_to_the_others_while_polls_become_longer_and_shorter() {
         for every in [1, 2, 3, 5, 10, 40, 100] {
-            let pacing = |tick| pacing_with(if tick / every % 2 == 0 { NANOSECOND } else { 100 * MICROSECOND });
-            let (injected, others) = shares(&InjectorTurns::new(61), pacing, 10_000);
+            let poll_interval =
+                |tick| poll_interval_with(if tick / every % 2 == 0 { NANOSECOND } else { 100 * MICROSECOND });
+            let (injected, others) = shares(&InjectorTurns::new(61), poll_interval, 10_000);
             // But for the turn under way at the end.
-            assert!(others + BATCH as usize >= injected, "{injected} and {others}, they change every {every} ticks");
+            assert!(
+                others + MAX_INJECTOR_BATCH as usize >= injected,
+                "{injected} and {others}, they change every {every} ticks"
+            );
         }
     }
 
@@ -216,7 +222,7 @@ mod tests {
     fn one_that_was_taken_does_not_put_off_the_turn_when_polls_become_long() {
         let turns = turns_with(NANOSECOND);
         turns.have_taken(1, false);
-        turns.pace(&pacing_with(100 * MICROSECOND));
+        turns.adapt(&poll_interval_with(100 * MICROSECOND));
         assert_eq!((ticks(&turns), ticks(&turns)), (2, 1));
     }
 
@@ -225,7 +231,7 @@ mod tests {
         let turns = turns_with(NANOSECOND);
         turns.have_taken(10, false);
         assert_eq!(ticks(&turns), 61);
-        turns.pace(&pacing_with(100 * MICROSECOND));
+        turns.adapt(&poll_interval_with(100 * MICROSECOND));
         assert_eq!(ticks(&turns), 1);
     }
 

@@ -8,20 +8,20 @@ mod closing;
 pub(crate) mod current;
 #[cfg(all(test, not(loom)))]
 mod driver_tests;
-mod foreign;
 mod injector_turns;
 mod main_waker;
 pub(crate) mod multi;
-mod pacing;
 mod park;
-mod place;
+mod poll_interval;
+mod remote_spawns;
+mod thread_role;
 
 use std::ptr::NonNull;
 
-pub(crate) use self::place::{AnyWorker, AtWork, Place, work_as};
+pub(crate) use self::thread_role::{AnyWorker, AtWork, ThreadRole, work_as};
 use crate::runtime::Inner;
-use crate::task::home::Home;
-use crate::task::owner::Owner;
+use crate::task::arena::LocalArena;
+use crate::task::arena::TaskArena;
 use crate::task::{self, Header, Id};
 
 /// A runtime's scheduler.
@@ -31,10 +31,10 @@ pub(crate) enum Scheduler {
     Current(current::Shared),
 }
 
-/// The runtime of a task that is on an owner's list. `None` for a task that was refused, and for blocking ones.
+/// The runtime of a task that is in an arena. `None` for a task that was refused, and for blocking ones.
 fn runtime_of(task: &Header) -> Option<&Inner> {
-    // SAFETY: the owner outlives its tasks, and every list of a runtime is made for `Inner`.
-    task.owner.map(|owner| unsafe { owner.as_ref().runtime() })
+    // SAFETY: the owner outlives its tasks, and every arena of a runtime is made for `Inner`.
+    task.arena.map(|arena| unsafe { arena.as_ref().runtime() })
 }
 
 /// Frees a task: at the home of the worker `here`, if the calling thread is one of the task's runtime; through its
@@ -47,14 +47,14 @@ fn runtime_of(task: &Header) -> Option<&Inner> {
 unsafe fn release<W>(
     task: NonNull<Header>,
     here: impl FnOnce(&Inner) -> Option<AtWork<W>>,
-    home: impl FnOnce(&W) -> &Home,
+    local_arena: impl FnOnce(&W) -> &LocalArena,
 ) {
     // SAFETY: the caller's promise; the owner outlives its tasks.
     unsafe {
-        let Some(owner) = task.as_ref().owner else { return task::free(task) };
-        match here(owner.as_ref().runtime()) {
-            Some(worker) => worker.with(|worker| home(worker).release(owner, task)),
-            None => Owner::send_home_one(owner, task),
+        let Some(arena) = task.as_ref().arena else { return task::free(task) };
+        match here(arena.as_ref().runtime()) {
+            Some(worker) => worker.with(|worker| local_arena(worker).release(arena, task)),
+            None => TaskArena::free_remotely_one(arena, task),
         }
     }
 }

@@ -3,8 +3,8 @@
 //! # Protocol
 //!
 //! One word for each sleeper says where it is: `AWAKE`, `ON_THREAD` (asleep by itself), `IN_DRIVER`, or `NOTIFIED`
-//! (told to get up, and not yet aware of it). The sleeper moves it from AWAKE to one of the two sleeping states, and
-//! back when it gets up. Anybody else only swaps NOTIFIED in, and then ends the kind of sleep that the swap found. A
+//! (told to wake up, and not yet aware of it). The sleeper moves it from AWAKE to one of the two sleeping states, and
+//! back when it wakes up. Anybody else only swaps NOTIFIED in, and then ends the kind of sleep that the swap found. A
 //! notification that comes before the sleep makes the sleeper's exchange fail, and it does not sleep at all; so none is
 //! lost.
 //!
@@ -64,8 +64,8 @@ impl SharedDriver {
     }
 }
 
-/// Drivers call no foreign code. A panic of their own means that nothing can be waited for any
-/// more: going on would be to hang, or to spin, in silence. The panic itself has been reported by the hook.
+/// Drivers call no user code. A panic of their own means that nothing can be waited for any more: going on would be to
+/// hang, or to spin, in silence. The panic itself has been reported by the hook.
 fn or_abort<R>(f: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(f))
         .unwrap_or_else(|_| fatal::abort("the driver panicked, and the runtime cannot go on without it"))
@@ -115,7 +115,7 @@ impl Wakeup {
         if let Some(mut driver) = shared.driver.try_lock()
             && let Some(driver) = driver.as_mut()
         {
-            if !self.fall_asleep(IN_DRIVER) {
+            if !self.prepare_park(IN_DRIVER) {
                 return Slept::NotAtAll;
             }
             shared.attended.store(true, SeqCst);
@@ -129,7 +129,7 @@ impl Wakeup {
 
     /// Sleeps on the thread until woken.
     pub(crate) fn park_thread(&self, parker: &Parker) -> Slept {
-        if !self.fall_asleep(ON_THREAD) {
+        if !self.prepare_park(ON_THREAD) {
             return Slept::NotAtAll;
         }
         loop {
@@ -142,7 +142,7 @@ impl Wakeup {
     }
 
     /// False if there was a notification, which is thereby used up.
-    fn fall_asleep(&self, how: usize) -> bool {
+    fn prepare_park(&self, how: usize) -> bool {
         if self.state.compare_exchange(AWAKE, how, SeqCst, SeqCst).is_ok() {
             return true;
         }
@@ -256,8 +256,8 @@ mod loom_tests {
         });
     }
 
-    /// Another worker polls the driver while one is about to sleep in it: the sleeper lies down elsewhere, or gets the
-    /// driver when the poll is over, and is woken either way. The end of the driver waits until both have left it.
+    /// Another worker polls the driver while one is about to sleep in it: the sleeper goes to sleep elsewhere, or gets
+    /// the driver when the poll is over, and is woken either way. The end of the driver waits until both have left it.
     #[test]
     fn loom_a_poll_and_the_end_of_the_driver_beside_a_sleeper() {
         let mut builder = loom::model::Builder::new();

@@ -2,7 +2,7 @@
 //!
 //! - [`Header`]: the same for every task, and what spawning, waking, queueing and joining touch.
 //! - the stage: the future, later what came of it. Touched only under `RUNNING`, and by the join handle after
-//!   `COMPLETE`. What it holds is said in the header ([`Held`]), which is as much the stage's as the stage itself.
+//!   `COMPLETE`. What it holds is said in the header ([`StageKind`]), which is as much the stage's as the stage itself.
 //!
 //! A task whose future and output are a word each at most is one line of the cache, header and all. That is why the
 //! stage is a union, and why all else is as narrow as it may be: whoever spawns a task, runs it and joins it writes to
@@ -18,9 +18,9 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
+use super::arena::TaskArena;
 use super::error::{Cause, JoinError};
-use super::owner::Owner;
-use super::raw::{Birth, Vtable};
+use super::raw::{SpawnInfo, Vtable};
 use super::spawn_site::{Site, SiteOrLink};
 use super::state::State;
 use super::{Id, contain};
@@ -29,18 +29,18 @@ use crate::primitive::{Cell, UnsafeCell};
 /// See the module. `repr(C)`, and first in [`TaskCell`], so that a pointer to the one is a pointer to the other.
 #[repr(C)]
 pub(crate) struct Header {
-    /// First, because it is read in dead cells too ([`ArenaGuard::cancel_all`](super::owner::ArenaGuard::cancel_all)).
+    /// First, because it is read in dead cells too ([`ArenaGuard::cancel_all`](super::arena::ArenaGuard::cancel_all)).
     pub(crate) state: State,
-    /// Where in its block the cell lies. Of the task's memory, not of the task: `cells/` writes it before there is one,
+    /// Where in its block the cell lies. Of the task's memory, not of the task: `arena/` writes it before there is one,
     /// and births and deaths leave it alone.
-    pub(super) place: MaybeUninit<u16>,
+    pub(super) block_offset: MaybeUninit<u16>,
     /// Whether there is a name behind the stage.
     is_named: bool,
-    held: Cell<Held>,
+    kind: Cell<StageKind>,
     pub(crate) vtable: &'static Vtable,
-    /// The list that the task is on, which also knows the runtime. Set before the task is shared and never changed.
-    /// `None` for tasks without a list (the blocking pool's).
-    pub(crate) owner: Option<NonNull<Owner>>,
+    /// The arena that the task is on, which also knows the runtime. Set before the task is shared and never changed.
+    /// `None` for tasks without an arena (the blocking pool's).
+    pub(crate) arena: Option<NonNull<TaskArena>>,
     pub(crate) id: Id,
     site_or_link: SiteOrLink,
     /// The waker of the task that awaits the join handle. `JOIN_WAKER` in the state word says who may touch it
@@ -52,7 +52,7 @@ pub(crate) struct Header {
 
 /// What the stage holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Held {
+enum StageKind {
     Future,
     /// The future's.
     Output,
@@ -61,7 +61,7 @@ enum Held {
     Nothing,
 }
 
-/// The future, or what came of it. Which of them, [`Held`] says.
+/// The future, or what came of it. Which of them, [`StageKind`] says.
 #[repr(C)]
 union Stage<F: Future> {
     future: ManuallyDrop<F>,
@@ -103,7 +103,7 @@ impl Header {
     /// Whether the stage is empty. For whom it belongs to.
     #[inline]
     pub(super) fn is_cleared(&self) -> bool {
-        self.held.get() == Held::Nothing
+        self.kind.get() == StageKind::Nothing
     }
 
     /// Tells a model that somebody with a reference reads the header: it must be freed after that. Nothing else.
@@ -130,23 +130,23 @@ impl<F: Future> TaskCell<F> {
     /// The memory is the caller's, and as large and as aligned as a `TaskCell<F>`, or a `NamedCell<F>` if there is a
     /// name.
     #[inline]
-    pub(super) unsafe fn write(cell: NonNull<Self>, future: F, birth: Birth, vtable: &'static Vtable) {
+    pub(super) unsafe fn write(cell: NonNull<Self>, future: F, info: SpawnInfo, vtable: &'static Vtable) {
         let cell = cell.as_ptr();
-        let site_or_link = SiteOrLink::new(birth.location, birth.name.is_some());
-        // SAFETY: the caller's promise. Every field is written but `place`, which needs no value.
+        let site_or_link = SiteOrLink::new(info.location, info.name.is_some());
+        // SAFETY: the caller's promise. Every field is written but `block_offset`, which needs no value.
         unsafe {
             let header = &raw mut (*cell).header;
             (&raw mut (*header).state).write(State::new());
-            (&raw mut (*header).is_named).write(birth.name.is_some());
-            (&raw mut (*header).held).write(Cell::new(Held::Future));
+            (&raw mut (*header).is_named).write(info.name.is_some());
+            (&raw mut (*header).kind).write(Cell::new(StageKind::Future));
             (&raw mut (*header).vtable).write(vtable);
-            (&raw mut (*header).owner).write(birth.owner);
-            (&raw mut (*header).id).write(birth.id);
+            (&raw mut (*header).arena).write(info.arena);
+            (&raw mut (*header).id).write(info.id);
             (&raw mut (*header).site_or_link).write(site_or_link);
             (&raw mut (*header).join_waker).write(UnsafeCell::new(None));
             (&raw mut (*header).alive).write(UnsafeCell::new(()));
             (&raw mut (*cell).stage).write(UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }));
-            if let Some(name) = birth.name {
+            if let Some(name) = info.name {
                 (&raw mut (*cell.cast::<NamedCell<F>>()).name).write(name);
             }
         }
@@ -162,7 +162,7 @@ impl<F: Future> TaskCell<F> {
         // SAFETY: the caller's promise. A task is complete by then, and what came of it was taken or dropped by whoever
         // gave the last reference up or before, as was the join waker.
         unsafe {
-            debug_assert_eq!(cell.as_ref().header.held.get(), Held::Nothing);
+            debug_assert_eq!(cell.as_ref().header.kind.get(), StageKind::Nothing);
             cell.as_ref().assert_unshared();
             cell.drop_in_place();
         }
@@ -184,7 +184,7 @@ impl<F: Future> TaskCell<F> {
     #[inline]
     pub(crate) unsafe fn poll(&self, cx: &mut Context<'_>) -> Poll<F::Output> {
         self.stage.with_mut(|stage| {
-            assert!(self.header.held.get() == Held::Future, "a task is polled only while it has its future");
+            assert!(self.header.kind.get() == StageKind::Future, "a task is polled only while it has its future");
             // SAFETY: RUNNING gives this thread the stage, and it holds the future. That lies in an allocation that
             // does not move, and leaves the stage only by being dropped in place (`clear`).
             unsafe { Pin::new_unchecked(&mut *(*stage).future) }.poll(cx)
@@ -199,12 +199,12 @@ impl<F: Future> TaskCell<F> {
     #[inline]
     pub(crate) unsafe fn clear(&self) -> Result<(), Box<dyn Any + Send>> {
         // Whether the drop returns or unwinds, what it dropped is dead, and is not looked at again.
-        let held = self.header.held.replace(Held::Nothing);
-        let is_plain = match held {
-            Held::Future => !mem::needs_drop::<F>(),
-            Held::Output => !mem::needs_drop::<F::Output>(),
-            Held::Error => false,
-            Held::Nothing => true,
+        let kind = self.header.kind.replace(StageKind::Nothing);
+        let is_plain = match kind {
+            StageKind::Future => !mem::needs_drop::<F>(),
+            StageKind::Output => !mem::needs_drop::<F::Output>(),
+            StageKind::Error => false,
+            StageKind::Nothing => true,
         };
         if is_plain {
             return Ok(());
@@ -212,11 +212,11 @@ impl<F: Future> TaskCell<F> {
         self.stage.with_mut(|stage| {
             // SAFETY: the stage is the caller's, and has held this until now.
             contain(|| unsafe {
-                match held {
-                    Held::Future => ManuallyDrop::drop(&mut (*stage).future),
-                    Held::Output => ManuallyDrop::drop(&mut (*stage).output),
-                    Held::Error => ManuallyDrop::drop(&mut (*stage).error),
-                    Held::Nothing => {}
+                match kind {
+                    StageKind::Future => ManuallyDrop::drop(&mut (*stage).future),
+                    StageKind::Output => ManuallyDrop::drop(&mut (*stage).output),
+                    StageKind::Error => ManuallyDrop::drop(&mut (*stage).error),
+                    StageKind::Nothing => {}
                 }
             })
         })
@@ -229,18 +229,18 @@ impl<F: Future> TaskCell<F> {
     /// The stage is the caller's, as in [`clear`](Self::clear), and it was cleared.
     #[inline]
     pub(crate) unsafe fn store(&self, outcome: Result<F::Output, Cause>) {
-        debug_assert_eq!(self.header.held.get(), Held::Nothing);
+        debug_assert_eq!(self.header.kind.get(), StageKind::Nothing);
         self.stage.with_mut(|stage| {
             // SAFETY: the stage is the caller's, and nothing is in it that would have to be dropped.
             let stage = unsafe { &mut *stage };
-            self.header.held.set(match outcome {
+            self.header.kind.set(match outcome {
                 Ok(output) => {
                     stage.output = ManuallyDrop::new(output);
-                    Held::Output
+                    StageKind::Output
                 }
                 Err(cause) => {
                     stage.error = ManuallyDrop::new(JoinError::new(self.header.id, cause));
-                    Held::Error
+                    StageKind::Error
                 }
             });
         });
@@ -252,15 +252,15 @@ impl<F: Future> TaskCell<F> {
     ///
     /// The stage is the caller's, as in [`clear`](Self::clear), and it does not hold the future.
     pub(crate) unsafe fn take_output(&self) -> Option<Result<F::Output, JoinError>> {
-        let held = self.header.held.replace(Held::Nothing);
+        let kind = self.header.kind.replace(StageKind::Nothing);
         self.stage.with_mut(|stage| {
             // SAFETY: the stage is the caller's, has held this until now, and from now on holds nothing.
             unsafe {
-                match held {
-                    Held::Output => Some(Ok(ManuallyDrop::take(&mut (*stage).output))),
-                    Held::Error => Some(Err(ManuallyDrop::take(&mut (*stage).error))),
-                    Held::Nothing => None,
-                    Held::Future => unreachable!("the output is taken only from a complete task"),
+                match kind {
+                    StageKind::Output => Some(Ok(ManuallyDrop::take(&mut (*stage).output))),
+                    StageKind::Error => Some(Err(ManuallyDrop::take(&mut (*stage).error))),
+                    StageKind::Nothing => None,
+                    StageKind::Future => unreachable!("the output is taken only from a complete task"),
                 }
             }
         })

@@ -9,7 +9,8 @@ use super::Id;
 /// The error of a [`JoinHandle`](super::JoinHandle): the task was cancelled, or it panicked.
 ///
 /// It is no larger than a pointer.
-// As a field of its own, the payload would make `Poll<Result<(), JoinError>>` four words, which each join passes on in memory.
+// As a field of its own, the payload would make `Poll<Result<(), JoinError>>` four words, which each join passes on in
+// memory.
 pub struct JoinError(Box<Inner>);
 
 struct Inner {

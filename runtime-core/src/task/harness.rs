@@ -9,19 +9,19 @@ use std::mem::{self, ManuallyDrop};
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
+use super::arena::TaskArena;
 use super::cell::{Header, TaskCell};
 use super::error::{Cause, JoinError};
-use super::owner::Owner;
 use super::raw::{Notified, TaskRef};
 use super::runner::Runner;
 use super::state::{Complete, FinishPoll, StartPoll};
 use super::{contain, discard, waker};
 use crate::events::TaskEventKind;
 
-/// References that a task gives back when it completes in a worker's hands: the queue's and the owner list's.
-const QUEUE_AND_OWNER: u32 = 2;
-/// And when it completes in the hands of shutdown, which came through the owner list.
-const OWNER: u32 = 1;
+/// References that a task gives back when it completes in a worker's hands: the queue's and the arena's.
+const QUEUE_AND_ARENA: u32 = 2;
+/// And when it completes in the hands of shutdown, which came through the arena.
+const ARENA: u32 = 1;
 
 /// Polls or cancels a task taken from a queue.
 ///
@@ -34,7 +34,7 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
     match cell.header.state.start_poll() {
         StartPoll::Cancel => {
             // SAFETY: `start_poll` set RUNNING.
-            unsafe { cancel::<F>(header, QUEUE_AND_OWNER, runner) };
+            unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner) };
             return None;
         }
         StartPoll::Poll => {}
@@ -56,14 +56,14 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
                 // SAFETY: SCHEDULED is set, and the queue's reference goes back to a queue.
                 FinishPoll::Requeue => return Some(unsafe { Notified::from_raw(header) }),
                 // SAFETY: still RUNNING.
-                FinishPoll::Cancel => unsafe { cancel::<F>(header, QUEUE_AND_OWNER, runner) },
+                FinishPoll::Cancel => unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner) },
             }
         }
         // SAFETY: still RUNNING.
-        Ok(Poll::Ready(output)) => unsafe { store_and_complete::<F>(header, Ok(output), QUEUE_AND_OWNER, runner) },
+        Ok(Poll::Ready(output)) => unsafe { store_and_complete::<F>(header, Ok(output), QUEUE_AND_ARENA, runner) },
         Err(payload) => {
             // SAFETY: still RUNNING.
-            unsafe { store_and_complete::<F>(header, Err(Cause::Panic(payload)), QUEUE_AND_OWNER, runner) };
+            unsafe { store_and_complete::<F>(header, Err(Cause::Panic(payload)), QUEUE_AND_ARENA, runner) };
         }
     }
     None
@@ -73,10 +73,10 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
 ///
 /// # Safety
 ///
-/// The task is of this type, and `claim_for_shutdown` gave it to the caller, who holds the owner list.
+/// The task is of this type, and `claim_for_shutdown` gave it to the caller, who holds the arena.
 pub(super) unsafe fn cancel_claimed<F: Future + 'static>(header: NonNull<Header>, runner: &Runner<'_>) {
     // SAFETY: the task is of this type, and `claim_for_shutdown` set RUNNING.
-    unsafe { cancel::<F>(header, OWNER, runner) };
+    unsafe { cancel::<F>(header, ARENA, runner) };
 }
 
 /// Drops the future, and completes the task as cancelled, or as panicked if the drop panicked.
@@ -165,7 +165,7 @@ fn wake_joiner(waker: Waker) {
     }
 }
 
-/// Frees the task, at once if this thread has its list.
+/// Frees the task, at once if this thread has its arena.
 ///
 /// # Safety
 ///
@@ -174,9 +174,9 @@ fn wake_joiner(waker: Waker) {
 unsafe fn release(header: NonNull<Header>, runner: &Runner<'_>) {
     // SAFETY: the caller's promise; the owner outlives its tasks, and a runner runs the tasks of its own runtime.
     unsafe {
-        match (header.as_ref().owner, runner.home) {
-            (Some(owner), Some(home)) => home.release(owner, header),
-            (Some(owner), None) => Owner::send_home_one(owner, header),
+        match (header.as_ref().arena, runner.local_arena) {
+            (Some(arena), Some(local_arena)) => local_arena.release(arena, header),
+            (Some(arena), None) => TaskArena::free_remotely_one(arena, header),
             (None, _) => (header.as_ref().vtable.release)(header),
         }
     }

@@ -1,30 +1,31 @@
-//! [`Host`]: the runtime, as the lists of tasks that lie in it know it.
+//! [`Host`]: the runtime, as the arenas of tasks that lie in it know it.
 //!
-//! Tasks are a layer below runtimes, so a list has an opaque pointer to its runtime, and the few functions that it needs
-//! of it. It is told the runtime's type when it is made, and whoever asks it for its runtime says that type again.
+//! Tasks are a layer below runtimes, so an arena has an opaque pointer to its runtime, and the few functions that it
+//! needs of it. It is told the runtime's type when it is made, and whoever asks it for its runtime says that type
+//! again.
 
 use std::any::TypeId;
 
-use super::owner::ListOf;
+use super::arena::ArenaId;
 
-/// The runtime that lists of tasks lie in, as they know it.
+/// The runtime that arenas of tasks lie in, as they know it.
 pub(crate) trait Host: Send + Sync + 'static {
-    /// A list has many dead tasks on its return stack.
-    fn nudge(&self, list: ListOf);
+    /// An arena has many dead tasks on its return stack.
+    fn request_drain(&self, arena: ArenaId);
 
-    /// A task of a closed list was freed.
+    /// A task of a closed arena was freed.
     ///
     /// # Safety
     ///
     /// The runtime is alive, which the task saw to; it may not be after the call.
-    unsafe fn outstanding_gone(this: *const Self);
+    unsafe fn remove_outstanding(this: *const Self);
 }
 
 /// The functions of a [`Host`] whose type is not known. They take a pointer to it.
 pub(super) struct HostCalls {
     pub(super) type_id: fn() -> TypeId,
-    pub(super) nudge: unsafe fn(*const (), ListOf),
-    pub(super) outstanding_gone: unsafe fn(*const ()),
+    pub(super) request_drain: unsafe fn(*const (), ArenaId),
+    pub(super) remove_outstanding: unsafe fn(*const ()),
 }
 
 impl HostCalls {
@@ -33,9 +34,9 @@ impl HostCalls {
             &Self {
                 type_id: TypeId::of::<H>,
                 // SAFETY: called with the pointer to a host of this type that lives.
-                nudge: |host, list| unsafe { (*host.cast::<H>()).nudge(list) },
+                request_drain: |host, list| unsafe { (*host.cast::<H>()).request_drain(list) },
                 // SAFETY: as above, and the promise of whoever calls it.
-                outstanding_gone: |host| unsafe { H::outstanding_gone(host.cast()) },
+                remove_outstanding: |host| unsafe { H::remove_outstanding(host.cast()) },
             }
         }
     }

@@ -18,7 +18,7 @@ use loom::sync::atomic::AtomicUsize;
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
 
-use super::{Birth, Header, Id, JoinHandle, Notified, Runner, Schedule, new_task};
+use super::{Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, new_task};
 use crate::coop::Budget;
 
 loom::lazy_static! {
@@ -70,8 +70,8 @@ fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
 {
-    let birth = Birth { id: Id(1), location: Location::caller(), name: None, owner: None };
-    let (task, handle) = new_task::<F, Model>(future, birth);
+    let info = SpawnInfo { id: Id(1), location: Location::caller(), name: None, arena: None };
+    let (task, handle) = new_task::<F, Model>(future, info);
     QUEUE.lock().unwrap().push_back(task);
     handle
 }

@@ -1,7 +1,8 @@
 //! Tasks: a future, its state, its output, and everything that refers to it.
 //!
 //! A task is one cell of memory (`cell.rs`), steered by one atomic word (`state.rs`: read its table first), and found
-//! by its runtime through a list (`owner.rs`). What refers to it are a queue entry (`Notified`), wakers (`waker.rs`), a
+//! by its runtime through an arena (`arena/mod.rs`). What refers to it are a queue entry (`Notified`), wakers
+//! (`waker.rs`), a
 //! [`JoinHandle`] and [`AbortHandle`]s (`join.rs`); all of them are the same pointer with a count.
 //!
 //! # Who may touch what
@@ -10,12 +11,12 @@
 //! |---------------------|-------------------------------|---------------------------------------------|
 //! | state word          | always                        | anybody, through the functions of `State`   |
 //! | vtable, id, name, owner | always                  | anybody, to read                            |
-//! | place of birth      | until the last reference went | anybody, to read                            |
+//! | spawn site      | until the last reference went | anybody, to read                            |
 //! | the same word, as a link | after that               | the thread that dropped it, then the owner  |
 //! | state word, to read | after the task was freed, until its memory is used again | shutdown's walk  |
 //! | stage, and what it holds | under RUNNING            | the thread that set it                      |
 //! | the same            | after COMPLETE                | the join handle                             |
-//! | place in the block  | before there is a task and after | the list's blocks; tasks leave it alone  |
+//! | place in the block  | before there is a task and after | the arena's blocks; tasks leave it alone  |
 //! | join waker          | before COMPLETE, JOIN_WAKER clear | the join handle                         |
 //! | join waker          | after COMPLETE, JOIN_WAKER set    | the thread that completed the task      |
 //!
@@ -25,23 +26,20 @@
 //! task into a queue, and no other does, so it is in one queue at most. Only the thread that took it out polls it.
 //!
 //! A task whose handles and wakers are all gone can never be polled again, but it stays as it is until the runtime
-//! shuts down: a future that guards something while `pending()` keeps its promise. (The owner list's reference does
-//! that.)
+//! shuts down: a future that guards something while `pending()` keeps its promise. (The arena's reference does that.)
 //!
 //! Schedulers are behind `Schedule`; nothing here knows which one a task is on.
 
+pub(crate) mod arena;
 mod cell;
-mod cells;
 pub(crate) mod current;
 mod error;
 pub(crate) mod frame;
 mod harness;
-pub(crate) mod home;
 pub(crate) mod host;
 mod id;
 mod join;
 pub(crate) mod outstanding;
-pub(crate) mod owner;
 mod raw;
 mod runner;
 mod spawn_site;
@@ -49,8 +47,6 @@ pub(crate) mod state;
 mod waker;
 mod yield_now;
 
-#[cfg(all(test, loom))]
-mod loom_lists;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
@@ -62,7 +58,7 @@ use std::ptr::NonNull;
 
 pub(crate) use self::cell::Header;
 use self::frame::Frame;
-pub(crate) use self::raw::{Again, Birth, Notified, TaskRef, free};
+pub(crate) use self::raw::{Again, Notified, SpawnInfo, TaskRef, free};
 pub(crate) use self::runner::Runner;
 pub(crate) use self::spawn_site::Site;
 pub(crate) use self::waker::{is_waker_of_task, wake_own};
@@ -86,28 +82,28 @@ pub(crate) trait Schedule: 'static {
 }
 
 /// Makes a task. The first entry of the pair goes to a queue.
-pub(crate) fn new_task<F, S>(future: F, birth: Birth) -> (Notified, JoinHandle<F::Output>)
+pub(crate) fn new_task<F, S>(future: F, info: SpawnInfo) -> (Notified, JoinHandle<F::Output>)
 where
     F: Future + 'static,
     S: Schedule,
 {
-    new_task_in::<F, S>(future, birth, cells::allocate)
+    new_task_in::<F, S>(future, info, arena::allocate)
 }
 
 /// As [`new_task`], in memory of that layout which the closure supplies.
 #[inline]
 pub(crate) fn new_task_in<F, S>(
     future: F,
-    birth: Birth,
+    info: SpawnInfo,
     allocate: impl FnOnce(Layout) -> NonNull<u8>,
 ) -> (Notified, JoinHandle<F::Output>)
 where
     F: Future + 'static,
     S: Schedule,
 {
-    let task = raw::new::<F, S>(future, birth, allocate);
+    let task = raw::new::<F, S>(future, info, allocate);
     // SAFETY: the task is born SCHEDULED, with a reference for the queue, one for the handle, whose type is right, and
-    // one for the owner's list.
+    // one for the owner's arena.
     unsafe { (Notified::from_raw(task), JoinHandle::new(TaskRef::from_raw(task))) }
 }
 
@@ -138,7 +134,7 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> 
 }
 
 /// So many payloads of payloads are dropped; the next one is leaked, because there must be an end to it somewhere.
-const PAYLOADS: u32 = 8;
+const MAX_NESTED_PAYLOADS: u32 = 8;
 
 /// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn, with another
 /// payload.
@@ -152,7 +148,7 @@ pub(crate) fn discard(contained: Result<(), Box<dyn Any + Send>>) {
 #[cold]
 fn discard_payload(payload: Box<dyn Any + Send>) {
     let mut contained = Err(payload);
-    for _ in 0..PAYLOADS {
+    for _ in 0..MAX_NESTED_PAYLOADS {
         match contained {
             Ok(()) => return,
             Err(payload) => contained = contain(|| drop(payload)),
@@ -203,8 +199,8 @@ mod tests {
     fn payloads_of_payloads_are_dropped_up_to_a_bound() {
         discard(Err(Box::new(Nested(3))));
         assert_eq!(DROPS.replace(0), 4);
-        discard(Err(Box::new(Nested(PAYLOADS - 1))));
-        assert_eq!(DROPS.replace(0), PAYLOADS);
+        discard(Err(Box::new(Nested(MAX_NESTED_PAYLOADS - 1))));
+        assert_eq!(DROPS.replace(0), MAX_NESTED_PAYLOADS);
     }
 
     #[test]
@@ -218,6 +214,6 @@ mod tests {
             }
         }
         discard(Err(Box::new(Endless)));
-        assert_eq!(DROPS.replace(0), PAYLOADS);
+        assert_eq!(DROPS.replace(0), MAX_NESTED_PAYLOADS);
     }
 }

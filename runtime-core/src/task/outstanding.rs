@@ -6,7 +6,7 @@
 //! ([`Outstanding::add`]); each of these counts itself off when it is freed ([`Outstanding::remove_one`]), and
 //! whichever comes last, shutdown or a task, gives the common reference back.
 //!
-//! A task may be freed after its list was closed but before shutdown has added up all lists: the count then starts
+//! A task may be freed after its arena was closed but before shutdown has added up all arenas: the count then starts
 //! below zero and wraps, which is harmless, because only reaching exactly zero *after* the sum was added means the end.
 //! It cannot be taken for that before: counting down from zero never passes one.
 
@@ -22,14 +22,14 @@ impl Outstanding {
         Self(AtomicUsize::new(0))
     }
 
-    /// Shutdown: so many tasks were left on the lists when they were closed. True if none is left by now.
+    /// Shutdown: so many tasks were left in the arenas when they were closed. True if none is left by now.
     #[must_use]
     pub(crate) fn add(&self, tasks: usize) -> bool {
         // AcqRel: whoever ends it all has seen everything that was done to the runtime through the other tasks.
         self.0.fetch_add(tasks, AcqRel).wrapping_add(tasks) == 0
     }
 
-    /// A task of a closed list was freed. True if it was the last.
+    /// A task of a closed arena was freed. True if it was the last.
     #[must_use]
     pub(crate) fn remove_one(&self) -> bool {
         self.0.fetch_sub(1, AcqRel) == 1
@@ -65,8 +65,8 @@ mod loom_tests {
     use super::*;
     use crate::primitive::UnsafeCell;
 
-    /// Two tasks outlive their lists, and go while shutdown adds up: one of the three ends the runtime, when all others
-    /// have done with it.
+    /// Two tasks outlive their arenas, and go while shutdown adds up: one of the three ends the runtime, when all
+    /// others have done with it.
     #[test]
     fn loom_the_last_of_shutdown_and_tasks_ends_the_runtime_alone() {
         loom::model(|| {

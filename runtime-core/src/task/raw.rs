@@ -6,11 +6,11 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
 
+use super::arena;
+use super::arena::TaskArena;
 use super::cell::{Header, NamedCell, TaskCell};
-use super::cells;
 use super::current::{self, CurrentTask};
 use super::harness;
-use super::owner::Owner;
 use super::runner::Runner;
 use super::state::Wake;
 use super::{Id, Schedule, catch, discard};
@@ -89,7 +89,7 @@ unsafe fn drop_cell<F: Future>(header: NonNull<Header>) {
 ///
 /// There is no reference to the task.
 #[inline]
-pub(super) unsafe fn bury(task: NonNull<Header>) -> (NonNull<u8>, Layout) {
+pub(super) unsafe fn destroy(task: NonNull<Header>) -> (NonNull<u8>, Layout) {
     // SAFETY: the caller's promise. The vtable outlives the task.
     unsafe {
         let vtable = task.as_ref().vtable;
@@ -99,7 +99,7 @@ pub(super) unsafe fn bury(task: NonNull<Header>) -> (NonNull<u8>, Layout) {
     }
 }
 
-/// Frees a task that is on no list.
+/// Frees a task that is in no arena.
 ///
 /// # Safety
 ///
@@ -107,44 +107,44 @@ pub(super) unsafe fn bury(task: NonNull<Header>) -> (NonNull<u8>, Layout) {
 pub(crate) unsafe fn free(task: NonNull<Header>) {
     // SAFETY: the caller's promise.
     unsafe {
-        let (memory, layout) = bury(task);
-        cells::free(memory, layout);
+        let (memory, layout) = destroy(task);
+        arena::free(memory, layout);
     }
 }
 
-/// Frees a task whose list was closed.
+/// Frees a task whose arena was closed.
 ///
 /// # Safety
 ///
-/// There is no reference to the task, and the caller has found its list closed.
-pub(super) unsafe fn free_orphan(task: NonNull<Header>) {
+/// There is no reference to the task, and the caller has found its arena closed.
+pub(super) unsafe fn free_outstanding(task: NonNull<Header>) {
     // SAFETY: the caller's promise.
     unsafe {
-        let (memory, layout) = bury(task);
-        cells::free_orphan(memory, layout);
+        let (memory, layout) = destroy(task);
+        arena::free_outstanding_cell(memory, layout);
     }
 }
 
 /// What a new task is told about itself.
 #[derive(Clone, Copy)]
-pub(crate) struct Birth {
+pub(crate) struct SpawnInfo {
     pub(crate) id: Id,
     pub(crate) location: &'static Location<'static>,
     pub(crate) name: Option<&'static str>,
-    pub(crate) owner: Option<NonNull<Owner>>,
+    pub(crate) arena: Option<NonNull<TaskArena>>,
 }
 
-/// Makes a task. It has three references: the owner list's, the queue's and the join handle's.
+/// Makes a task. It has three references: the arena's, the queue's and the join handle's.
 #[inline]
 pub(super) fn new<F: Future + 'static, S: Schedule>(
     future: F,
-    birth: Birth,
+    info: SpawnInfo,
     allocate: impl FnOnce(Layout) -> NonNull<u8>,
 ) -> NonNull<Header> {
     let vtable = VtableOf::<F, S>::VTABLE;
-    let cell = allocate(vtable.layout(birth.name.is_some())).cast::<TaskCell<F>>();
+    let cell = allocate(vtable.layout(info.name.is_some())).cast::<TaskCell<F>>();
     // SAFETY: the memory is as large and as aligned as the cell's type asks, and nobody else's.
-    unsafe { TaskCell::write(cell, future, birth, vtable) };
+    unsafe { TaskCell::write(cell, future, info, vtable) };
     cell.cast()
 }
 

@@ -1,7 +1,7 @@
 //! [`Runner`]: what the thread that runs a task brings along.
 
+use super::arena::LocalArena;
 use super::current::CurrentTask;
-use super::home::Home;
 use super::raw::TaskRef;
 use crate::events::{Observer, TaskEventKind, emit};
 use crate::metrics::Counter;
@@ -14,15 +14,15 @@ pub(crate) struct Runner<'a> {
     pub(crate) observer: Option<&'a Observer>,
     /// Where its completion is counted, if anywhere. This thread alone adds to it.
     pub(crate) completions: Option<&'a Counter>,
-    /// Where its tasks are freed, if it has a list.
-    pub(crate) home: Option<&'a Home>,
+    /// Where its tasks are freed, if it has an arena.
+    pub(crate) local_arena: Option<&'a LocalArena>,
     /// What the context knows of the task: put in by `Notified::run_current`.
     pub(crate) current: Option<&'a CurrentTask>,
 }
 
 impl Runner<'_> {
-    /// For tasks that are on no list, and that nobody observes.
-    pub(crate) const NOBODY: Self = Runner { observer: None, completions: None, home: None, current: None };
+    /// For tasks that are in no arena, and that nobody observes.
+    pub(crate) const NOBODY: Self = Runner { observer: None, completions: None, local_arena: None, current: None };
 
     #[inline]
     pub(super) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {

@@ -66,12 +66,12 @@ impl SiteOrLink {
     }
 
     /// For the thread that dropped the last reference and pushes the task.
-    pub(super) fn set_next_returned(&self, next: *mut Header) {
+    pub(super) fn set_next_free(&self, next: *mut Header) {
         self.0.set(next.cast_const().cast());
     }
 
     /// For the thread that took the stack.
-    pub(super) fn next_returned(&self) -> *mut Header {
+    pub(super) fn next_free(&self) -> *mut Header {
         self.0.get().cast_mut().cast()
     }
 }

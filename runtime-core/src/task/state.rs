@@ -18,9 +18,9 @@
 //!   join handle. Set and cleared only by the join handle, and only before `COMPLETE`.
 //!
 //! Above them, the count of references, of which there may be 64 million: the word has 32 bits on every machine, so
-//! that a small task fits a line of the cache (`cell.rs`). One each for the owner list (until completion), the queue
-//! entry, the join handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the
-//! owner list holds on until completion, a future never meets that moment.
+//! that a small task fits a line of the cache (`cell.rs`). One each for the arena (until completion), the queue entry,
+//! the join handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the arena
+//! holds on until completion, a future never meets that moment.
 //!
 //! # The transitions
 //!
@@ -40,7 +40,7 @@
 //! | idle                     | SCHEDULED+CANCELLED, +1 ref | any thread                 | `abort`               |
 //! | SCHEDULED or RUNNING     | + CANCELLED               | any thread                   | `abort`               |
 //! | idle or SCHEDULED        | + RUNNING+CANCELLED       | shutdown, workers gone       | `claim_for_shutdown`  |
-//! | RUNNING                  | + CANCELLED               | shutdown, a worker is aside  | `claim_for_shutdown`  |
+//! | RUNNING                  | + CANCELLED               | shutdown, a worker blocks in place  | `claim_for_shutdown`  |
 //!
 //! # Orderings
 //!
@@ -78,12 +78,12 @@ const REF: u32 = 1 << REF_SHIFT;
 
 /// A clone that finds a larger word than this ends the process. The rest of the count's range is for other threads that
 /// clone at the same moment, and for the queue's reference, which a wake adds without a look at the count.
-const MOST: u32 = u32::MAX - (REF << 20);
+const MAX_REFS: u32 = u32::MAX - (REF << 20);
 
-/// A new task stands in a queue; the owner list, the queue and the join handle hold it.
+/// A new task stands in a queue; the arena, the queue and the join handle hold it.
 const INITIAL: u32 = SCHEDULED | JOIN_INTEREST | (3 * REF);
 
-/// The state word of one task. The module lists its bits and transitions.
+/// The state word of one task. The module arenas its bits and transitions.
 #[derive(Debug)]
 pub(crate) struct State(AtomicU32);
 
@@ -183,7 +183,7 @@ impl State {
             } else if yields || current & SCHEDULED != 0 {
                 (FinishPoll::Requeue, Some((current & !RUNNING) | SCHEDULED))
             } else {
-                debug_assert!(current >> REF_SHIFT >= 2, "the owner list holds on until completion");
+                debug_assert!(current >> REF_SHIFT >= 2, "the arena holds on until completion");
                 (FinishPoll::Idle, Some((current & !RUNNING) - REF))
             }
         })
@@ -331,7 +331,7 @@ impl State {
     #[inline]
     pub(crate) fn ref_inc(&self) {
         let before = self.0.fetch_add(REF, Relaxed);
-        if before > MOST {
+        if before > MAX_REFS {
             too_many_references();
         }
     }

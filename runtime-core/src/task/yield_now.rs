@@ -32,7 +32,7 @@ pub async fn yield_now() {
             return Poll::Ready(());
         }
         yielded = true;
-        // The scheduler puts a task that wakes itself while it is polled on its fair lane.
+        // The scheduler puts a task that wakes itself while it is polled on its FIFO queue.
         wake_in_poll(cx.waker());
         Poll::Pending
     })

@@ -26,7 +26,7 @@ mod exact {
     use crate::driver::token::TIMER;
 
     /// Longer waits are left to the poller: what it adds is little beside them.
-    const SHORT: Duration = Duration::from_millis(20);
+    const EXACT_BELOW: Duration = Duration::from_millis(20);
 
     /// Ends short waits of one poller.
     #[derive(Debug)]
@@ -63,7 +63,7 @@ mod exact {
             if timeout.is_some_and(|timeout| timeout.is_zero()) {
                 return poll.poll(events, timeout);
             }
-            let short = timeout.filter(|timeout| *timeout < SHORT);
+            let short = timeout.filter(|timeout| *timeout < EXACT_BELOW);
             if short.is_some() || self.is_set {
                 // If it cannot be set anew, it may end this wait too early. Whoever waits looks at the time.
                 self.is_set = timer.set(short.unwrap_or(Duration::ZERO)).is_ok() && short.is_some();

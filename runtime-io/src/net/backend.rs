@@ -29,7 +29,7 @@ const STREAM_INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE).add
 
 /// How many connections a listener keeps that are yet to be accepted. With fewer a burst of clients overflows it, and
 /// those that do not fit try again after a second.
-const BACKLOG: u32 = 1024;
+const LISTEN_BACKLOG: u32 = 1024;
 
 /// Asks the resolver.
 pub(super) async fn resolve(host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
@@ -177,7 +177,7 @@ impl Listener {
         let socket = Socket::new(if addr.is_ipv4() { Family::V4 } else { Family::V6 })?;
         platform::prepare_listener(&socket)?;
         socket.bind(addr)?;
-        socket.listen(driver, BACKLOG)
+        socket.listen(driver, LISTEN_BACKLOG)
     }
 
     /// The listener must be in non-blocking mode already. It may be a socket of any kind, as nobody has asked: for

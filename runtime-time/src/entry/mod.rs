@@ -53,7 +53,7 @@
 //! frees it. Putting off is `Relaxed`: nothing but the word itself is handed over. All other stores are `Relaxed`: they
 //! are made either under the lock, which orders them for the next holder, or by the owner for itself.
 //!
-//! Wakers are never called, cloned or dropped under the lock: they are foreign code.
+//! Wakers are never called, cloned or dropped under the lock: they are user code.
 
 mod state;
 
@@ -219,7 +219,7 @@ impl Entry {
         let this = self.as_ref().get_ref();
         let is_later = deadline >= this.deadline.replace(deadline);
         let when = this.when();
-        if is_later && this.put_off(when) {
+        if is_later && this.extend(when) {
             return;
         }
         if !self.as_mut().move_in_wheel(when) {
@@ -230,7 +230,7 @@ impl Entry {
     /// Owner: in `Waiting`, has the entry fire at a tick that is no earlier than the one it would have, and leaves it
     /// where it is. False if it does not wait any more, or that tick is known to have passed.
     #[inline]
-    pub(crate) fn put_off(&self, when: u64) -> bool {
+    pub(crate) fn extend(&self, when: u64) -> bool {
         let word = self.state.load(Ordering::Relaxed);
         State::of_word(word) == State::Waiting
             && when > self.shard.shared.seen()

@@ -72,7 +72,7 @@ fn after_a_crowd_of_timers_that_were_put_off_it_is_the_same() {
 
 /// How long the driver waits for a timer that is due soon, after some others whose time has come at once, unless they
 /// were put off; and when the wait will end, counted from then.
-fn wait_after(others: usize, put_off: Option<Duration>) -> (Duration, Duration) {
+fn wait_after(others: usize, extend: Option<Duration>) -> (Duration, Duration) {
     let mut rig = Rig::on(Clock::new());
     let (_, waker) = Woken::new();
     // A thread that is made to wait may find a short sleep over when it polls it.
@@ -87,12 +87,12 @@ fn wait_after(others: usize, put_off: Option<Duration>) -> (Duration, Duration) 
     while !first.iter().all(|sleep| sleep.deadline() + MS < rig.now()) {
         std::hint::spin_loop();
     }
-    if let Some(later) = put_off {
+    if let Some(later) = extend {
         first.iter_mut().for_each(|sleep| sleep.as_mut().reset(rig.now() + later));
     }
     let before = rig.now();
     rig.driver.park(None, &mut WakeAtOnce);
-    assert!(first.iter().all(|sleep| sleep.is_elapsed() == put_off.is_none()));
+    assert!(first.iter().all(|sleep| sleep.is_elapsed() == extend.is_none()));
     let _next = set_soon(&rig);
     rig.driver.park(None, &mut WakeAtOnce);
     let wait = rig.parks().last().unwrap().expect("a timer is set");
@@ -229,14 +229,14 @@ fn what_is_due_by_a_paused_clock_fires_without_moving_it() {
 }
 
 #[test]
-fn foreign_threads_have_a_shard_too() {
+fn remote_threads_have_a_shard_too() {
     let rig = Rig::still();
     let shard = rig.handle.shard(None).clone();
     let of_thread = |_| {
         let handle = rig.handle.clone();
         std::thread::spawn(move || std::ptr::from_ref(&*handle.shard(None)).addr()).join().unwrap()
     };
-    let foreign = [2, 3].map(|i| std::ptr::from_ref(&**rig.handle.shard_at(i)).addr());
-    assert!(foreign.contains(&std::ptr::from_ref(&*shard).addr()));
-    assert!((0..8).map(of_thread).all(|shard| foreign.contains(&shard)));
+    let remote = [2, 3].map(|i| std::ptr::from_ref(&**rig.handle.shard_at(i)).addr());
+    assert!(remote.contains(&std::ptr::from_ref(&*shard).addr()));
+    assert!((0..8).map(of_thread).all(|shard| remote.contains(&shard)));
 }

@@ -26,8 +26,8 @@ use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
 use crate::scheduler::park::Slept;
 use crate::scheduler::{AnyWorker, runtime_of, work_as};
-use crate::task::home::Home;
-use crate::task::{self, Birth, JoinHandle, Notified, Runner, current};
+use crate::task::arena::LocalArena;
+use crate::task::{self, JoinHandle, Notified, Runner, SpawnInfo, current};
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -46,7 +46,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     };
     loop {
         if let Some(core) = shared.take_core(Some(&waiter.waiter)) {
-            core.pacing.resume(Clock::real());
+            core.poll_interval.resume(Clock::real());
             // Dropped on the way out, also when the future panics: the core goes back.
             let driving = Driving { worker: Some(Worker::new(Arc::clone(runtime), core)) };
             if let Poll::Ready(output) = driving.run(&main, &mut poll) {
@@ -106,20 +106,20 @@ impl Drop for Driving {
 /// every field is a cell, and none is borrowed across such a call.
 pub(crate) struct Worker {
     runtime: Arc<Inner>,
-    home: Home,
+    local_arena: LocalArena,
     core: Box<Core>,
 }
 
 impl Worker {
     pub(super) fn new(runtime: Arc<Inner>, core: Box<Core>) -> Self {
-        let list = NonNull::from(&Current::shared(&runtime).owner);
-        // SAFETY: whoever has the core owns the list, which lies in the runtime. A worker does not change threads.
-        let home = unsafe { Home::new(list) };
-        Self { runtime, home, core }
+        let arena = NonNull::from(&Current::shared(&runtime).arena);
+        // SAFETY: whoever has the core owns the arena, which lies in the runtime. A worker does not change threads.
+        let local_arena = unsafe { LocalArena::new(arena) };
+        Self { runtime, local_arena, core }
     }
 
     pub(super) fn into_core(self) -> Box<Core> {
-        self.home.send_post();
+        self.local_arena.flush();
         self.core
     }
 
@@ -135,7 +135,7 @@ impl Worker {
                     return polled;
                 }
             }
-            if self.core.pacing.tick() {
+            if self.core.poll_interval.tick() {
                 self.maintain();
             }
             if let Some(task) = self.next_task() {
@@ -160,34 +160,34 @@ impl Worker {
         &self.shared().counters
     }
 
-    pub(crate) fn home(&self) -> &Home {
-        &self.home
+    pub(crate) fn local_arena(&self) -> &LocalArena {
+        &self.local_arena
     }
 
     pub(crate) fn user_random(&self) -> &Stream {
         &self.core.user_random
     }
 
-    /// Spawns a task. A future that is `!Send` must be at home on this thread.
-    pub(crate) fn spawn<F>(&self, future: F, birth: Birth) -> JoinHandle<F::Output>
+    /// Spawns a task. A future that is `!Send` must be in its arena on this thread.
+    pub(crate) fn spawn<F>(&self, future: F, info: SpawnInfo) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        let (task, handle) = self.make(future, birth);
+        let (task, handle) = self.make(future, info);
         emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
         self.push(task);
         handle
     }
 
     /// The first step of [`spawn`](Self::spawn): no code of a user's runs.
-    pub(super) fn make<F>(&self, future: F, mut birth: Birth) -> (Notified, JoinHandle<F::Output>)
+    pub(super) fn make<F>(&self, future: F, mut info: SpawnInfo) -> (Notified, JoinHandle<F::Output>)
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        birth.id = self.core.ids.next(&self.runtime);
-        let made = self.home.list().new_task::<F, Current>(future, birth);
+        info.id = self.core.ids.next(&self.runtime);
+        let made = self.local_arena.guard().new_task::<F, Current>(future, info);
         self.counters().spawns.add(1);
         made
     }
@@ -248,7 +248,7 @@ impl Worker {
         let runner = Runner {
             observer: self.runtime.observer.as_ref(),
             completions: Some(&counters.completions),
-            home: Some(&self.home),
+            local_arena: Some(&self.local_arena),
             current: None,
         };
         let again = task.run_current(runner, self.runtime.budget);
@@ -260,16 +260,16 @@ impl Worker {
 
     #[cold]
     fn maintain(&self) {
-        self.home.send_and_receive();
-        let is_drivers_turn = self.core.pacing.end_interval(Clock::real());
-        self.core.injector_turns.pace(&self.core.pacing);
+        self.local_arena.flush_and_drain();
+        let is_drivers_turn = self.core.poll_interval.end_interval(Clock::real());
+        self.core.injector_turns.adapt(&self.core.poll_interval);
         if is_drivers_turn && self.shared().driver.poll(&mut Woken(self)) {
             self.counters().driver_polls.add(1);
         }
     }
 
     fn park(&self) {
-        self.home.send_and_receive();
+        self.local_arena.flush_and_drain();
         self.runtime.hooks.on_park();
         let mut slept = Slept::NotAtAll;
         // The hook may have spawned or woken something.
@@ -282,7 +282,7 @@ impl Worker {
         }
         self.runtime.hooks.on_unpark();
         if slept != Slept::NotAtAll {
-            self.core.pacing.restart(Clock::real());
+            self.core.poll_interval.restart(Clock::real());
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Models of a whole runtime: the real current-thread scheduler, tasks, lists, and shutdown. Stand-ins are the driver,
+//! Models of a whole runtime: the real current-thread scheduler, tasks, arenas, and shutdown. Stand-ins are the driver,
 //! which only sleeps, and the injector (`primitive.rs`).
 //!
-//! At the end of every model the runtime's memory must be gone: a task, a queue entry or a list that somebody forgot
+//! At the end of every model the runtime's memory must be gone: a task, a queue entry or an arena that somebody forgot
 //! would keep it. The futures' own `Arc`s are loom's, which fail a model if they leak or are used after their end.
 
 use std::future::{Future, poll_fn};
@@ -46,8 +46,8 @@ fn start() -> StdArc<Inner> {
     Inner::start(&Config::new(Flavor::CurrentThread), StdArc::new(Clock::new()), drivers).unwrap()
 }
 
-fn birth() -> Birth {
-    Birth { id: Id(1), location: Location::caller(), name: None, owner: None }
+fn info() -> SpawnInfo {
+    SpawnInfo { id: Id(1), location: Location::caller(), name: None, arena: None }
 }
 
 fn spawn<F>(runtime: &Inner, future: F) -> JoinHandle<F::Output>
@@ -55,7 +55,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    Current::shared(runtime).spawn(runtime, future, birth())
+    Current::shared(runtime).spawn(runtime, future, info())
 }
 
 /// Drives on this thread, as `Runtime::block_on` does.
@@ -97,7 +97,7 @@ fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// A spawn from outside beside shutdown: the task is refused, or on the list and cancelled by the walk.
+/// A spawn from outside beside shutdown: the task is refused, or in the arena and cancelled by the walk.
 #[test]
 fn loom_a_spawn_beside_shutdown_is_refused_or_cancelled() {
     check(3, || {
@@ -132,7 +132,7 @@ fn leave_waker(wakers: Arc<LoomMutex<Vec<Waker>>>, held: Arc<()>) -> impl Future
     })
 }
 
-/// A runtime with one task on the driving thread's list, which waits and has left a waker.
+/// A runtime with one task in the driving thread's arena, which waits and has left a waker.
 fn start_with_a_waiting_task() -> (StdArc<Inner>, JoinHandle<()>, Waker, Arc<()>) {
     let (runtime, held) = (start(), Arc::new(()));
     let wakers = Arc::new(LoomMutex::new(Vec::new()));
@@ -146,7 +146,7 @@ fn start_with_a_waiting_task() -> (StdArc<Inner>, JoinHandle<()>, Waker, Arc<()>
     (runtime, handle, waker, held)
 }
 
-/// A close while another thread sleeps in the driver: that one gets up, and performs the finale.
+/// A close while another thread sleeps in the driver: that one wakes up, and performs the finale.
 #[test]
 fn loom_a_close_reaches_the_thread_that_drives() {
     check(3, || {
@@ -259,21 +259,21 @@ fn loom_the_last_references_go_beside_the_walk_of_shutdown() {
     });
 }
 
-/// Identifiers such that the return of the second task from now nudges the owner of its list.
-fn next_but_one_nudges(runtime: &Inner) {
+/// Identifiers such that the return of the second task from now asks its arena's owner to drain.
+fn next_but_one_requests_drain(runtime: &Inner) {
     let nudging = (2..).find(|id: &u64| id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56 == 0).expect("one in 256 does");
     runtime.reserve_ids(nudging - 2);
 }
 
-/// Two finished tasks of the driving thread's list, whose handles are dropped by other threads while that one spawns
-/// and drives, or has put the core down: each is freed once, by whoever owns the list.
+/// Two finished tasks of the driving thread's arena, whose handles are dropped by other threads while that one spawns
+/// and drives, or has put the core down: each is freed once, by whoever owns the arena.
 #[test]
-fn loom_finished_tasks_go_home_from_wherever_their_handles_are_dropped() {
-    for nudge in [false, true] {
+fn loom_finished_tasks_return_to_their_arena_from_any_thread() {
+    for request_drain in [false, true] {
         check(3, move || {
             let runtime = start();
-            if nudge {
-                next_but_one_nudges(&runtime);
+            if request_drain {
+                next_but_one_requests_drain(&runtime);
             }
             let held = Arc::new(());
             let handles = block_on_here(&runtime, async {
@@ -296,15 +296,15 @@ fn loom_finished_tasks_go_home_from_wherever_their_handles_are_dropped() {
     }
 }
 
-/// Tasks of a foreign list die on the driving thread, and go home by its post, several at a time, while others have the
-/// gate of that list: to spawn, to see to a nudge, or to close it for good.
+/// Tasks of a remote arena die on the driving thread, and go back in its batches, several at a time, while others hold
+/// the spawn lock of that arena: to spawn, to see to a request to drain, or to close it for good.
 #[test]
-fn loom_the_post_meets_spawns_and_shutdown_at_the_gate() {
-    for nudge in [false, true] {
+fn loom_remote_frees_meet_spawns_and_shutdown_at_the_spawn_lock() {
+    for request_drain in [false, true] {
         check(2, move || {
             let runtime = start();
-            if nudge {
-                next_but_one_nudges(&runtime);
+            if request_drain {
+                next_but_one_requests_drain(&runtime);
             }
             let held = Arc::new(());
             for _ in 0..2 {
@@ -328,13 +328,13 @@ fn loom_the_post_meets_spawns_and_shutdown_at_the_gate() {
     }
 }
 
-/// Two finished tasks of the foreign list, whose handles are dropped beside shutdown; the second nudges. Once the gate is
-/// closed the list is shutdown's alone.
+/// Two finished tasks of the remote arena, whose handles are dropped beside shutdown; the second requests a drain. Once
+/// the spawn lock is closed the arena is shutdown's alone.
 #[test]
-fn loom_a_nudge_leaves_a_list_alone_that_shutdown_has() {
+fn loom_a_drain_request_leaves_an_arena_alone_that_shutdown_has() {
     check(3, || {
         let runtime = start();
-        next_but_one_nudges(&runtime);
+        next_but_one_requests_drain(&runtime);
         let handles = [(); 2].map(|()| spawn(&runtime, async {}));
         block_on_here(&runtime, let_run(2));
         let dropping = thread::spawn(move || drop(handles));
@@ -344,8 +344,8 @@ fn loom_a_nudge_leaves_a_list_alone_that_shutdown_has() {
     });
 }
 
-/// The walk drops a future that holds the handle of another task on the list, which it has passed or is yet to come to,
-/// while another thread drops that task's waker. What dies during the walk is freed after it.
+/// The walk drops a future that holds the handle of another task in the arena, which it has passed or is yet to come
+/// to, while another thread drops that task's waker. What dies during the walk is freed after it.
 #[test]
 fn loom_what_dies_during_the_walk_is_freed_after_it() {
     for held_is_older in [false, true] {

@@ -2,7 +2,7 @@
 //!
 //! One [`Core`] with a first-in, first-out queue. The thread that has it runs tasks, its own future among them; other
 //! threads that call `block_on` meanwhile only poll their own future, and take the core over when it becomes free.
-//! Tasks from foreign threads come through an injector.
+//! Tasks from remote threads come through an injector.
 //!
 //! A runtime may be bound to a thread, its *home*: then only that thread takes the core, and tasks may be `!Send`,
 //! because they are polled, and dropped, nowhere else.
@@ -24,12 +24,12 @@ use crossbeam_utils::CachePadded;
 pub(crate) use self::drive::{Worker, block_on};
 
 use super::closing::Closing;
-use super::foreign::{self, Foreign};
 use super::injector_turns::InjectorTurns;
 use super::multi::take_one;
-use super::pacing::Pacing;
 use super::park::{SharedDriver, Wakeup};
-use super::{AtWork, IdBlock, Place, runtime_of};
+use super::poll_interval::PollInterval;
+use super::remote_spawns::{self, RemoteSpawns};
+use super::{AtWork, IdBlock, ThreadRole, runtime_of};
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::driver::Driver;
@@ -40,8 +40,8 @@ use crate::primitive::atomic::{AtomicBool, AtomicUsize, fence};
 use crate::primitive::{Condvar, Injector, Mutex, Parker, Unparker};
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
-use crate::task::owner::{ListOf, Owner};
-use crate::task::{Birth, Header, JoinHandle, Notified, Runner, Schedule, TaskRef};
+use crate::task::arena::{ArenaId, TaskArena};
+use crate::task::{Header, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef};
 
 /// What all threads see of the scheduler.
 pub(crate) struct Shared {
@@ -56,12 +56,12 @@ pub(crate) struct Shared {
     /// How many tasks are in the core's queue.
     depth: AtomicUsize,
     /// The tasks spawned by the thread that has the core.
-    owner: Owner,
+    arena: TaskArena,
     /// The tasks spawned by others.
-    foreign: Foreign,
+    remote_spawns: RemoteSpawns,
     counters: CachePadded<WorkerCounters>,
     /// The only thread that may take the core, if the runtime is bound to one.
-    home: Option<ThreadId>,
+    bound_to: Option<ThreadId>,
 }
 
 struct CoreSlot {
@@ -75,7 +75,7 @@ struct CoreSlot {
 /// A thread in `block_on` that waits for the core, or for its own future.
 struct Waiter {
     unparker: Unparker,
-    /// Whether it is on the list. Changed under the lock.
+    /// Whether it is in the arena. Changed under the lock.
     listed: AtomicBool,
 }
 
@@ -87,7 +87,7 @@ struct Core {
     ids: IdBlock,
     // These two count across callers: a caller that stays for a few ticks only must not begin anew and leave the
     // injector and the drivers to the next, who does the same.
-    pacing: Pacing,
+    poll_interval: PollInterval,
     injector_turns: InjectorTurns,
 }
 
@@ -99,7 +99,7 @@ impl Shared {
             parker,
             user_random: rng.split(),
             ids: IdBlock::default(),
-            pacing: Pacing::new(config.event_interval),
+            poll_interval: PollInterval::new(config.event_interval),
             injector_turns: InjectorTurns::new(config.global_queue_interval),
         };
         Self {
@@ -111,20 +111,20 @@ impl Shared {
             driver: SharedDriver::new(driver),
             wakeup: CachePadded::new(wakeup),
             depth: AtomicUsize::new(0),
-            owner: Owner::new::<Inner>(ListOf::Slot(0)),
-            foreign: Foreign::new(0),
+            arena: TaskArena::new::<Inner>(ArenaId::Slot(0)),
+            remote_spawns: RemoteSpawns::new(0),
             counters: CachePadded::default(),
-            home: config.local.then(|| thread::current().id()),
+            bound_to: config.local.then(|| thread::current().id()),
         }
     }
 
     /// Called once, when the runtime has its place in memory.
     pub(crate) fn bind(&self, runtime: *const Inner) {
-        self.owners().iter().for_each(|owner| owner.bind(runtime));
+        self.arenas().iter().for_each(|arena| arena.bind(runtime));
     }
 
-    fn owners(&self) -> [&Owner; 2] {
-        [&self.owner, self.foreign.owner()]
+    fn arenas(&self) -> [&TaskArena; 2] {
+        [&self.arena, self.remote_spawns.arena()]
     }
 
     fn is_closing(&self) -> bool {
@@ -133,12 +133,12 @@ impl Shared {
 
     /// Whether the calling thread may poll and drop `!Send` futures of this runtime.
     pub(crate) fn is_home(&self) -> bool {
-        self.home == Some(thread::current().id())
+        self.bound_to == Some(thread::current().id())
     }
 
     /// The core, if it is free and this thread may have it. Else the waiter is unparked when that may have changed.
     fn take_core(&self, waiter: Option<&Arc<Waiter>>) -> Option<Box<Core>> {
-        if self.home.is_some_and(|home| home != thread::current().id()) {
+        if self.bound_to.is_some_and(|bound_to| bound_to != thread::current().id()) {
             return None;
         }
         let mut slot = self.slot.lock();
@@ -214,19 +214,19 @@ impl Shared {
         // What runs here of the user's finds the runtime around it, even if this thread does not drive it.
         let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
         let _entered = context::try_enter();
-        // It counts as the owner of no list: what dies while the lists are walked goes to the return stacks.
-        let completions = Some(&self.foreign.gated_counters().completions);
+        // It counts as the owner of no arena: what dies while the arenas are walked goes to the return stacks.
+        let completions = Some(&self.remote_spawns.locked_counters().completions);
         let runner = Runner { observer: runtime.observer.as_ref(), completions, ..Runner::NOBODY };
-        self.foreign.close_gate();
-        // SAFETY: with the core in hand nobody else polls tasks, and the local list is this thread's.
-        self.owners().iter().for_each(|owner| unsafe { owner.guard().cancel_all(&runner) });
+        self.remote_spawns.close_spawns();
+        // SAFETY: with the core in hand nobody else polls tasks, and the local arena is this thread's.
+        self.arenas().iter().for_each(|arena| unsafe { arena.guard().cancel_all(&runner) });
         self.queues.close(|| self.empty_injector());
         let queue = std::mem::take(&mut *core.queue.borrow_mut());
         drop(queue);
         self.driver.shutdown();
         // SAFETY: as above.
-        let left = self.owners().iter().map(|owner| unsafe { owner.guard().close() }).sum();
-        runtime.tasks_left_behind(left);
+        let left = self.arenas().iter().map(|arena| unsafe { arena.guard().close() }).sum();
+        runtime.add_outstanding(left);
         let mut slot = self.slot.lock();
         slot.finished = true;
         self.finished.notify_all();
@@ -239,7 +239,7 @@ impl Shared {
     }
 
     fn unpark(&self, runtime: &Inner) {
-        // Nobody looks out for work here, where nobody else is up to bring any.
+        // Nobody looks out for work here, where nobody else is awake to bring any.
         self.wakeup.unpark(&*runtime.drivers.unpark, || ());
     }
 
@@ -254,14 +254,14 @@ impl Shared {
         self.queues.after_push(|| self.empty_injector());
     }
 
-    /// Takes dead tasks off the local list, when nobody who has the core comes by to do it.
-    pub(crate) fn nudge(&self, runtime: &Inner, list: ListOf) {
-        if let ListOf::Foreign(_) = list {
-            return self.foreign.nudge();
+    /// Takes dead tasks off the local arena, when nobody who has the core comes by to do it.
+    pub(crate) fn request_drain(&self, runtime: &Inner, arena: ArenaId) {
+        if let ArenaId::Remote(_) = arena {
+            return self.remote_spawns.request_drain();
         }
         match &self.slot.lock().core {
-            // SAFETY: the core is nobody's, and the lock keeps it so: the list is this thread's.
-            Some(_) => unsafe { self.owner.guard() }.drain_returned(),
+            // SAFETY: the core is nobody's, and the lock keeps it so: the arena is this thread's.
+            Some(_) => unsafe { self.arena.guard() }.drain_remote_frees(),
             None => self.unpark(runtime),
         }
     }
@@ -269,22 +269,22 @@ impl Shared {
     /// The driver of this runtime that the current thread is, if it is.
     #[inline]
     fn worker_here(runtime: &Inner) -> Option<AtWork<Worker>> {
-        match context::place() {
-            Place::Current(worker) if worker.with(|worker| worker.is_of(runtime)) => Some(worker),
+        match context::role() {
+            ThreadRole::Current(worker) if worker.with(|worker| worker.is_of(runtime)) => Some(worker),
             _ => None,
         }
     }
 
     /// Spawns a task from whatever thread.
-    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, birth: Birth) -> JoinHandle<F::Output>
+    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, info: SpawnInfo) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
         if let Some(worker) = Self::worker_here(runtime) {
-            return worker.with(|worker| worker.spawn(future, birth));
+            return worker.with(|worker| worker.spawn(future, info));
         }
-        let (task, handle) = self.foreign.spawn::<F, Current>(runtime, future, birth);
+        let (task, handle) = self.remote_spawns.spawn::<F, Current>(runtime, future, info);
         if let Some(task) = task {
             self.inject(runtime, task);
         }
@@ -296,7 +296,7 @@ impl Shared {
         &self,
         runtime: &Arc<Inner>,
         future: F,
-        birth: Birth,
+        info: SpawnInfo,
     ) -> Result<JoinHandle<F::Output>, F>
     where
         F: Future + 'static,
@@ -306,18 +306,19 @@ impl Shared {
             return Err(future);
         }
         if let Some(worker) = Self::worker_here(runtime) {
-            return Ok(worker.with(|worker| worker.spawn(future, birth)));
+            return Ok(worker.with(|worker| worker.spawn(future, info)));
         }
         // Outside of `block_on` the core is free, unless the runtime is at its end.
         let Some(core) = self.take_core(None) else {
-            return Ok(foreign::refuse::<F, Current>(runtime, future, birth));
+            return Ok(remote_spawns::refuse::<F, Current>(runtime, future, info));
         };
         let worker = Worker::new(Arc::clone(runtime), core);
-        let (task, handle) = worker.make(future, birth);
+        let (task, handle) = worker.make(future, info);
         let told = TaskRef::clone(task.task());
         worker.push(task);
         self.leave(runtime, worker.into_core());
-        // With the core put down, as the observer may want it. Nobody else polls the task meanwhile: that is for this thread.
+        // With the core put down, as the observer may want it. Nobody else polls the task meanwhile: that is for this
+        // thread.
         emit(runtime.observer.as_ref(), &told, TaskEventKind::Spawned);
         Ok(handle)
     }
@@ -327,7 +328,7 @@ impl Shared {
     }
 
     pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {
-        self.foreign.counters().into_iter().chain([&*self.counters])
+        self.remote_spawns.counters().into_iter().chain([&*self.counters])
     }
 
     pub(crate) fn queue_depth(&self) -> usize {
@@ -363,7 +364,7 @@ impl Schedule for Current {
             // As in the multi-threaded scheduler: nothing else keeps the runtime once the task is in the queue.
             let keep = TaskRef::clone(task.task());
             let shared = Self::shared(runtime);
-            shared.foreign.count_wake();
+            shared.remote_spawns.count_wake();
             shared.inject(runtime, task);
             drop(keep);
         }
@@ -371,6 +372,6 @@ impl Schedule for Current {
 
     unsafe fn release(task: NonNull<Header>) {
         // SAFETY: the caller's promise.
-        unsafe { super::release(task, Shared::worker_here, Worker::home) };
+        unsafe { super::release(task, Shared::worker_here, Worker::local_arena) };
     }
 }

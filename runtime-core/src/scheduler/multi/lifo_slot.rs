@@ -1,8 +1,8 @@
-//! The LIFO slot: a place for the one task that lies on a worker's LIFO lane alone.
+//! The LIFO slot: a place for the one task that lies on a worker's LIFO queue alone.
 //!
 //! Most of the time a worker has one runnable task: the one that the current poll has just woken or spawned. To push
 //! that task onto a deque and pop it again costs a fence and an exchange. The slot costs one exchange. The slot is the
-//! bottom of the lane: a task in it is older than all tasks in the deque.
+//! bottom of the queue: a task in it is older than all tasks in the deque.
 //!
 //! # Protocol
 //!
@@ -101,7 +101,7 @@ impl LifoSlotStealer {
 
 impl Drop for LifoSlot {
     fn drop(&mut self) {
-        debug_assert!(self.is_empty() || std::thread::panicking(), "shutdown empties the lanes");
+        debug_assert!(self.is_empty() || std::thread::panicking(), "shutdown empties the queues");
     }
 }
 

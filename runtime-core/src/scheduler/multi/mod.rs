@@ -1,32 +1,33 @@
 //! The work-stealing scheduler.
 //!
-//! Each worker thread has three lanes that others can steal from: a LIFO deque, where wakes and spawns go; a FIFO *fair
-//! lane*, where tasks go that yielded or were woken by sockets; and a FIFO *due lane* for what timers wake. What comes
-//! from foreign threads goes through the *injector*.
+//! Each worker thread has three queues that others can steal from: a LIFO deque, where wakes and spawns go; a *FIFO
+//! queue*, where tasks go that yielded or were woken by sockets; and a *timer queue* (FIFO) for what timers wake. What
+//! comes from remote threads goes through the *injector*.
 //!
-//! - A worker's life: `worker.rs` has its loop, `lanes.rs` the order in which the lanes are served, `steal.rs` how it
-//!   comes by others' tasks, `drivers.rs` what it does with the drivers, `rest.rs` how it falls asleep, `idle/` the
-//!   protocol of that, `signal.rs` what all workers are told, `guest.rs` what `block_on` does on its caller's thread.
-//! - Workers that are blocked: `monitor/` looks after them, `spares.rs` stand in for them, `balance.rs` says how many,
-//!   `responder.rs` which one keeps free, `aside.rs` what a worker does that says so itself.
-//! - Beginning and end: `lifecycle.rs` says which thread has which core, `shutdown.rs` starts and ends them.
+//! - A worker's life: `worker.rs` has its loop, `run_queue.rs` the order in which the queues are served, `steal.rs` how
+//!   it comes by others' tasks, `driver_events.rs` what it does with the drivers, `park_worker.rs` how it falls asleep,
+//!   `idle/` the protocol of that, `control_word.rs` what all workers are told, `block_on.rs` what `block_on` does on
+//!   its caller's thread.
+//! - Workers that are blocked: `rescue/` looks after them, `spares.rs` stand in for them, `spare_count.rs` says how
+//!   many, `responder.rs` which one keeps free, `block_in_place.rs` what a worker does that says so itself.
+//! - Beginning and end: `cores.rs` says which thread has which core, `shutdown.rs` starts and ends them.
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
-mod aside;
-mod balance;
-mod drivers;
-mod guest;
+mod block_in_place;
+mod block_on;
+mod control_word;
+mod cores;
+mod driver_events;
 mod idle;
-mod lanes;
-mod lifecycle;
 mod lifo_slot;
-mod monitor;
+mod park_worker;
+mod rescue;
 mod responder;
-mod rest;
+mod run_queue;
 mod shutdown;
-mod signal;
 mod slot;
+mod spare_count;
 mod spares;
 mod steal;
 mod worker;
@@ -40,23 +41,23 @@ use std::time::{Duration, Instant};
 use crate::primitive::{Injector, Parker};
 use crossbeam_utils::CachePadded;
 
-pub(crate) use self::aside::outside;
-pub(crate) use self::guest::block_on;
+pub(crate) use self::block_in_place::outside;
+pub(crate) use self::block_on::block_on;
+use self::control_word::ControlWord;
+use self::cores::Cores;
 use self::idle::Idle;
-use self::lanes::Lanes;
-pub(crate) use self::lanes::take_one;
-use self::lifecycle::Lifecycle;
-use self::monitor::Monitor;
-use self::responder::Response;
-use self::signal::Signal;
+use self::rescue::Monitor;
+use self::responder::Quarantine;
+use self::run_queue::RunQueue;
+pub(crate) use self::run_queue::take_one;
 use self::slot::Slot;
 use self::spares::Spares;
 pub(crate) use self::worker::Worker;
 
 use super::closing::Closing;
-use super::foreign::Foreign;
 use super::park::{SharedDriver, Wakeup};
-use super::{AtWork, IdBlock, Place, runtime_of};
+use super::remote_spawns::RemoteSpawns;
+use super::{AtWork, IdBlock, ThreadRole, runtime_of};
 use crate::clock::Clock;
 use crate::context;
 use crate::driver::Driver;
@@ -64,37 +65,38 @@ use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
-use crate::task::owner::{ListOf, Owner};
-use crate::task::{Birth, Header, JoinHandle, Notified, Schedule, TaskRef, contain, discard};
+use crate::task::arena::{ArenaId, TaskArena};
+use crate::task::{Header, JoinHandle, Notified, Schedule, SpawnInfo, TaskRef, contain, discard};
 
-/// So many callers of `block_on` at once spawn as cheaply as workers; further ones spawn like foreign threads.
-pub(crate) const GUESTS: usize = 4;
+/// So many callers of `block_on` at once spawn as cheaply as workers; further ones spawn like remote threads.
+pub(crate) const BLOCK_ON_CORES: usize = 4;
 
-/// How many lists there are for tasks from foreign threads, so that those do not all queue for one lock. More than
-/// processors, because threads come to a list by chance.
-fn foreign_lists(processors: usize) -> usize {
+/// How many arenas there are for tasks from remote threads, so that those do not all queue for one lock. More than
+/// processors, because threads come to an arena by chance.
+fn remote_arenas(processors: usize) -> usize {
     (2 * processors.min(32)).next_power_of_two()
 }
 
 /// What all threads see of the scheduler.
 pub(crate) struct Shared {
-    /// One for each worker, then one for each guest. Those of spare workers, whose numbers follow, are in `spares`.
+    /// One for each worker, then one for each `block_on` thread. Those of spare workers, whose numbers follow, are in
+    /// `spares`.
     slots: Box<[CachePadded<Slot>]>,
     workers: usize,
     spares: Spares,
-    response: Response,
+    quarantine: Quarantine,
     /// For the spare workers' streams.
     rng: Generator,
     injector: Injector<Notified>,
     /// Wakers that are not of this runtime's tasks, and that are called when the drivers have been given back.
-    foreign_wakers: Injector<Waker>,
+    external_wakers: Injector<Waker>,
     queues: Closing,
     /// Every thread of the scheduler looks at it each tick.
-    signal: Signal,
+    control: ControlWord,
     idle: CachePadded<Idle>,
     driver: SharedDriver,
-    foreign: Box<[CachePadded<Foreign>]>,
-    lifecycle: Lifecycle,
+    remote_spawns: Box<[CachePadded<RemoteSpawns>]>,
+    cores: Cores,
     monitor: Monitor,
     started: Instant,
     /// So many of the workers have something to run on.
@@ -103,10 +105,10 @@ pub(crate) struct Shared {
     single_cpu: bool,
 }
 
-/// The private side: whatever thread has the core is the worker, or the guest.
+/// The private side: whatever thread has the core is the worker, or the `block_on` thread.
 struct Core {
     index: usize,
-    lanes: Lanes,
+    run_queue: RunQueue,
     parker: Parker,
     victims: Stream,
     user_random: Stream,
@@ -117,18 +119,18 @@ struct Core {
 
 /// Both sides of a worker.
 fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, Core) {
-    let (lanes, stealers) = Lanes::new(injector_interval);
+    let (run_queue, stealers) = RunQueue::new(injector_interval);
     let (wakeup, parker) = Wakeup::new();
     let (victims, user_random) = (rng.split(), rng.split());
     let (ids, last_wait) = (IdBlock::default(), Cell::default());
-    let core = Core { index, lanes, parker, victims, user_random, ids, last_wait };
+    let core = Core { index, run_queue, parker, victims, user_random, ids, last_wait };
     (Slot::new(index, stealers, wakeup), core)
 }
 
 impl Shared {
     pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: Generator) -> Self {
         let processors = config.worker_threads.min(config.num_processors());
-        let (slots, cores): (Vec<_>, Vec<_>) = (0..config.worker_threads + GUESTS)
+        let (slots, cores): (Vec<_>, Vec<_>) = (0..config.worker_threads + BLOCK_ON_CORES)
             .map(|index| new_worker(index, config.global_queue_interval, &rng))
             .map(|(slot, core)| (CachePadded::new(slot), core))
             .unzip();
@@ -136,18 +138,18 @@ impl Shared {
             slots: slots.into(),
             workers: config.worker_threads,
             spares: Spares::new(config.spare_workers(), config.thread_keep_alive),
-            response: Response::new(),
+            quarantine: Quarantine::new(),
             rng,
             injector: Injector::new(),
-            foreign_wakers: Injector::new(),
+            external_wakers: Injector::new(),
             queues: Closing::new(),
-            signal: Signal::default(),
+            control: ControlWord::default(),
             idle: CachePadded::new(Idle::new(config.worker_threads)),
             driver: SharedDriver::new(driver),
-            foreign: (0..foreign_lists(config.num_processors()))
-                .map(|index| CachePadded::new(Foreign::new(index)))
+            remote_spawns: (0..remote_arenas(config.num_processors()))
+                .map(|index| CachePadded::new(RemoteSpawns::new(index)))
                 .collect(),
-            lifecycle: Lifecycle::new(cores, config.worker_threads),
+            cores: Cores::new(cores, config.worker_threads),
             monitor: Monitor::new(config),
             started: Clock::real(),
             processors,
@@ -157,19 +159,19 @@ impl Shared {
 
     /// Called once, when the runtime has its place in memory.
     pub(crate) fn bind(&self, runtime: *const Inner) {
-        self.owners().for_each(|owner| owner.bind(runtime));
+        self.arenas().for_each(|arena| arena.bind(runtime));
     }
 
-    fn owners(&self) -> impl Iterator<Item = &Owner> {
-        self.all_slots().map(|slot| &slot.owner).chain(self.foreign.iter().map(|foreign| foreign.owner()))
+    fn arenas(&self) -> impl Iterator<Item = &TaskArena> {
+        self.all_slots().map(|slot| &slot.arena).chain(self.remote_spawns.iter().map(|remote| remote.arena()))
     }
 
-    /// The public sides of all workers, guests, and spare workers that there ever were.
+    /// The public sides of all workers, `block_on` threads, and spare workers that there ever were.
     fn all_slots(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter().map(|slot| &**slot).chain(self.spares.slots())
     }
 
-    /// The public side of a worker, a guest or a spare worker.
+    /// The public side of a worker, a `block_on` thread or a spare worker.
     #[inline]
     fn slot(&self, index: usize) -> &Slot {
         match self.slots.get(index) {
@@ -181,7 +183,7 @@ impl Shared {
     /// How many there are that tasks can be stolen from.
     #[inline]
     fn num_victims(&self) -> usize {
-        self.workers + self.lifecycle.spares_in_use()
+        self.workers + self.cores.spares_in_use()
     }
 
     /// One of them. `None` for a spare worker that is being made at this moment.
@@ -200,11 +202,11 @@ impl Shared {
 
     #[inline]
     fn is_closing(&self) -> bool {
-        self.signal.get().is_closing()
+        self.control.get().is_closing()
     }
 
     /// A point in time as the workers note it: in microseconds since the start.
-    fn since_start(&self, now: Instant) -> u64 {
+    fn micros_since_start(&self, now: Instant) -> u64 {
         now.saturating_duration_since(self.started).as_micros() as u64
     }
 
@@ -213,7 +215,7 @@ impl Shared {
         Clock::real().saturating_duration_since(self.started).as_nanos() as u64
     }
 
-    /// The workers' public sides, without the guests'.
+    /// The workers' public sides, without the `block_on` threads'.
     fn worker_slots(&self) -> &[CachePadded<Slot>] {
         &self.slots[..self.workers]
     }
@@ -235,13 +237,13 @@ impl Shared {
     /// Whether a worker sleeps that would take whatever there is. (Wrongly yes while the responder queues a part of
     /// what the drivers bring: the monitor looks again.)
     fn has_sleepers(&self) -> bool {
-        let responder = self.response.responder().map(|index| self.slot(index));
-        self.idle.sleepers() > usize::from(responder.is_some_and(|slot| slot.current.is_resting()))
+        let responder = self.quarantine.responder().map(|index| self.slot(index));
+        self.idle.sleepers() > usize::from(responder.is_some_and(|slot| slot.activity.is_parked()))
     }
 
     /// Wakes a worker that sleeps, if there is one: whether or not somebody searches.
     fn wake_somebody(&self, runtime: &Inner) -> bool {
-        let responder = self.response.responder();
+        let responder = self.quarantine.responder();
         // What there is may not be for the responder.
         let worker = self.idle.wake_one_of(|worker| Some(worker) != responder).or_else(|| self.idle.wake_any());
         if let Some(worker) = worker {
@@ -251,32 +253,32 @@ impl Shared {
     }
 
     /// A thread goes that may have been the one to look after the drivers: has another one come, if need be.
-    fn see_to_drivers(&self, runtime: &Inner) {
-        // Those that are up come by the drivers sooner or later, and look at everything before they sleep.
+    fn ensure_driver_attended(&self, runtime: &Inner) {
+        // Those that are awake come by the drivers sooner or later, and look at everything before they sleep.
         if !self.driver.is_attended() {
             self.wake_somebody(runtime);
         }
     }
 
-    /// Whether there is work that a worker on its way to sleep should stay up for.
+    /// Whether there is work that a worker on its way to sleep should stay awake for.
     fn has_surplus(&self) -> bool {
-        !self.injector.is_empty() || !self.foreign_wakers.is_empty() || self.victims().any(Slot::has_surplus)
+        !self.injector.is_empty() || !self.external_wakers.is_empty() || self.victims().any(Slot::has_surplus)
     }
 
     /// Whether work waits that somebody should be woken for: also what is in quarantine.
     fn does_work_wait(&self) -> bool {
-        self.has_surplus() || self.response.quarantined() > 0
+        self.has_surplus() || self.quarantine.quarantined() > 0
     }
 
     /// Calls the wakers that the drivers have left, one by one: whoever comes along meanwhile takes the next.
-    fn call_foreign_wakers(&self, count: impl Fn()) {
-        while let Some(waker) = take_one(&self.foreign_wakers) {
+    fn call_external_wakers(&self, count: impl Fn()) {
+        while let Some(waker) = take_one(&self.external_wakers) {
             count();
             discard(contain(|| waker.wake()));
         }
     }
 
-    /// Queues a task in the injector: from a foreign thread, or from a guest.
+    /// Queues a task in the injector: from a remote thread, or from a `block_on` thread.
     #[inline]
     fn inject(&self, runtime: &Inner, task: Notified) {
         self.injector.push(task);
@@ -286,19 +288,19 @@ impl Shared {
     }
 
     /// Has a slot's dead tasks freed that other threads have returned.
-    pub(crate) fn nudge(&self, runtime: &Inner, list: ListOf) {
-        let slot = match list {
-            ListOf::Slot(slot) => slot,
-            ListOf::Foreign(index) => return self.foreign[index].nudge(),
+    pub(crate) fn request_drain(&self, runtime: &Inner, arena: ArenaId) {
+        let slot = match arena {
+            ArenaId::Slot(slot) => slot,
+            ArenaId::Remote(index) => return self.remote_spawns[index].request_drain(),
         };
         let vacant = slot >= self.workers
-            && self.lifecycle.visit_vacant(slot, || {
-                // SAFETY: a vacant core is nobody's, and the lock keeps it so: its list is this thread's.
-                let list = unsafe { self.slot(slot).owner.guard() };
-                list.drain_returned();
+            && self.cores.visit_vacant(slot, || {
+                // SAFETY: a vacant core is nobody's, and the lock keeps it so: its arena is this thread's.
+                let arena = unsafe { self.slot(slot).arena.guard() };
+                arena.drain_remote_frees();
                 if slot >= self.slots.len() {
                     // Nobody is about to make tasks of them.
-                    list.trim();
+                    arena.trim();
                 }
             });
         if !vacant {
@@ -309,27 +311,27 @@ impl Shared {
     /// The worker that the current thread is for this runtime, if it is one.
     #[inline]
     fn worker_here(runtime: &Inner) -> Option<AtWork<Worker>> {
-        match context::place() {
-            Place::Multi(worker) if worker.with(|worker| worker.is_of(runtime)) => Some(worker),
+        match context::role() {
+            ThreadRole::Multi(worker) if worker.with(|worker| worker.is_of(runtime)) => Some(worker),
             _ => None,
         }
     }
 
-    /// The list for the tasks that the calling thread spawns, if it is foreign.
-    fn foreign_here(&self) -> &Foreign {
-        &self.foreign[context::thread_token() % self.foreign.len()]
+    /// The arena for the tasks that the calling thread spawns, if it is external.
+    fn remote_spawns_here(&self) -> &RemoteSpawns {
+        &self.remote_spawns[context::thread_token() % self.remote_spawns.len()]
     }
 
     /// Spawns a task from whatever thread.
-    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, birth: Birth) -> JoinHandle<F::Output>
+    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, info: SpawnInfo) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
         if let Some(worker) = Self::worker_here(runtime) {
-            return worker.with(|worker| worker.spawn(future, birth));
+            return worker.with(|worker| worker.spawn(future, info));
         }
-        let (task, handle) = self.foreign_here().spawn::<F, Multi>(runtime, future, birth);
+        let (task, handle) = self.remote_spawns_here().spawn::<F, Multi>(runtime, future, info);
         if let Some(task) = task {
             self.inject(runtime, task);
         }
@@ -337,7 +339,9 @@ impl Shared {
     }
 
     pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {
-        self.all_slots().map(|slot| &slot.counters).chain(self.foreign.iter().flat_map(|foreign| foreign.counters()))
+        self.all_slots()
+            .map(|slot| &slot.counters)
+            .chain(self.remote_spawns.iter().flat_map(|remote| remote.counters()))
     }
 
     pub(crate) fn num_spare_threads(&self) -> usize {
@@ -357,11 +361,11 @@ impl Shared {
     }
 
     pub(crate) fn worker_queue_depth(&self, worker: usize) -> Option<usize> {
-        Some(self.worker_slots().get(worker)?.lanes.len())
+        Some(self.worker_slots().get(worker)?.run_queue.len())
     }
 
     pub(crate) fn injector_depth(&self) -> usize {
-        self.injector.len() + self.response.quarantined()
+        self.injector.len() + self.quarantine.quarantined()
     }
 }
 
@@ -397,7 +401,7 @@ impl Schedule for Multi {
             // to look for a sleeper. One more reference keeps both.
             let keep = TaskRef::clone(task.task());
             let shared = Self::shared(runtime);
-            shared.foreign_here().count_wake();
+            shared.remote_spawns_here().count_wake();
             shared.inject(runtime, task);
             drop(keep);
         }
@@ -406,7 +410,7 @@ impl Schedule for Multi {
     #[inline]
     unsafe fn release(task: NonNull<Header>) {
         // SAFETY: the caller's promise.
-        unsafe { super::release(task, Shared::worker_here, Worker::home) };
+        unsafe { super::release(task, Shared::worker_here, Worker::local_arena) };
     }
 }
 

@@ -5,7 +5,7 @@
 //! would take the next such task, while timers, sockets and all other tasks wait until the last of those has begun. So
 //! when everybody is stuck the first spare is the responder:
 //!
-//! - The monitor notes the *sites* at which the stuck tasks were spawned (`monitor/sites.rs`).
+//! - The monitor notes the *sites* at which the stuck tasks were spawned (`rescue/sites.rs`).
 //! - The responder puts tasks from these sites into *quarantine*. It runs everything else: what timers and sockets
 //!   wake, what is injected, and what it finds on the queues of stuck workers. When nothing is left it sleeps in the
 //!   drivers.
@@ -15,12 +15,12 @@
 //! - When there was no standstill for a second the monitor dismisses the responder, and moves what is in quarantine to
 //!   the injector.
 //!
-//! Other spares are started beside the responder as if it were not there (`monitor/policy.rs`): a task in quarantine
-//! may be the one that a stuck task waits for.
+//! Other spares are started beside the responder as if it were not there (`rescue/policy.rs`): a task in quarantine may
+//! be the one that a stuck task waits for.
 //!
 //! # Why by the site
 //!
-//! A responder that only leaves out the LIFO queues would not do. What foreign threads spawn comes by the injector, in
+//! A responder that only leaves out the LIFO queues would not do. What remote threads spawn comes by the injector, in
 //! its order, and lies on FIFO queues from then on. A task that is spawned after three hundred that compute is behind
 //! them there, and nothing but its site tells it from them.
 //!
@@ -42,7 +42,7 @@ use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::AtomicPtr;
 
-use super::lanes::take_one;
+use super::run_queue::take_one;
 use super::{Shared, Worker};
 use crate::primitive::Injector;
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -61,10 +61,10 @@ const MAX_SCAN: usize = 1024;
 const NOBODY: usize = usize::MAX;
 
 /// Which worker is the responder, and what it does not run.
-pub(super) struct Response<T = Notified> {
+pub(super) struct Quarantine<T = Notified> {
     /// The slot of the responder.
     responder: AtomicUsize,
-    quarantine: Injector<T>,
+    tasks: Injector<T>,
     /// Known sites come first; they are only compared. (One line of the source can have several `Location`s; then it is
     /// noted several times.)
     sites: [AtomicPtr<Location<'static>>; MAX_SITES],
@@ -73,11 +73,11 @@ pub(super) struct Response<T = Notified> {
 /// A spawn site, which is only compared.
 type Site = *const Location<'static>;
 
-impl<T> Response<T> {
+impl<T> Quarantine<T> {
     pub(super) fn new() -> Self {
         Self {
             responder: AtomicUsize::new(NOBODY),
-            quarantine: Injector::new(),
+            tasks: Injector::new(),
             sites: [const { AtomicPtr::new(ptr::null_mut()) }; MAX_SITES],
         }
     }
@@ -103,28 +103,28 @@ impl<T> Response<T> {
 
     /// Whether there are tasks in quarantine that this worker may run.
     fn has_any_for(&self, slot: usize) -> bool {
-        !self.quarantine.is_empty() && !self.is_responder(slot)
+        !self.tasks.is_empty() && !self.is_responder(slot)
     }
 
     fn take(&self, slot: usize) -> Option<T> {
-        if self.has_any_for(slot) { take_one(&self.quarantine) } else { None }
+        if self.has_any_for(slot) { take_one(&self.tasks) } else { None }
     }
 
     /// For the monitor: looks at a number of the oldest tasks in quarantine.
     fn scan(&self, tasks: usize, must_stay: impl Fn(&T) -> bool, mut release: impl FnMut(T)) {
-        for task in std::iter::from_fn(|| take_one(&self.quarantine)).take(tasks) {
-            if must_stay(&task) { self.quarantine.push(task) } else { release(task) }
+        for task in std::iter::from_fn(|| take_one(&self.tasks)).take(tasks) {
+            if must_stay(&task) { self.tasks.push(task) } else { release(task) }
         }
     }
 
     /// The number of tasks in quarantine.
     pub(super) fn quarantined(&self) -> usize {
-        self.quarantine.len()
+        self.tasks.len()
     }
 
     /// Takes out everything, at shutdown.
     pub(super) fn drain(&self) -> impl Iterator<Item = T> {
-        std::iter::from_fn(|| take_one(&self.quarantine))
+        std::iter::from_fn(|| take_one(&self.tasks))
     }
 
     fn is_known(&self, site: Site) -> bool {
@@ -139,7 +139,7 @@ impl<T> Response<T> {
     }
 }
 
-impl Response {
+impl Quarantine {
     /// Whether the responder must not run this task.
     fn may_block(&self, task: &Notified) -> bool {
         let header = task.header();
@@ -150,12 +150,12 @@ impl Response {
 
 impl Worker {
     pub(super) fn is_responder(&self) -> bool {
-        self.shared().response.is_responder(self.core.index)
+        self.shared().quarantine.is_responder(self.core.index)
     }
 
     /// Whether this worker is the responder, and leaves the task to others.
     pub(super) fn leaves_to_others(&self, task: &Notified) -> bool {
-        self.is_responder() && self.shared().response.may_block(task)
+        self.is_responder() && self.shared().quarantine.may_block(task)
     }
 
     /// Leaves a task to the others.
@@ -163,38 +163,38 @@ impl Worker {
         let shared = self.shared();
         // It looks for something else: nobody must rely on it to find this.
         self.stop_searching();
-        shared.response.quarantine.push(task);
-        shared.notify(self.runtime(), || shared.response.quarantine.is_empty());
+        shared.quarantine.tasks.push(task);
+        shared.notify(self.runtime(), || shared.quarantine.tasks.is_empty());
     }
 
     /// Takes a task that the responder has left to the others.
     #[inline]
     pub(super) fn take_quarantined(&self) -> Option<Notified> {
-        self.shared().response.take(self.core.index)
+        self.shared().quarantine.take(self.core.index)
     }
 
     /// Whether there are such tasks.
     pub(super) fn has_quarantined(&self) -> bool {
-        self.shared().response.has_any_for(self.core.index)
+        self.shared().quarantine.has_any_for(self.core.index)
     }
 }
 
 impl Shared {
     /// For the monitor, at each sample: sees to it that no task stays in quarantine.
     pub(super) fn scan_quarantine(&self, runtime: &Inner) {
-        let response = &self.response;
-        let quarantined = response.quarantined();
+        let quarantine = &self.quarantine;
+        let quarantined = quarantine.quarantined();
         if quarantined == 0 {
             return;
         }
-        let has_responder = response.responder().is_some();
+        let has_responder = quarantine.responder().is_some();
         let tasks = if has_responder { quarantined.div_ceil(SCAN_SAMPLES).min(MAX_SCAN) } else { quarantined };
-        let must_stay = |task: &Notified| has_responder && response.may_block(task);
-        response.scan(tasks, must_stay, |task| self.inject(runtime, task));
+        let must_stay = |task: &Notified| has_responder && quarantine.may_block(task);
+        quarantine.scan(tasks, must_stay, |task| self.inject(runtime, task));
         // Unlike the responder, the monitor may be overtaken by the end, which empties the queues.
         fence(SeqCst);
         self.queues.after_push(|| self.empty_queues());
-        if response.quarantined() > 0 && self.has_sleepers() {
+        if quarantine.quarantined() > 0 && self.has_sleepers() {
             self.wake_somebody(runtime);
         }
     }
@@ -206,39 +206,39 @@ mod tests {
 
     #[test]
     fn sites_are_known_while_they_are_set() {
-        let response = Response::<u32>::new();
+        let quarantine = Quarantine::<u32>::new();
         let many = vec![*Location::caller(); MAX_SITES];
         let sites = |count: usize| many[..count].iter().map(ptr::from_ref);
-        assert!(!response.is_known(&many[0]));
-        response.set_sites(sites(MAX_SITES));
-        assert!(many.iter().all(|site| response.is_known(site)));
-        response.set_sites(sites(2));
-        assert!(response.is_known(&many[1]) && !response.is_known(&many[2]));
-        response.set_sites(sites(0));
-        assert!(!response.is_known(&many[0]));
+        assert!(!quarantine.is_known(&many[0]));
+        quarantine.set_sites(sites(MAX_SITES));
+        assert!(many.iter().all(|site| quarantine.is_known(site)));
+        quarantine.set_sites(sites(2));
+        assert!(quarantine.is_known(&many[1]) && !quarantine.is_known(&many[2]));
+        quarantine.set_sites(sites(0));
+        assert!(!quarantine.is_known(&many[0]));
     }
 
     #[test]
     fn tasks_in_quarantine_are_for_all_but_the_responder() {
-        let response = Response::new();
-        response.appoint(7);
-        response.quarantine.push("task");
-        assert!(response.has_any_for(0) && !response.has_any_for(7));
-        assert_eq!(response.take(7), None);
-        assert_eq!(response.take(0), Some("task"));
-        response.quarantine.push("another");
-        response.dismiss();
-        assert_eq!(response.take(7), Some("another"));
+        let quarantine = Quarantine::new();
+        quarantine.appoint(7);
+        quarantine.tasks.push("task");
+        assert!(quarantine.has_any_for(0) && !quarantine.has_any_for(7));
+        assert_eq!(quarantine.take(7), None);
+        assert_eq!(quarantine.take(0), Some("task"));
+        quarantine.tasks.push("another");
+        quarantine.dismiss();
+        assert_eq!(quarantine.take(7), Some("another"));
     }
 
     #[test]
     fn a_scan_releases_what_need_not_stay_and_goes_round() {
-        let response = Response::new();
-        (1..=7).for_each(|task| response.quarantine.push(task));
+        let quarantine = Quarantine::new();
+        (1..=7).for_each(|task| quarantine.tasks.push(task));
         let mut released = Vec::new();
-        response.scan(4, |task| task % 2 == 0, |task| released.push(task));
-        response.scan(3, |task| task % 2 == 0, |task| released.push(task));
+        quarantine.scan(4, |task| task % 2 == 0, |task| released.push(task));
+        quarantine.scan(3, |task| task % 2 == 0, |task| released.push(task));
         assert_eq!(released, [1, 3, 5, 7]);
-        assert!(response.drain().eq([2, 4, 6]), "in their order");
+        assert!(quarantine.drain().eq([2, 4, 6]), "in their order");
     }
 }

@@ -8,75 +8,75 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};
 
-use super::lanes::LaneStealers;
+use super::run_queue::RunQueueStealer;
 use crate::blocked::ThreadId;
 use crate::metrics::WorkerCounters;
 use crate::runtime::Inner;
 use crate::scheduler::park::Wakeup;
-use crate::task::owner::{ListOf, Owner};
+use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::{Header, Id, Site, TaskRef};
 use crate::wake_latency::WakeLatency;
 
 /// See the module.
 pub(super) struct Slot {
-    pub(super) lanes: LaneStealers,
+    pub(super) run_queue: RunQueueStealer,
     pub(super) wakeup: Wakeup,
     pub(super) wake_latency: WakeLatency,
     pub(super) counters: WorkerCounters,
-    /// When the worker was last at its maintenance, or got up, in microseconds since the start.
-    pub(super) last_seen: AtomicU64,
-    /// How many polls it had counted when it last got up.
-    pub(super) polls_before: AtomicU64,
-    pub(super) current: Current,
-    pub(super) owner: Owner,
+    /// When the worker was last at its maintenance, or woke up, in microseconds since the start.
+    pub(super) last_maintenance_us: AtomicU64,
+    /// How many polls it had counted when it last woke up.
+    pub(super) polls_at_unpark: AtomicU64,
+    pub(super) activity: Activity,
+    pub(super) arena: TaskArena,
 }
 
 impl Slot {
-    pub(super) fn new(index: usize, lanes: LaneStealers, wakeup: Wakeup) -> Self {
+    pub(super) fn new(index: usize, run_queue: RunQueueStealer, wakeup: Wakeup) -> Self {
         Self {
-            lanes,
+            run_queue,
             wakeup,
             wake_latency: WakeLatency::default(),
             counters: WorkerCounters::default(),
-            last_seen: AtomicU64::new(0),
-            polls_before: AtomicU64::new(0),
-            current: Current::default(),
-            owner: Owner::new::<Inner>(ListOf::Slot(index)),
+            last_maintenance_us: AtomicU64::new(0),
+            polls_at_unpark: AtomicU64::new(0),
+            activity: Activity::default(),
+            arena: TaskArena::new::<Inner>(ArenaId::Slot(index)),
         }
     }
 
-    /// Whether there is work on its lanes that somebody else should come for: more than the one task that it is going
+    /// Whether there is work on its queues that somebody else should come for: more than the one task that it is going
     /// to run next; any, if it is not going to run one.
     pub(super) fn has_surplus(&self) -> bool {
-        let own = usize::from(!self.current.is_aside.load(Relaxed));
-        self.may_have_work() && self.lanes.len() > own
+        let own = usize::from(!self.activity.is_blocking_in_place.load(Relaxed));
+        self.may_have_work() && self.run_queue.len() > own
     }
 
-    /// Whether there is any work on its lanes, be it the one task that it is going to run next.
+    /// Whether there is any work on its queues, be it the one task that it is going to run next.
     pub(super) fn has_any_work(&self) -> bool {
-        self.may_have_work() && self.lanes.len() > 0
+        self.may_have_work() && self.run_queue.len() > 0
     }
 
     /// For how many microseconds it has not been seen.
-    pub(super) fn unseen(&self, now: u64) -> u64 {
-        now.saturating_sub(self.last_seen.load(Relaxed))
+    pub(super) fn since_maintenance_us(&self, now_us: u64) -> u64 {
+        now_us.saturating_sub(self.last_maintenance_us.load(Relaxed))
     }
 
-    /// For how many microseconds it has been in the first poll since it got up, if it is.
-    pub(super) fn in_first_poll(&self, now: u64) -> Option<u64> {
-        let unseen = self.unseen(now);
+    /// For how many microseconds it has been in the first poll since it woke up, if it is.
+    pub(super) fn first_poll_us(&self, now: u64) -> Option<u64> {
+        let since_maintenance_us = self.since_maintenance_us(now);
         // It is seen again after its third poll, or sooner if it is called to the drivers; then the poll seems younger.
-        let is_first = self.counters.polls.get() == self.polls_before.load(Relaxed).wrapping_add(1);
-        (is_first && self.current.doing().is_some()).then_some(unseen)
+        let is_first = self.counters.polls.get() == self.polls_at_unpark.load(Relaxed).wrapping_add(1);
+        (is_first && self.activity.user_code().is_some()).then_some(since_maintenance_us)
     }
 
-    /// Whether it is worth looking at its lanes, which costs a fence for each.
+    /// Whether it is worth looking at its queues, which costs a fence for each.
     ///
-    /// A worker that rests has nothing there. It notes that it is up before it queues anything that the drivers have
+    /// A worker that rests has nothing there. It notes that it is awake before it queues anything that the drivers have
     /// brought, even while it still has the drivers: so whoever would see that by the fences of `idle/` sees this too.
     #[inline]
     pub(super) fn may_have_work(&self) -> bool {
-        !self.current.is_resting()
+        !self.activity.is_parked()
     }
 }
 
@@ -85,13 +85,13 @@ impl Slot {
 /// Everything is relaxed, and single values may be of different moments. The monitor uses them only of a worker that
 /// has not moved for milliseconds, and where a wrong name would do harm looks whether it still has not.
 #[derive(Default)]
-pub(super) struct Current {
+pub(super) struct Activity {
     /// The thread that has the core.
     thread: AtomicU32,
     /// Asleep, or without a thread: not to be watched.
-    is_resting: AtomicBool,
+    is_parked: AtomicBool,
     /// In `block_in_place`: it has told everybody itself.
-    is_aside: AtomicBool,
+    is_blocking_in_place: AtomicBool,
     /// The task of the last poll; or one of the two below.
     task: AtomicU64,
     site: AtomicPtr<()>,
@@ -101,14 +101,14 @@ pub(super) struct Current {
 /// No task: the worker is about its own business.
 const NOTHING: u64 = 0;
 /// No task: it calls hooks, or wakers of other people's.
-const FOREIGN: u64 = u64::MAX;
+const HOOK_OR_WAKER: u64 = u64::MAX;
 
 /// What the monitor reads.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Doing {
+pub(super) enum UserCode {
     Poll(Polled),
     /// A hook, or a waker that is no task's.
-    Foreign,
+    External,
 }
 
 /// The task that is being polled.
@@ -119,7 +119,7 @@ pub(super) struct Polled {
     pub(super) name: Option<&'static str>,
 }
 
-impl Current {
+impl Activity {
     /// A poll of this task begins.
     #[inline]
     pub(super) fn polls(&self, task: &TaskRef) {
@@ -137,24 +137,24 @@ impl Current {
     }
 
     /// It calls hooks, or wakers of other people's.
-    pub(super) fn calls_foreign(&self) {
-        self.task.store(FOREIGN, Relaxed);
+    pub(super) fn calls_user_code(&self) {
+        self.task.store(HOOK_OR_WAKER, Relaxed);
     }
 
-    pub(super) fn rest(&self, is_resting: bool) {
-        self.is_resting.store(is_resting, Relaxed);
+    pub(super) fn set_parked(&self, is_parked: bool) {
+        self.is_parked.store(is_parked, Relaxed);
     }
 
-    pub(super) fn is_resting(&self) -> bool {
-        self.is_resting.load(Relaxed)
+    pub(super) fn is_parked(&self) -> bool {
+        self.is_parked.load(Relaxed)
     }
 
-    pub(super) fn step_aside(&self, is_aside: bool) {
-        self.is_aside.store(is_aside, Relaxed);
+    pub(super) fn begin_block_in_place(&self, is_blocking_in_place: bool) {
+        self.is_blocking_in_place.store(is_blocking_in_place, Relaxed);
     }
 
-    pub(super) fn is_aside(&self) -> bool {
-        self.is_aside.load(Relaxed)
+    pub(super) fn is_blocking_in_place(&self) -> bool {
+        self.is_blocking_in_place.load(Relaxed)
     }
 
     pub(super) fn set_thread(&self, thread: Option<ThreadId>) {
@@ -166,16 +166,16 @@ impl Current {
     }
 
     /// What of the user's the worker does, if anything.
-    pub(super) fn doing(&self) -> Option<Doing> {
+    pub(super) fn user_code(&self) -> Option<UserCode> {
         let task = match self.task.load(Relaxed) {
             NOTHING => return None,
-            FOREIGN => return Some(Doing::Foreign),
+            HOOK_OR_WAKER => return Some(UserCode::External),
             task => Id(task),
         };
         // SAFETY: nothing else is ever stored there.
         let site = unsafe { Site::from_ptr(self.site.load(Relaxed)) }?;
         let name = if site.is_named() { self.name.load() } else { None };
-        Some(Doing::Poll(Polled { task, spawned_at: site.location(), name }))
+        Some(UserCode::Poll(Polled { task, spawned_at: site.location(), name }))
     }
 }
 

@@ -1,21 +1,21 @@
 //! Spare workers: threads that work in the place of workers which are blocked.
 //!
 //! A worker that is stuck in a poll keeps its core: nobody can take that from a thread that may go on at any moment. So
-//! a spare worker brings a core of its own, with its own lanes, and is a worker like any other: it steals, it waits in
+//! a spare worker brings a core of its own, with its own queues, and is a worker like any other: it steals, it waits in
 //! the drivers, it is woken, it can get stuck and have a spare of its own. When the stuck one returns there is one too
 //! many, and a spare retires: one that has run out of work, or the next to come to its maintenance, which leaves its
 //! tasks in the injector.
 //!
-//! Who starts one: the monitor (`monitor/`), and a worker that steps aside to block (`block_in_place`). How many there
-//! are to be is in `balance.rs`.
+//! Who starts one: the monitor (`rescue/`), and a worker that blocks in place (`block_in_place`). How many there are to
+//! be is in `spare_count.rs`.
 //!
 //! # Slots and threads
 //!
 //! The slot of a spare worker (what others see of it) is made when it is needed for the first time, and stays until the
-//! runtime ends: others may look at it at any time, and tasks are on its list. Its core is vacant while it is not
-//! needed. The threads come and go: one whose spare has retired waits for `keep_alive` for another core,
-//! then ends. Nothing is started under a lock. An operating system that refuses a thread is asked again when
-//! the monitor next finds that one is needed.
+//! runtime ends: others may look at it at any time, and tasks are in its arena. Its core is vacant while it is not
+//! needed. The threads come and go: one whose spare has retired waits for `keep_alive` for another core, then ends.
+//! Nothing is started under a lock. An operating system that refuses a thread is asked again when the monitor next
+//! finds that one is needed.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
@@ -25,7 +25,7 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 
-use super::balance::Balance;
+use super::spare_count::SpareCount;
 use super::{Core, Slot};
 use crate::clock::Clock;
 use crate::primitive::OnceLock;
@@ -33,9 +33,9 @@ use crate::primitive::OnceLock;
 /// See the module.
 pub(super) struct Spares {
     slots: Box<[OnceLock<Box<CachePadded<Slot>>>]>,
-    pub(super) balance: Balance,
+    pub(super) count: SpareCount,
     /// Those that were started, and whose threads have not begun yet.
-    coming: AtomicUsize,
+    starting: AtomicUsize,
     threads: Mutex<Threads>,
     /// There is a core for a waiting thread, or the runtime closes.
     work: Condvar,
@@ -60,8 +60,8 @@ impl Spares {
     pub(super) fn new(limit: usize, keep_alive: Duration) -> Self {
         Self {
             slots: (0..limit).map(|_| OnceLock::new()).collect(),
-            balance: Balance::new(),
-            coming: AtomicUsize::new(0),
+            count: SpareCount::new(),
+            starting: AtomicUsize::new(0),
             threads: Mutex::default(),
             work: Condvar::new(),
             keep_alive,
@@ -97,17 +97,17 @@ impl Spares {
     }
 
     /// One was started, or will not be.
-    pub(super) fn set_coming(&self, is_coming: bool) {
-        if is_coming {
-            self.coming.fetch_add(1, SeqCst);
+    pub(super) fn set_starting(&self, is_starting: bool) {
+        if is_starting {
+            self.starting.fetch_add(1, SeqCst);
         } else {
-            self.coming.fetch_sub(1, SeqCst);
+            self.starting.fetch_sub(1, SeqCst);
         }
     }
 
     /// How many were started and are not there yet.
-    pub(super) fn coming(&self) -> usize {
-        self.coming.load(SeqCst)
+    pub(super) fn starting(&self) -> usize {
+        self.starting.load(SeqCst)
     }
 
     /// Gives the core to a thread that waits. Else the caller has to start one, with this number.
@@ -127,7 +127,7 @@ impl Spares {
     /// A thread was started, or could not be.
     pub(super) fn thread_started(&self, thread: Option<thread::JoinHandle<()>>) {
         let mut threads = self.threads.lock();
-        // Threads that have ended meanwhile are let go of here, so that the list stays as long as there are threads.
+        // Threads that have ended meanwhile are let go of here, so that the arena stays as long as there are threads.
         threads.handles.retain(|thread| !thread.is_finished());
         match thread {
             Some(thread) => threads.handles.push(thread),

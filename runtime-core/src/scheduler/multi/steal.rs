@@ -1,24 +1,24 @@
-//! How a worker comes by tasks that are not on its own lanes: from the injector, out of quarantine, and from other
-//! workers, when it has none left or when one of them is missing.
+//! How a worker comes by tasks that are not on its own queues: from the injector, out of quarantine, and from other
+//! workers, when it has none left or when one of them is stalled.
 
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use super::lanes::{LaneStealers, Lanes};
+use super::run_queue::{RunQueue, RunQueueStealer};
 use super::{Slot, Worker};
 use crate::clock::Clock;
 use crate::task::Notified;
 
-/// A worker is missing if it has neither got up nor had its maintenance for this number of microseconds: twice the time
-/// that `pacing.rs` aims at.
-pub(super) const MISSING: u64 = 400;
+/// A worker is stalled if it has neither woken up nor had its maintenance for this number of microseconds: twice the
+/// time that `poll_interval.rs` aims at.
+pub(super) const STALLED_AFTER_US: u64 = 400;
 
-/// Whether a worker is missing that was not seen for `unseen` microseconds. A worker whose own interval was that long
-/// cannot judge others: two with long polls would take the same tasks from each other all the time, and some of these
-/// would never get to the front of a line.
-fn is_missing(unseen: u64, own_interval: u64) -> bool {
-    unseen >= MISSING && unseen >= 2 * own_interval
+/// Whether a worker is stalled that was not seen for `since_maintenance_us` microseconds. A worker whose own interval
+/// was that long cannot judge others: two with long polls would take the same tasks from each other all the time, and
+/// some of these would never get to the front of a line.
+fn is_stalled(since_maintenance_us: u64, own_interval_us: u64) -> bool {
+    since_maintenance_us >= STALLED_AFTER_US && since_maintenance_us >= 2 * own_interval_us
 }
 
 impl Worker {
@@ -26,16 +26,16 @@ impl Worker {
     pub(super) fn take_injected(&self) -> Option<Notified> {
         let shared = self.shared();
         let quarantined = self.take_quarantined();
-        let task = match (self.core.lanes.take_batch(&shared.injector, shared.processors), quarantined) {
+        let task = match (self.core.run_queue.take_batch(&shared.injector, shared.processors), quarantined) {
             (Some(task), Some(quarantined)) => {
-                self.core.lanes.push_event(quarantined);
+                self.core.run_queue.push_event(quarantined);
                 task
             }
             (task, quarantined) => task.or(quarantined)?,
         };
         // Whoever pushed them may have seen that they were taken, and woken nobody. (A searcher offers what it has when
         // it stops.)
-        if !self.searching.get() && !self.core.lanes.is_empty() {
+        if !self.searching.get() && !self.core.run_queue.is_empty() {
             shared.notify(&self.runtime, || false);
         }
         Some(task)
@@ -63,19 +63,21 @@ impl Worker {
             if ptr::eq(victim, self.slot()) || !victim.may_have_work() {
                 return None;
             }
-            self.steal(victim, Lanes::steal_due_from)
-                .or_else(|| self.steal(victim, Lanes::steal_newer_from))
-                .or_else(|| self.steal(victim, Lanes::steal_fair_from))
+            self.steal(victim, RunQueue::steal_timers_from)
+                .or_else(|| self.steal(victim, RunQueue::steal_lifo_from))
+                .or_else(|| self.steal(victim, RunQueue::steal_fifo_from))
         })
     }
 
-    /// Takes a task that lies alone on the lanes of a worker which does not come for it.
+    /// Takes a task that lies alone on the queues of a worker which does not come for it.
     fn steal_lone(&self) -> Option<Notified> {
         let shared = self.shared();
-        let mut lone = shared.victims().filter(|slot| slot.may_have_work() && slot.lanes.has_lone()).peekable();
+        let mut lone = shared.victims().filter(|slot| slot.may_have_work() && slot.run_queue.has_lone()).peekable();
         lone.peek()?;
-        let now = shared.since_start(Clock::real());
-        let task = lone.find_map(|slot| if slot.unseen(now) < MISSING { None } else { slot.lanes.steal_lone() })?;
+        let now = shared.micros_since_start(Clock::real());
+        let task = lone.find_map(|slot| {
+            if slot.since_maintenance_us(now) < STALLED_AFTER_US { None } else { slot.run_queue.steal_lone() }
+        })?;
         self.count_stolen(1);
         Some(task)
     }
@@ -84,40 +86,40 @@ impl Worker {
     pub(super) fn stop_search(&self) {
         self.searching.set(false);
         let shared = self.shared();
-        // The last one out sees to it that what pushers left to the searchers is not left lying.
-        // That includes its own lanes: what came with the task it is about to run has nobody else yet.
-        let is_any_left = || !self.core.lanes.is_empty() || shared.does_work_wait();
+        // The last one out sees to it that what pushers left to the searchers is not left lying. That includes its own
+        // queues: what came with the task it is about to run has nobody else yet.
+        let is_any_left = || !self.core.run_queue.is_empty() || shared.does_work_wait();
         if shared.idle.stop_search() && is_any_left() {
             shared.notify(&self.runtime, || false);
         }
     }
 
     /// Tells the other workers that this one is not missing. In microseconds since the start.
-    pub(super) fn note_seen(&self, now: Instant) -> u64 {
-        let now = self.shared().since_start(now);
+    pub(super) fn note_maintenance(&self, now: Instant) -> u64 {
+        let now = self.shared().micros_since_start(now);
         // Relaxed: nothing else is read by whoever sees it, and to see it late costs a steal too many.
-        self.slot().last_seen.store(now, Relaxed);
+        self.slot().last_maintenance_us.store(now, Relaxed);
         now
     }
 
-    /// Takes half of the tasks of a random peer, if that is missing: it may be in a long poll, or the operating system
+    /// Takes half of the tasks of a random peer, if that is stalled: it may be in a long poll, or the operating system
     /// lets its thread wait. A worker that is fed by the drivers is never idle, and would leave those tasks where they
     /// are until then.
-    pub(super) fn help_a_missing_peer(&self, now: u64, own_interval: u64) {
+    pub(super) fn help_stalled_peer(&self, now: u64, own_interval_us: u64) {
         let Some(peer) = self.random_peer() else { return };
-        if !is_missing(peer.unseen(now), own_interval) || !peer.has_any_work() {
+        if !is_stalled(peer.since_maintenance_us(now), own_interval_us) || !peer.has_any_work() {
             return;
         }
         self.counters().steal_attempts.add(1);
-        let before = self.slot().lanes.len();
+        let before = self.slot().run_queue.len();
         // Its lone task, too, even if others wait here: as long as there are any this worker does not search, and there
         // may be nobody else.
-        if !self.core.lanes.relieve(&peer.lanes)
-            && let Some(task) = peer.lanes.steal_lone()
+        if !self.core.run_queue.steal_half(&peer.run_queue)
+            && let Some(task) = peer.run_queue.steal_lone()
         {
-            self.core.lanes.push_event(task);
+            self.core.run_queue.push_event(task);
         }
-        self.count_stolen(self.slot().lanes.len().saturating_sub(before));
+        self.count_stolen(self.slot().run_queue.len().saturating_sub(before));
         self.offer_surplus();
     }
 
@@ -130,14 +132,18 @@ impl Worker {
         slots.into_iter().find(|&slot| !ptr::eq(slot, self.slot()))
     }
 
-    fn steal(&self, victim: &Slot, steal: impl FnOnce(&Lanes, &LaneStealers) -> Option<Notified>) -> Option<Notified> {
-        let before = self.slot().lanes.len();
-        let task = steal(&self.core.lanes, &victim.lanes)?;
-        self.count_stolen(1 + self.slot().lanes.len().saturating_sub(before));
+    fn steal(
+        &self,
+        victim: &Slot,
+        steal: impl FnOnce(&RunQueue, &RunQueueStealer) -> Option<Notified>,
+    ) -> Option<Notified> {
+        let before = self.slot().run_queue.len();
+        let task = steal(&self.core.run_queue, &victim.run_queue)?;
+        self.count_stolen(1 + self.slot().run_queue.len().saturating_sub(before));
         Some(task)
     }
 
-    /// Nobody else fills this worker's lanes: what is there now and was not before was stolen.
+    /// Nobody else fills this worker's queues: what is there now and was not before was stolen.
     fn count_stolen(&self, tasks: usize) {
         if tasks > 0 {
             self.counters().steals.add(1);
@@ -151,10 +157,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_is_missing_only_in_comparison() {
-        assert!(!is_missing(399, 200));
-        assert!(is_missing(400, 200));
-        assert!(!is_missing(1999, 1000), "all have long polls");
-        assert!(is_missing(2000, 1000));
+    fn a_worker_is_stalled_only_in_comparison() {
+        assert!(!is_stalled(399, 200));
+        assert!(is_stalled(400, 200));
+        assert!(!is_stalled(1999, 1000), "all have long polls");
+        assert!(is_stalled(2000, 1000));
     }
 }

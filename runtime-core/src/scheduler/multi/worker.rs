@@ -2,18 +2,19 @@
 //!
 //! # A tick
 //!
-//! 1. If an interval of polls is over: exchange dead tasks, help a peer that is missing, and look after the
-//!    drivers (`pacing.rs`).
-//! 2. Take a task from the own lanes (`lanes.rs` says in which order; the injector has its turn there).
+//! 1. If an interval of polls is over: exchange dead tasks, help a peer that is stalled, and look after the drivers
+//!    (`poll_interval.rs`).
+//! 2. Take a task from the own queues (`run_queue.rs` says in which order; the injector has its turn there).
 //! 3. Else a batch from the injector; else search: steal half of a queue of some other worker, going round once from a
 //!    random start, and look at the injector again.
-//! 4. Else lie down, look at everything once more, and sleep (`rest.rs`): in the drivers, if nobody else does.
+//! 4. Else go to sleep, look at everything once more, and sleep (`park_worker.rs`): in the drivers, if nobody else
+//!    does.
 //!
-//! Everything the worker holds is on its lanes, where others can get it, but for the task that it polls and, while it
-//! has the drivers, the batch of tasks that these wake (`drivers.rs`). Those are queued together, with one
-//! notification: on the fair lane if a socket woke them, on the due lane if a timer did; in the order of their
-//! events, and behind those that an earlier poll of the drivers has woken. (On the LIFO lane each batch would bury
-//! the one before it, and under load the unlucky would wait for the bound.)
+//! Everything the worker holds is on its queues, where others can get it, but for the task that it polls and, while it
+//! has the drivers, the batch of tasks that these wake (`driver_events.rs`). Those are queued together, with one
+//! notification: on the FIFO queue if a socket woke them, on the timer queue if a timer did; in the order of their
+//! events, and behind those that an earlier poll of the drivers has woken. (On the LIFO queue each batch would bury the
+//! one before it, and under load the unlucky would wait for the bound.)
 //!
 //! The worker is reached through the thread's context while user code runs inside its calls, so every field is a cell,
 //! and none is borrowed across such a call.
@@ -23,19 +24,19 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::drivers::EventBatch;
+use super::driver_events::EventBatch;
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
 use crate::rng::Stream;
 use crate::runtime::Inner;
-use crate::scheduler::pacing::Pacing;
-use crate::task::home::Home;
-use crate::task::{Again, Birth, JoinHandle, Notified, Runner};
+use crate::scheduler::poll_interval::PollInterval;
+use crate::task::arena::LocalArena;
+use crate::task::{Again, JoinHandle, Notified, Runner, SpawnInfo};
 
 /// Once in so many polls of a worker a task that is woken in its poll goes first.
-const COURTESY: u64 = 64;
+const REWAKE_LIFO_INTERVAL: u64 = 64;
 
 /// What a thread has a core for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ enum Role {
     Worker,
     /// A worker in the place of one that is blocked (`spares.rs`).
     Spare,
-    /// A caller of `block_on`, which runs no tasks (`guest.rs`).
+    /// A caller of `block_on`, which runs no tasks (`block_on.rs`).
     BlockOn,
 }
 
@@ -54,8 +55,8 @@ enum Standing {
     InUse,
     /// A spare worker is one too many, and gives its core back.
     Retiring,
-    /// The scheduler was ended while this worker was aside (`aside.rs`): its queues and its tasks are no longer its
-    /// own.
+    /// The scheduler was ended while this worker blocked in place (`block_in_place.rs`): its queues and its tasks are
+    /// no longer its own.
     Revoked,
 }
 
@@ -65,23 +66,23 @@ pub(crate) struct Worker {
     /// The scheduler and this worker's slot of it, both inside the runtime: looked up once, used all the time.
     shared: NonNull<Shared>,
     slot: NonNull<Slot>,
-    home: Home,
+    local_arena: LocalArena,
     pub(super) core: Core,
     pub(super) searching: Cell<bool>,
-    pub(super) pacing: Pacing,
+    pub(super) poll_interval: PollInterval,
     role: Role,
     standing: Cell<Standing>,
     /// The count of polls from which on a task that is woken in its poll may go first.
-    courtesy_from: Cell<u64>,
+    rewake_lifo_from: Cell<u64>,
 }
 
 impl Worker {
     pub(super) fn new(runtime: Arc<Inner>, core: Core) -> Self {
-        let pacing = Pacing::new(runtime.event_interval);
+        let poll_interval = PollInterval::new(runtime.event_interval);
         let shared = Multi::shared(&runtime);
         let slot = shared.slot(core.index);
-        // SAFETY: whoever has the core owns the list, which lies in the runtime. A worker does not change threads.
-        let home = unsafe { Home::new(NonNull::from(&slot.owner)) };
+        // SAFETY: whoever has the core owns the arena, which lies in the runtime. A worker does not change threads.
+        let local_arena = unsafe { LocalArena::new(NonNull::from(&slot.arena)) };
         let role = match core.index {
             index if index < shared.workers => Role::Worker,
             index if index < shared.slots.len() => Role::BlockOn,
@@ -92,13 +93,13 @@ impl Worker {
             runtime,
             shared,
             slot,
-            home,
+            local_arena,
             core,
             searching: Cell::new(false),
-            pacing,
+            poll_interval,
             role,
             standing: Cell::new(Standing::InUse),
-            courtesy_from: Cell::new(0),
+            rewake_lifo_from: Cell::new(0),
         }
     }
 
@@ -106,28 +107,28 @@ impl Worker {
         &self.runtime
     }
 
-    /// Whether a task waits on its lanes.
+    /// Whether a task waits on its queues.
     pub(super) fn has_queued(&self) -> bool {
-        !self.core.lanes.is_empty()
+        !self.core.run_queue.is_empty()
     }
 
     /// Its core, unless that is lost.
     pub(super) fn into_core(self) -> Option<Core> {
-        self.home.send_post();
+        self.local_arena.flush();
         (self.standing.get() != Standing::Revoked).then_some(self.core)
     }
 
-    /// The scheduler was ended while this worker was aside.
-    pub(super) fn lose_core(&self) {
+    /// The scheduler was ended while this worker blocked in place.
+    pub(super) fn revoke_core(&self) {
         self.standing.set(Standing::Revoked);
-        self.home.abandon();
+        self.local_arena.abandon();
     }
 
-    pub(super) fn has_lost_core(&self) -> bool {
+    pub(super) fn is_core_revoked(&self) -> bool {
         self.standing.get() == Standing::Revoked
     }
 
-    pub(super) fn is_guest(&self) -> bool {
+    pub(super) fn is_block_on(&self) -> bool {
         self.role == Role::BlockOn
     }
 
@@ -168,8 +169,8 @@ impl Worker {
     }
 
     #[inline]
-    pub(crate) fn home(&self) -> &Home {
-        &self.home
+    pub(crate) fn local_arena(&self) -> &LocalArena {
+        &self.local_arena
     }
 
     pub(crate) fn user_random(&self) -> &Stream {
@@ -178,13 +179,13 @@ impl Worker {
 
     /// Spawns a task onto this worker.
     #[inline]
-    pub(crate) fn spawn<F>(&self, future: F, mut birth: Birth) -> JoinHandle<F::Output>
+    pub(crate) fn spawn<F>(&self, future: F, mut info: SpawnInfo) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        birth.id = self.core.ids.next(&self.runtime);
-        let (task, handle) = self.home.list().new_task::<F, Multi>(future, birth);
+        info.id = self.core.ids.next(&self.runtime);
+        let (task, handle) = self.local_arena.guard().new_task::<F, Multi>(future, info);
         self.counters().spawns.add(1);
         emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
         self.push(task);
@@ -196,11 +197,11 @@ impl Worker {
     pub(super) fn push(&self, task: Notified) {
         self.counters().local_schedules.add(1);
         // Neither has queues of its own that anybody serves.
-        if self.is_guest() || self.has_lost_core() {
+        if self.is_block_on() || self.is_core_revoked() {
             self.shared().inject(&self.runtime, task);
             return;
         }
-        self.core.lanes.push(task);
+        self.core.run_queue.push(task);
         self.offer_surplus();
     }
 
@@ -208,14 +209,14 @@ impl Worker {
     #[inline(always)] // the compiler takes it for seldom
     fn push_yielded(&self, task: Notified) {
         self.counters().local_schedules.add(1);
-        self.core.lanes.push_yielded(task);
+        self.core.run_queue.push_yielded(task);
         self.offer_surplus();
     }
 
     #[inline]
     pub(super) fn offer_surplus(&self) {
-        if self.core.lanes.has_surplus() {
-            self.shared().notify(&self.runtime, || !self.core.lanes.has_surplus());
+        if self.core.run_queue.has_surplus() {
+            self.shared().notify(&self.runtime, || !self.core.run_queue.has_surplus());
         }
     }
 
@@ -229,23 +230,23 @@ impl Worker {
     pub(super) fn run(&self) {
         if self.is_spare() {
             // It was started because nobody looks after things: above all the drivers. What those wake, and have woken
-            // on the lanes of those that are stuck, comes before what else lies about, of which any may block again.
-            self.pacing.end_now();
+            // on the queues of those that are stuck, comes before what else lies about, of which any may block again.
+            self.poll_interval.end_now();
             let others = self.shared().victims().filter(|&slot| !ptr::eq(slot, self.slot()));
-            others.for_each(|slot| self.core.lanes.steal_events_from(&slot.lanes));
+            others.for_each(|slot| self.core.run_queue.steal_events_from(&slot.run_queue));
             self.offer_surplus();
         }
         let mut batch = EventBatch::default();
         let mut yielded = None;
         loop {
-            let told = self.shared().signal.get();
-            if told.is_closing() {
+            let flags = self.shared().control.get();
+            if flags.is_closing() {
                 break;
             }
-            if told.drivers_wait() && self.shared().signal.take_call() {
-                self.pacing.end_now();
+            if flags.is_driver_poll_requested() && self.shared().control.take_driver_poll_request() {
+                self.poll_interval.end_now();
             }
-            if self.pacing.tick() {
+            if self.poll_interval.tick() {
                 self.maintain(&mut batch);
                 if self.is_retiring() {
                     break;
@@ -253,7 +254,7 @@ impl Worker {
             }
             let next = match yielded.take() {
                 // To put it into a queue and take it out again would cost as much as its poll.
-                Some(task) if self.core.lanes.is_alone() => Some(task),
+                Some(task) if self.core.run_queue.is_alone() => Some(task),
                 Some(task) => {
                     self.push_yielded(task);
                     self.next_task()
@@ -272,7 +273,7 @@ impl Worker {
             }
         }
         match yielded {
-            Some(task) if self.has_lost_core() => self.shared().inject(&self.runtime, task),
+            Some(task) if self.is_core_revoked() => self.shared().inject(&self.runtime, task),
             Some(task) => self.put_back(task),
             None => {}
         }
@@ -283,7 +284,7 @@ impl Worker {
 
     /// Whether this is a spare worker, and one too many. If so it is on its way out.
     pub(super) fn may_retire(&self) -> bool {
-        let retires = self.is_spare() && !self.is_responder() && self.shared().spares.balance.retire();
+        let retires = self.is_spare() && !self.is_responder() && self.shared().spares.count.retire();
         if retires {
             debug_assert!(!self.is_retiring(), "it retires once");
             self.standing.set(Standing::Retiring);
@@ -298,26 +299,26 @@ impl Worker {
         }
         let shared = self.shared();
         let mut left = false;
-        for task in self.core.lanes.drain() {
+        for task in self.core.run_queue.drain() {
             shared.injector.push(task);
             left = true;
         }
         if left {
             shared.notify(&self.runtime, || shared.injector.is_empty());
         }
-        shared.see_to_drivers(&self.runtime);
-        self.exchange_dead();
-        self.home.trim();
+        shared.ensure_driver_attended(&self.runtime);
+        self.exchange_frees();
+        self.local_arena.trim();
     }
 
     fn next_task(&self) -> Option<Notified> {
-        let lanes = &self.core.lanes;
-        if lanes.is_injectors_turn()
+        let run_queue = &self.core.run_queue;
+        if run_queue.is_injectors_turn()
             && let Some(task) = self.take_injected()
         {
             return Some(task);
         }
-        lanes.next().or_else(|| self.take_injected()).or_else(|| self.search())
+        run_queue.next().or_else(|| self.take_injected()).or_else(|| self.search())
     }
 
     /// Runs a task. Gives it back if it has yielded.
@@ -327,15 +328,15 @@ impl Worker {
         }
         let counters = self.counters();
         counters.polls.add(1);
-        self.slot().current.polls(task.task());
+        self.slot().activity.polls(task.task());
         let runner = Runner {
             observer: self.runtime.observer.as_ref(),
             completions: Some(&counters.completions),
-            home: Some(&self.home),
+            local_arena: Some(&self.local_arena),
             current: None,
         };
         let again = task.run_current(runner, self.runtime.budget);
-        self.slot().current.polls_nothing();
+        self.slot().activity.polls_nothing();
         match again {
             Again::No => None,
             Again::Yielded(task) => Some(task),
@@ -352,12 +353,12 @@ impl Worker {
     #[cold]
     fn push_woken(&self, task: Notified) {
         let polls = self.counters().polls.get();
-        if self.has_lost_core() {
+        if self.is_core_revoked() {
             self.shared().inject(&self.runtime, task);
-        } else if polls < self.courtesy_from.get() {
+        } else if polls < self.rewake_lifo_from.get() {
             self.put_back(task);
         } else {
-            self.courtesy_from.set(polls + COURTESY);
+            self.rewake_lifo_from.set(polls + REWAKE_LIFO_INTERVAL);
             self.push(task);
         }
     }
@@ -365,23 +366,23 @@ impl Worker {
     /// At the end of an interval of polls.
     #[cold]
     fn maintain(&self, batch: &mut EventBatch) {
-        self.exchange_dead();
+        self.exchange_frees();
         if self.may_retire() {
             return;
         }
         let now = Clock::real();
-        let is_drivers_turn = self.pacing.end_interval(now);
-        self.core.lanes.pace_injector(&self.pacing);
-        let before = self.slot().last_seen.load(Relaxed);
-        let now = self.note_seen(now);
-        self.help_a_missing_peer(now, now.saturating_sub(before));
+        let is_drivers_turn = self.poll_interval.end_interval(now);
+        self.core.run_queue.adapt_injector_interval(&self.poll_interval);
+        let before = self.slot().last_maintenance_us.load(Relaxed);
+        let now = self.note_maintenance(now);
+        self.help_stalled_peer(now, now.saturating_sub(before));
         if is_drivers_turn {
             self.poll_drivers(batch);
         }
     }
 
-    /// Frees the tasks of this worker's list that other threads have returned, and returns theirs.
-    pub(super) fn exchange_dead(&self) {
-        self.home.send_and_receive();
+    /// Frees the tasks of this worker's arena that other threads have returned, and returns theirs.
+    pub(super) fn exchange_frees(&self) {
+        self.local_arena.flush_and_drain();
     }
 }

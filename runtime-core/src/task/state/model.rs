@@ -55,7 +55,7 @@ pub enum Op {
     DropJoinRef,
     /// The workers have gone: from now on nobody polls.
     CloseRuntime,
-    /// Shutdown finds the task on its list.
+    /// Shutdown finds the task in its arena.
     Claim,
     /// Shutdown empties the queues.
     DropQueueEntry,
@@ -231,10 +231,10 @@ impl Task {
                 Op::DropJoin => self.join == Join::Held,
                 Op::LoseInterest => self.join == Join::Dropping,
                 Op::DropJoinRef => self.join == Join::Indifferent,
-                // Perhaps in the middle of a poll by somebody who has stepped aside.
+                // Perhaps in the middle of a poll by somebody who blocks in place.
                 Op::CloseRuntime => !self.runtime_closed,
                 Op::Claim => self.runtime_closed && !self.claimed,
-                // Queues are emptied when every task on every list is complete.
+                // Queues are emptied when every task in every arena is complete.
                 Op::DropQueueEntry => self.queued && self.claimed && self.run == Run::Nobody,
             };
         if possible {
@@ -379,7 +379,7 @@ impl Task {
         }
     }
 
-    /// Gives the references of whoever ran the task back, with that of the owner list. Returns how many these are.
+    /// Gives the references of whoever ran the task back, with that of the arena. Returns how many these are.
     fn end_of_run(&mut self) -> u32 {
         self.run = Run::Nobody;
         self.owner_has_ref = false;

@@ -64,7 +64,7 @@ fn a_wake_by_value_hands_its_reference_over() {
 #[test]
 fn a_count_that_is_full_ends_the_process_instead_of_wrapping_round() {
     const IN_CHILD: &str = "RT_TEST_FULL_COUNT";
-    const FULL: u32 = (MOST & !(REF - 1)) + REF + RUNNING;
+    const FULL: u32 = (MAX_REFS & !(REF - 1)) + REF + RUNNING;
     if std::env::var_os(IN_CHILD).is_some() {
         return State(AtomicU32::new(FULL)).ref_inc();
     }

@@ -114,7 +114,7 @@ fn work_beside(model: &Arc<Model>, other: impl FnOnce(&Model) + Send + 'static) 
 }
 
 #[test]
-fn loom_a_push_beside_a_worker_that_lies_down_is_not_overlooked() {
+fn loom_a_push_beside_a_worker_that_parks_is_not_overlooked() {
     bounded(3, || {
         let model = Model::new(1, 2);
         let pushers: Vec<_> = (0..2)
@@ -140,7 +140,7 @@ fn loom_two_tasks_get_two_workers() {
 }
 
 /// A worker that sleeps in the drivers queues a part of what they bring while it has them. Others do not look at the
-/// lanes of one that rests (`Slot::may_have_work`), so it says that it is up before.
+/// queues of one that rests (`Slot::may_have_work`), so it says that it is awake before.
 #[test]
 fn loom_what_the_drivers_bring_in_parts_is_seen_by_whoever_is_woken_for_it() {
     bounded(3, || {

@@ -12,14 +12,14 @@
 //! | searching | running   | the worker, when it found work, or before it does what may take long (`stop_search`); the last one out looks whether there is more, and wakes one |
 //! | running or searching | sleeping | the worker (`start_sleep`); then it looks at *everything* once more |
 //! | sleeping  | searching | whoever has work to offer (`wake_one`): takes it off the list and counts it as searching, then unparks it |
-//! | sleeping  | running   | the worker itself, when the driver or somebody else got it up (`end_sleep`) |
+//! | sleeping  | running   | the worker itself, when the driver or somebody else woke it (`end_sleep`) |
 //!
 //! # Why no work is overlooked
 //!
 //! Whoever makes work visible does: write the queue; fence (SeqCst); read the word, and wake a sleeper if somebody
-//! sleeps and nobody searches. Whoever goes to sleep does: change the word (SeqCst); fence (SeqCst); read all
-//! queues, and stay up if there is work. The two fences are in one total order. If the pusher's comes first, the
-//! sleeper sees the work. If the sleeper's comes first, the pusher sees the sleeper.
+//! sleeps and nobody searches. Whoever goes to sleep does: change the word (SeqCst); fence (SeqCst); read all queues,
+//! and stay awake if there is work. The two fences are in one total order. If the pusher's comes first, the sleeper
+//! sees the work. If the sleeper's comes first, the pusher sees the sleeper.
 //!
 //! A pusher that wakes nobody because somebody searches relies on that searcher. It either finds this work; or stops
 //! for another reason (mostly other work), and then, as the last searcher, looks at all queues; or finds nothing, goes
@@ -33,11 +33,11 @@
 //! # Which work counts
 //!
 //! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on
-//! its lanes beyond the one task that it is going to run itself when the current poll returns. A worker that searches
-//! anyway takes that one task, too, if it lies in a deque; one that was pushed onto the empty LIFO lane
-//! (`lifo_slot.rs`) only if its worker has not been seen for a while (`MISSING`). For a searcher that is about to begin
-//! a poll it counts as surplus. Should the poll not return, the monitor sends somebody for it (`monitor/`). Work in the
-//! injector is always surplus.
+//! its queues beyond the one task that it is going to run itself when the current poll returns. A worker that searches
+//! anyway takes that one task, too, if it lies in a deque; one that was pushed onto the empty LIFO queue
+//! (`lifo_slot.rs`) only if its worker has not been seen for a while (`STALLED_AFTER_US`). For a searcher that is about
+//! to begin a poll it counts as surplus. Should the poll not return, the monitor sends somebody for it (`rescue/`).
+//! Work in the injector is always surplus.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -80,7 +80,7 @@ pub(crate) struct Idle {
 
 impl Idle {
     /// So many looks, a hundred nanoseconds or two.
-    const GLANCES: u32 = if cfg!(loom) { 1 } else { 16 };
+    const LOOKS_BEFORE_WAKE: u32 = if cfg!(loom) { 1 } else { 16 };
 
     pub(crate) fn new(workers: usize) -> Self {
         // Each count has sixteen bits.
@@ -104,12 +104,12 @@ impl Idle {
         if self.is_help_needed() { self.wake_unless_taken(is_taken) } else { None }
     }
 
-    /// Waking a thread takes microseconds of the caller's time and of the other's. A worker that is up may be just
+    /// Waking a thread takes microseconds of the caller's time and of the other's. A worker that is awake may be just
     /// about to come by, as in a conversation between a task and a future in `block_on`: gives it a moment.
     #[cold]
     fn wake_unless_taken(&self, is_taken: impl Fn() -> bool) -> Option<usize> {
         if !self.all_asleep() {
-            for _ in 0..Self::GLANCES {
+            for _ in 0..Self::LOOKS_BEFORE_WAKE {
                 if is_taken() || !self.is_help_needed() {
                     return None;
                 }
@@ -187,7 +187,7 @@ impl Idle {
         last
     }
 
-    /// A worker without work lies down. It must then look at everything once more before it closes its eyes.
+    /// A worker without work goes to sleep. It must then look at everything once more before it sleeps.
     pub(crate) fn start_sleep(&self, worker: usize, searching: bool) {
         let mut sleepers = self.sleepers.lock();
         sleepers.push(worker);
@@ -198,7 +198,7 @@ impl Idle {
         fence(SeqCst);
     }
 
-    /// A worker gets up. True if somebody woke it for work: then it counts as searching already.
+    /// A worker wakes up. True if somebody woke it for work: then it counts as searching already.
     #[must_use]
     pub(crate) fn end_sleep(&self, worker: usize) -> bool {
         let mut sleepers = self.sleepers.lock();
@@ -243,7 +243,7 @@ mod tests {
         let idle = Idle::new(3);
         idle.start_sleep(0, false);
         idle.start_sleep(1, false);
-        assert_eq!(idle.wake_one(|| false), Some(1), "the last to lie down gets up first");
+        assert_eq!(idle.wake_one(|| false), Some(1), "the last to go to sleep wakes up first");
         assert_eq!(idle.wake_one(|| false), None, "somebody searches");
         assert!(idle.end_sleep(1), "counted as searching by the one who woke it");
         assert!(idle.stop_search());

@@ -1,0 +1,177 @@
+//! The blocking pool: threads for work that would hold a worker up.
+//!
+//! Called by `spawn_blocking`, by name-resolution code, and by runtime shutdown. Threads are started on
+//! demand, up to a limit; beyond it work queues. A thread without work waits for `keep_alive`, then ends.
+//!
+//! `threads.rs` decides which thread does what, under one lock; here is what a job is, and how a thread is started.
+//!
+//! # A paused clock
+//!
+//! While a job exists real time passes for somebody, so a paused clock must not advance by itself: from before the job
+//! is queued until after whoever waits for it was told.
+
+mod job;
+mod threads;
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+use std::io::{self, Write as _};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use self::threads::{Limits, PoolThreads};
+use crate::clock::Clock;
+use crate::context::{self, RuntimeGuard};
+use crate::runtime::{Config, Inner, join_threads};
+use crate::scheduler::ThreadRole;
+use crate::spin;
+use crate::task::{JoinHandle, Notified, Runner, SpawnInfo, request_cancel};
+
+/// A thread that has spun for longer than this has lost its processor.
+const SPINNER_LATE_AFTER: Duration = spin::MAX_SPIN.saturating_mul(2);
+
+/// A runtime's blocking pool.
+pub(crate) struct Pool {
+    threads: PoolThreads<Notified>,
+    /// Handles of threads that have ended or are about to, and of those that run.
+    handles: Mutex<Vec<thread::JoinHandle<()>>>,
+    /// There is one processor: nobody submits a job while a thread spins for one.
+    single_cpu: bool,
+}
+
+impl Pool {
+    pub(crate) fn new(config: &Config) -> Self {
+        let threads = PoolThreads::new(Limits {
+            threads: config.max_blocking_threads.max(1),
+            keep_alive: config.thread_keep_alive,
+            late_after: SPINNER_LATE_AFTER,
+        });
+        Self { threads, handles: Mutex::default(), single_cpu: config.num_processors() == 1 }
+    }
+
+    /// Runs a closure on the pool.
+    pub(crate) fn spawn<F, R>(&self, runtime: &Arc<Inner>, f: F, mut info: SpawnInfo) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        info.id = crate::task::Id(runtime.reserve_ids(1));
+        info.arena = None;
+        let (job, handle) = self::job::new(f, info);
+        self.submit(runtime, job);
+        handle
+    }
+
+    fn submit(&self, runtime: &Arc<Inner>, job: Notified) {
+        runtime.clock.inhibit_auto_advance();
+        match self.threads.submit(job) {
+            Ok(None) => {}
+            Ok(Some(number)) => self.add_thread(runtime, number),
+            Err(job) => cancel(runtime, job),
+        }
+    }
+
+    fn add_thread(&self, runtime: &Arc<Inner>, number: u64) {
+        match self.start_thread(runtime, number) {
+            Ok(thread) => {
+                // Threads that ended in the meantime are let go of here, so that the list stays as long as the pool.
+                let mut handles = self.handles.lock();
+                handles.retain(|thread| !thread.is_finished());
+                handles.push(thread);
+                drop(handles);
+                self.threads.thread_started();
+                // It may have been refused one, and have to tell that the pool was, too.
+                runtime.reporter.see_to_thread();
+            }
+            Err(error) => self.thread_failed(runtime, error),
+        }
+    }
+
+    fn start_thread(&self, runtime: &Arc<Inner>, number: u64) -> io::Result<thread::JoinHandle<()>> {
+        let for_thread = Arc::clone(runtime);
+        runtime.threads.blocking_builder(number).spawn(move || {
+            let _runtime = RuntimeGuard::enter(Arc::clone(&for_thread));
+            let _place = context::take_role(ThreadRole::BlockingPool(NonNull::from(&*for_thread)));
+            let pool = &for_thread.blocking;
+            pool.threads.work(
+                || for_thread.hooks.on_thread_start(),
+                |number| pool.add_thread(&for_thread, number),
+                |job| run(&for_thread, job),
+                |job| cancel(&for_thread, job),
+                |last_wait, wake, is_there| pool.spin(last_wait, wake, is_there),
+            );
+            for_thread.hooks.on_thread_stop();
+        })
+    }
+
+    fn spin(&self, last_wait: Option<Duration>, wake: Duration, is_there: &dyn Fn() -> bool) {
+        if !self.single_cpu {
+            spin::spin(last_wait, wake, Clock::real, is_there);
+        }
+    }
+
+    /// A thread could not be started. With others at work the job waits for one of them; with none it would wait for
+    /// ever, so every queued job is cancelled, and their callers told.
+    #[cold]
+    fn thread_failed(&self, runtime: &Inner, error: io::Error) {
+        let stranded = self.threads.thread_failed();
+        let count = stranded.len();
+        stranded.into_iter().for_each(|job| cancel(runtime, job));
+        if count > 0 {
+            runtime.reporter.report(move || {
+                // Not `eprintln!`, which panics if nobody can be told.
+                let _ = writeln!(
+                    io::stderr(),
+                    "rt: {count} blocking task(s) cancelled: no thread could be started: {error}"
+                );
+            });
+        }
+    }
+
+    /// Takes no more jobs, and cancels those that wait, if only for the hook of the thread that is to do them. Jobs
+    /// that run go on.
+    pub(crate) fn close(&self, runtime: &Inner) {
+        self.threads.close().into_iter().for_each(|job| cancel(runtime, job));
+    }
+
+    /// Waits until all threads have ended, but for the calling one. False if that takes longer than the limit.
+    pub(crate) fn wait_closed(&self, runtime: &Inner, limit: Option<Duration>) -> bool {
+        let own =
+            usize::from(matches!(context::role(), ThreadRole::BlockingPool(of) if std::ptr::eq(of.as_ptr(), runtime)));
+        let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
+        if !self.threads.wait_for_the_end(own, deadline) {
+            return false;
+        }
+        let handles = std::mem::take(&mut *self.handles.lock());
+        join_threads(handles, limit);
+        true
+    }
+
+    /// Threads, idle threads, and queued jobs.
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        self.threads.counts()
+    }
+}
+
+/// Runs a job, and tells whoever waits for it.
+fn run(runtime: &Inner, job: Notified) {
+    let again = job.run(&Runner::NOBODY);
+    debug_assert!(again.is_none(), "a blocking task completes in its one poll");
+    let clock = &runtime.clock;
+    clock.allow_auto_advance();
+    if clock.is_paused() {
+        // A driver that waits without limit because it could not advance must look again.
+        runtime.drivers.unpark.unpark();
+    }
+}
+
+/// Completes a job as cancelled.
+fn cancel(runtime: &Inner, job: Notified) {
+    request_cancel(&job);
+    run(runtime, job);
+}

@@ -1,0 +1,151 @@
+//! What a worker does with the drivers: polls them in passing, queues the tasks that they wake, and calls all other
+//! wakers when it has given the drivers back. (Sleeping in them is in `park_worker.rs`.)
+//!
+//! The worker's loop owns an [`EventBatch`] and lends it to each visit to the drivers. There a [`Collector`] takes
+//! every waker that the drivers hand over. A task of this runtime is woken at once, that is, its state is changed;
+//! the worker queues it with the rest of the batch, with one notification, when it has given the drivers back.
+//!
+//! # What runs while a thread has the drivers
+//!
+//! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Two things wait until
+//! the drivers have been given back: the observer's word of each task that was woken, and the wakers that are not of
+//! this runtime's tasks. (Those of another runtime's tasks are among these: its observer would hear of the wake at
+//! once.)
+
+use std::task::Waker;
+
+use super::Worker;
+use crate::driver::WakeSink;
+use crate::events::{Observer, TaskEventKind, emit};
+use crate::scheduler::runtime_of;
+use crate::task::{self, Notified};
+
+/// What the drivers wake is queued in parts of this many tasks.
+const MAX_EVENT_BATCH: usize = 128;
+
+/// Tasks that the drivers have woken and that are not queued yet, in the order of their events. Empty between two
+/// visits to the drivers, and kept for its memory.
+#[derive(Debug, Default)]
+pub(super) struct EventBatch {
+    events: Vec<Notified>,
+    timers: Vec<Notified>,
+}
+
+impl EventBatch {
+    fn len(&self) -> usize {
+        self.events.len() + self.timers.len()
+    }
+}
+
+/// Takes what the drivers wake, while the worker has them.
+pub(super) struct Collector<'a> {
+    pub(super) worker: &'a Worker,
+    pub(super) batch: &'a mut EventBatch,
+}
+
+impl WakeSink for Collector<'_> {
+    fn event(&mut self, waker: Waker) {
+        if let Some(task) = self.worker.take_woken(waker) {
+            self.batch.events.push(task);
+            self.queue_part();
+        }
+    }
+
+    fn timer(&mut self, waker: Waker) {
+        if let Some(task) = self.worker.take_woken(waker) {
+            self.batch.timers.push(task);
+            self.queue_part();
+        }
+    }
+}
+
+impl Collector<'_> {
+    /// A batch that grows long is queued in parts, so that others can begin with it.
+    #[inline]
+    fn queue_part(&mut self) {
+        // An observer must hear of them first, and not yet.
+        if self.batch.len() == MAX_EVENT_BATCH && self.worker.runtime.observer.is_none() {
+            // If it slept in the drivers: others do not look at the queues of workers that sleep.
+            self.worker.slot().activity.set_parked(false);
+            self.worker.queue_batch(self.batch);
+        }
+    }
+}
+
+impl Worker {
+    /// Looks after the drivers, unless another thread does, and queues what they wake.
+    pub(super) fn poll_drivers(&self, batch: &mut EventBatch) {
+        if self.shared().driver.poll(&mut Collector { worker: self, batch }) {
+            self.counters().driver_polls.add(1);
+        }
+        self.queue_batch(batch);
+        self.call_external_wakers();
+    }
+
+    /// Wakes a task of this runtime, and returns it if it is to be queued. Keeps any other waker for when the drivers
+    /// have been given back.
+    #[inline]
+    fn take_woken(&self, waker: Waker) -> Option<Notified> {
+        match task::wake_own(waker, |task| runtime_of(task).is_some_and(|runtime| self.is_of(runtime))) {
+            Ok(task) => task.inspect(|_| self.counters().local_schedules.add(1)),
+            Err(waker) => {
+                self.shared().external_wakers.push(waker);
+                None
+            }
+        }
+    }
+
+    /// Queues what the drivers have woken.
+    pub(super) fn queue_batch(&self, batch: &mut EventBatch) {
+        if batch.len() == 0 {
+            return;
+        }
+        if let Some(observer) = &self.runtime.observer {
+            return self.tell_and_queue(observer, batch);
+        }
+        batch.events.drain(..).for_each(|task| self.core.run_queue.push_event(task));
+        batch.timers.drain(..).for_each(|task| self.core.run_queue.push_timer(task));
+        self.offer_surplus();
+    }
+
+    /// The same, with an observer, who may do as it likes: should it block, it holds up what it has not been told of
+    /// yet. The drivers have been given back.
+    #[cold]
+    fn tell_and_queue(&self, observer: &Observer, batch: &mut EventBatch) {
+        // The observer may block, and this worker may have woken up just now.
+        self.shared().monitor.wake_if_asleep();
+        self.stop_searching();
+        self.slot().activity.calls_user_code();
+        let tell = |task: &Notified| emit(Some(observer), task.task(), TaskEventKind::Woken);
+        for task in batch.events.drain(..) {
+            tell(&task);
+            self.core.run_queue.push_event(task);
+            self.offer_surplus();
+        }
+        for task in batch.timers.drain(..) {
+            tell(&task);
+            self.core.run_queue.push_timer(task);
+            self.offer_surplus();
+        }
+        self.slot().activity.polls_nothing();
+    }
+
+    /// Calls the external wakers that were kept while a worker had the drivers. Nobody waits for this thread: it is
+    /// awake, the drivers are free, and what they woke is queued. Should one block, others come for the rest.
+    pub(super) fn call_external_wakers(&self) {
+        let shared = self.shared();
+        if !shared.external_wakers.is_empty() {
+            self.stop_searching();
+            self.slot().activity.calls_user_code();
+            shared.call_external_wakers(|| self.counters().foreign_wakes.add(1));
+            self.slot().activity.polls_nothing();
+        }
+    }
+
+    /// Foreign code is about to be called, which may block: nobody must rely on this worker as on one that searches.
+    pub(super) fn stop_searching(&self) {
+        if self.searching.get() {
+            self.stop_search();
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A worker that finds nothing: it spins a little, goes to sleep, sleeps, and wakes up. (`idle/` has the protocol of
+//! who sleeps and who wakes whom; `park.rs` the sleep itself.)
+//!
+//! Before it sleeps it looks at everything once more, and what the drivers woke in its sleep it queues when it counts
+//! as up.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use super::driver_events::{Collector, EventBatch};
+use super::{Slot, Worker};
+use crate::clock::Clock;
+use crate::scheduler::park::Slept;
+use crate::spin;
+
+impl Worker {
+    /// The worker has found no work: it spins a little, and goes to sleep if none comes.
+    #[cold]
+    pub(super) fn idle(&self, batch: &mut EventBatch) {
+        self.call_external_wakers();
+        if self.may_retire() {
+            return;
+        }
+        // Only a searcher spins, because the others rely on somebody who searches; and one is enough, for each takes a
+        // processor. It does not poll the drivers: while it sleeps in them it hears of everything at once, and has the
+        // events of a whole batch for one system call.
+        let began = self.shared().nanos_since_start();
+        let may_spin = self.searching.get() && self.shared().idle.is_only_searcher();
+        let looks = Cell::new(0);
+        if may_spin && self.spin(|| self.has_work_come(looks.replace(looks.get() + 1))) {
+            // That was no poll.
+            self.poll_interval.resume(Clock::real());
+            return;
+        }
+        self.park(began, batch);
+    }
+
+    /// A look while it spins: at what is everybody's, and at one of the other workers, in turn. (To look at the queues
+    /// of all each time would pull the lines into which they push, and take a fence for each queue. Before it sleeps
+    /// the worker looks at everything.)
+    fn has_work_come(&self, look: usize) -> bool {
+        let shared = self.shared();
+        let is_any_common = !shared.injector.is_empty() || !shared.external_wakers.is_empty() || self.has_quarantined();
+        let victim = || shared.victim(look % shared.num_victims());
+        is_any_common || shared.is_closing() || victim().is_some_and(Slot::has_surplus)
+    }
+
+    /// Goes to sleep, unless there is work after all. It has had none since `began`.
+    fn park(&self, began: u64, batch: &mut EventBatch) {
+        self.exchange_frees();
+        self.counters().parks.add(1);
+        self.slot().activity.polls_nothing();
+        if self.runtime.hooks.has_park() {
+            self.stop_searching();
+            self.slot().activity.calls_user_code();
+            self.runtime.hooks.on_park();
+            self.slot().activity.polls_nothing();
+        }
+        // The hook may have spawned or woken something.
+        let slept = self.core.run_queue.is_empty() && self.park_if_no_work(began, batch);
+        // Before anything that may block.
+        self.shared().monitor.wake_if_asleep();
+        self.note_maintenance(Clock::real());
+        // Relaxed, as all that the monitor reads. Should the monitor see the one without the other, it overestimates
+        // the age of the poll, by the time since its last sample at most.
+        self.slot().polls_at_unpark.store(self.counters().polls.get(), Relaxed);
+        self.call_external_wakers();
+        if self.runtime.hooks.has_unpark() {
+            self.stop_searching();
+            self.slot().activity.calls_user_code();
+            self.runtime.hooks.on_unpark();
+            self.slot().activity.polls_nothing();
+        }
+        if slept {
+            // Not the time from above: user code was no poll.
+            self.poll_interval.restart(Clock::real());
+        }
+    }
+
+    /// Sleeps, unless there is work. Whether it has.
+    fn park_if_no_work(&self, began: u64, batch: &mut EventBatch) -> bool {
+        let shared = self.shared();
+        let index = self.core.index;
+        shared.idle.start_sleep(index, self.searching.replace(false));
+        if shared.has_surplus() || self.has_quarantined() {
+            if !shared.idle.end_sleep(index) {
+                shared.idle.resume_search();
+            }
+            self.searching.set(true);
+            return false;
+        }
+        self.slot().activity.set_parked(true);
+        let mut slept = Slept::NotAtAll;
+        if !shared.is_closing() {
+            let mut woken = Collector { worker: self, batch };
+            slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, &mut woken);
+            // In the drivers this is after they have delivered what there was. (A call that came before the sleep was
+            // not timed.)
+            if slept != Slept::NotAtAll {
+                self.note_unparked(began);
+            }
+        }
+        if slept == Slept::InDriver {
+            self.counters().driver_polls.add(1);
+        }
+        self.slot().activity.set_parked(false);
+        // Awake first, and only then queue what the drivers woke: the worker to be notified of it must not be this one.
+        self.searching.set(shared.idle.end_sleep(index));
+        self.queue_batch(batch);
+        slept != Slept::NotAtAll
+    }
+
+    /// Spins until the `block_on` thread is woken, or sleeps until its future is woken or it has tasks to free.
+    pub(super) fn wait_in_block_on(&self, is_woken: impl Fn() -> bool) {
+        let began = self.shared().nanos_since_start();
+        if !self.spin(is_woken) && self.slot().wakeup.park_thread(&self.core.parker) != Slept::NotAtAll {
+            self.note_unparked(began);
+        }
+    }
+
+    fn spin(&self, look: impl Fn() -> bool) -> bool {
+        // On a single processor nobody brings anything while this thread looks.
+        if self.shared().single_cpu {
+            return look();
+        }
+        spin::spin(self.core.last_wait.get(), self.slot().wake_latency.average(), Clock::real, look)
+    }
+
+    /// The thread is awake again, and has waited since `began`.
+    fn note_unparked(&self, began: u64) {
+        let called_at = self.slot().wake_latency.note_awake(self.shared().nanos_since_start());
+        let waited = called_at.map(|called_at| Duration::from_nanos(called_at.saturating_sub(began)));
+        self.core.last_wait.set(waited);
+    }
+}

@@ -1,0 +1,357 @@
+//! What the monitor has seen of one worker, sample by sample.
+
+use std::time::Duration;
+
+use crate::blocked::{Activity, Reading, Stack, Times};
+use crate::scheduler::multi::slot::UserCode;
+
+/// On a machine so busy that a thread gets next to no processor time, a long poll cannot be told from a short one. No
+/// longer than this is anybody let wait for the proof that it is long.
+pub(super) const PRESUMED_BLOCKED_AFTER: Duration = Duration::from_secs(1);
+
+/// A thread that had the processor for one part in this many of the time was not kept from running.
+const FAIR_SHARE_DIVISOR: u32 = 4;
+
+/// The time between two samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Elapsed {
+    pub(super) real: Duration,
+    /// No more than was to be expected: if the monitor itself had to wait for a processor, so had the workers.
+    pub(super) counted: Duration,
+}
+
+/// What a sample sees of a worker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// What it has counted: polls, and whatever else it does.
+    pub(super) steps: u64,
+    /// It sleeps, has no thread, or blocks in place.
+    pub(super) is_away: bool,
+    /// If it has woken up for the poll that it is in: how long ago.
+    pub(super) woke_up: Option<Duration>,
+}
+
+/// How a worker is getting on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Not to be watched now.
+    Away,
+    /// It is in another poll than last time.
+    Moving,
+    /// In the same poll, but the operating system lets its thread wait for a processor.
+    Preempted,
+    /// In the same poll as at the last sample.
+    Slow,
+    /// In the same poll for longer than the threshold.
+    Stuck,
+}
+
+/// A worker that was blocked while something waited.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) user_code: UserCode,
+    pub(super) is_reported: bool,
+    pub(super) stack: Option<Stack>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Sampler {
+    /// The count when this poll was first seen; `None` while away.
+    steps: Option<u64>,
+    /// For how long it has been seen, not counting what the monitor itself may have missed.
+    age: Duration,
+    /// For how long it has been seen by the clock: a little less than it has lasted.
+    lasted: Duration,
+    asleep: u32,
+    running: u32,
+    /// The first reading of the thread's times in this poll and when that was, and the latest.
+    first_times: Option<(Duration, Times)>,
+    last_times: Option<(Duration, Times)>,
+    /// How long between the two it has run, or slept, and not waited for a processor. No more than is certain.
+    unpreempted: Duration,
+    /// What waited meanwhile: the most tasks at a time, and whether timers and sockets did.
+    tasks_waiting: usize,
+    drivers_waited: bool,
+    pub(super) event: Option<Event>,
+}
+
+impl Sampler {
+    /// Takes a sample. If it ends an event, that is returned with what was seen of the poll.
+    pub(super) fn add(
+        &mut self,
+        sample: Sample,
+        elapsed: Elapsed,
+        threshold: Duration,
+    ) -> (Progress, Option<(Self, Event)>) {
+        let steps = (!sample.is_away).then_some(sample.steps);
+        if steps.is_some() && steps == self.steps {
+            self.age += elapsed.counted;
+            self.lasted += elapsed.real;
+            return (if self.age >= threshold { Progress::Stuck } else { Progress::Slow }, None);
+        }
+        // That was after the last look, if the clock that it read is the monitor's.
+        let woke_up = sample.woke_up.unwrap_or_default();
+        let (age, lasted) = (woke_up.min(elapsed.counted), woke_up.min(elapsed.real));
+        let mut before = std::mem::replace(self, Self { steps, age, lasted, ..Self::default() });
+        let ended = before.event.take().map(|event| (before, event));
+        (if sample.is_away { Progress::Away } else { Progress::Moving }, ended)
+    }
+
+    /// Notes what the operating system says of the thread.
+    pub(super) fn note(&mut self, reading: Reading) {
+        if reading.is_asleep {
+            self.asleep += 1;
+        } else {
+            self.running += 1;
+        }
+        if let (Some((since, last)), Some(times)) = (self.last_times, reading.times) {
+            // While it waits for a processor the system does not count that yet.
+            self.unpreempted += if reading.is_asleep {
+                (self.age - since).saturating_sub(times.waited.saturating_sub(last.waited))
+            } else {
+                times.ran.saturating_sub(last.ran)
+            };
+        }
+        self.last_times = reading.times.map(|times| (self.age, times));
+        self.first_times = self.first_times.or(self.last_times);
+    }
+
+    /// The time between the first reading and the latest, and how much of it the thread has run, and waited for a
+    /// processor.
+    fn span(&self) -> Option<(Duration, Times)> {
+        let ((since, first), (until, last)) = (self.first_times?, self.last_times?);
+        let gained =
+            Times { ran: last.ran.saturating_sub(first.ran), waited: last.waited.saturating_sub(first.waited) };
+        Some((until - since, gained))
+    }
+
+    /// Notes what waits.
+    pub(super) fn note_waiting(&mut self, tasks: usize, drivers: bool) {
+        self.tasks_waiting = self.tasks_waiting.max(tasks);
+        self.drivers_waited |= drivers;
+    }
+
+    pub(super) fn age(&self) -> Duration {
+        self.age
+    }
+
+    pub(super) fn lasted(&self) -> Duration {
+        self.lasted
+    }
+
+    pub(super) fn tasks_waiting(&self) -> usize {
+        self.tasks_waiting
+    }
+
+    pub(super) fn drivers_waited(&self) -> bool {
+        self.drivers_waited
+    }
+
+    pub(super) fn anything_waited(&self) -> bool {
+        self.tasks_waiting > 0 || self.drivers_waited
+    }
+
+    /// Whether it is still where it was at the last sample.
+    pub(super) fn is_at(&self, steps: u64) -> bool {
+        self.steps == Some(steps)
+    }
+
+    /// Whether it has had so much time at least since the first reading. If nothing is known of its thread, by the
+    /// clock.
+    pub(super) fn has_had(&self, limit: Duration) -> bool {
+        (if self.first_times.is_some() { self.unpreempted } else { self.age }) >= limit
+    }
+
+    pub(super) fn has_reading(&self) -> bool {
+        self.asleep + self.running > 0
+    }
+
+    /// Whether more threads would find a processor to run on while this one is in its poll. If nothing is known of it,
+    /// that is assumed. (It may have had to wait for a processor before it could go to sleep.)
+    pub(super) fn is_asleep(&self) -> bool {
+        self.asleep >= self.running
+    }
+
+    /// Whether it is the poll that takes so long, and not the operating system that lets the thread wait for a
+    /// processor: of a thread that is not asleep, whether it has run for a [fair part](FAIR_SHARE_DIVISOR) of the time
+    /// since the first reading, or for the threshold. After [`PRESUMED_BLOCKED_AFTER`] the answer is yes.
+    pub(super) fn is_long_poll(&self, threshold: Duration) -> bool {
+        match self.span() {
+            Some((span, gained)) if !self.is_asleep() && self.age < PRESUMED_BLOCKED_AFTER => {
+                !span.is_zero() && (gained.ran * FAIR_SHARE_DIVISOR >= span || gained.ran >= threshold)
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether that is certain enough to be reported. One look at a thread that happened to be asleep is enough to
+    /// help, but it may have waited for a processor until then: for a fair part of the time it must not have.
+    pub(super) fn is_proven(&self, threshold: Duration) -> bool {
+        match self.span() {
+            Some((span, gained)) if self.age < PRESUMED_BLOCKED_AFTER => {
+                let not_waited = span.saturating_sub(gained.waited);
+                !span.is_zero() && not_waited * FAIR_SHARE_DIVISOR >= span && self.is_long_poll(threshold)
+            }
+            _ => true,
+        }
+    }
+
+    pub(super) fn activity(&self) -> Activity {
+        match (self.has_reading(), self.is_asleep()) {
+            (false, _) => Activity::Unknown,
+            (true, true) => Activity::Sleeping,
+            (true, false) => Activity::Burning,
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const THRESHOLD: Duration = Duration::from_millis(10);
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn progress(sampler: &mut Sampler, steps: u64, elapsed: u64) -> Progress {
+        sampler.add(Sample { steps, is_away: false, woke_up: None }, at_once(elapsed), THRESHOLD).0
+    }
+
+    fn at_once(elapsed: u64) -> Elapsed {
+        Elapsed { real: ms(elapsed), counted: ms(elapsed) }
+    }
+
+    fn running(ran: u64) -> Reading {
+        Reading { is_asleep: false, times: Some(Times { ran: ms(ran), waited: ms(0) }) }
+    }
+
+    fn asleep(waited: u64) -> Reading {
+        Reading { is_asleep: true, times: Some(Times { ran: ms(1), waited: ms(waited) }) }
+    }
+
+    #[test]
+    fn a_poll_is_stuck_when_it_was_seen_for_the_threshold() {
+        let mut sampler = Sampler::default();
+        assert_eq!(progress(&mut sampler, 5, 9), Progress::Moving, "it may have begun just now");
+        assert_eq!(progress(&mut sampler, 5, 9), Progress::Slow);
+        assert_eq!(progress(&mut sampler, 5, 1), Progress::Stuck);
+        assert_eq!(progress(&mut sampler, 6, 1), Progress::Moving);
+        assert_eq!(progress(&mut sampler, 6, 9), Progress::Slow);
+    }
+
+    #[test]
+    fn time_that_the_monitor_missed_is_told_but_not_held_against_anybody() {
+        let mut sampler = Sampler::default();
+        progress(&mut sampler, 5, 1);
+        let late = Elapsed { real: ms(300), counted: ms(2) };
+        assert_eq!(sampler.add(Sample { steps: 5, is_away: false, woke_up: None }, late, THRESHOLD).0, Progress::Slow);
+        assert_eq!(sampler.lasted(), ms(300));
+    }
+
+    #[test]
+    fn a_poll_that_somebody_got_up_for_is_as_old_as_that() {
+        let mut sampler = Sampler::default();
+        let sample = Sample { steps: 5, is_away: false, woke_up: Some(ms(8)) };
+        assert_eq!(sampler.add(sample, at_once(9), THRESHOLD).0, Progress::Moving, "one look tells nothing");
+        assert_eq!(sampler.lasted(), ms(8));
+        assert_eq!(progress(&mut sampler, 5, 1), Progress::Slow);
+        assert_eq!(progress(&mut sampler, 5, 1), Progress::Stuck);
+        let sample = Sample { steps: 6, is_away: false, woke_up: Some(ms(300)) };
+        let late = Elapsed { real: ms(200), counted: ms(2) };
+        sampler.add(sample, late, THRESHOLD);
+        assert_eq!((sampler.age(), sampler.lasted()), (ms(2), ms(200)), "it was not there at the last look");
+    }
+
+    #[test]
+    fn time_spent_asleep_does_not_count() {
+        let mut sampler = Sampler::default();
+        progress(&mut sampler, 5, 1);
+        let away = Sample { steps: 5, is_away: true, woke_up: None };
+        assert_eq!(sampler.add(away, at_once(500), THRESHOLD).0, Progress::Away);
+        assert_eq!(progress(&mut sampler, 5, 500), Progress::Moving, "it has woken up, and not begun a poll");
+        assert_eq!(progress(&mut sampler, 5, 9), Progress::Slow);
+    }
+
+    #[test]
+    fn an_event_ends_with_its_poll_and_is_given_out_once() {
+        let mut sampler = Sampler::default();
+        progress(&mut sampler, 5, 1);
+        progress(&mut sampler, 5, 12);
+        sampler.event = Some(Event { user_code: UserCode::External, is_reported: false, stack: None });
+        let sample = Sample { steps: 6, is_away: false, woke_up: None };
+        let (_, ended) = sampler.add(sample, at_once(1), THRESHOLD);
+        assert_eq!(ended.unwrap().0.lasted(), ms(12));
+        assert!(sampler.add(sample, at_once(1), THRESHOLD).1.is_none());
+    }
+
+    #[test]
+    fn a_thread_that_gets_no_processor_is_not_to_blame() {
+        let mut sampler = Sampler::default();
+        progress(&mut sampler, 5, 1);
+        progress(&mut sampler, 5, 5);
+        sampler.note(running(100));
+        progress(&mut sampler, 5, 8);
+        sampler.note(running(101));
+        assert!(!sampler.is_long_poll(THRESHOLD), "1 ms of 8");
+        progress(&mut sampler, 5, 8);
+        sampler.note(running(109));
+        assert!(sampler.is_long_poll(THRESHOLD), "9 ms of 16");
+        assert_eq!(sampler.activity(), Activity::Burning);
+    }
+
+    #[test]
+    fn time_spent_waiting_for_a_processor_is_not_its_own() {
+        let mut sampler = Sampler::default();
+        progress(&mut sampler, 5, 1);
+        progress(&mut sampler, 5, 3);
+        assert!(sampler.has_had(ms(3)), "nothing is known of it");
+        sampler.note(asleep(100));
+        assert!(!sampler.has_had(ms(1)), "it may have waited until now");
+        progress(&mut sampler, 5, 4);
+        sampler.note(Reading { is_asleep: false, ..asleep(100) });
+        assert!(!sampler.has_had(ms(1)), "it was woken, and waits since");
+        progress(&mut sampler, 5, 4);
+        sampler.note(asleep(103));
+        assert!(sampler.has_had(ms(1)) && !sampler.has_had(ms(2)), "it has waited for most of the time");
+        progress(&mut sampler, 5, 4);
+        sampler.note(asleep(103));
+        assert!(sampler.has_had(ms(5)) && !sampler.has_had(ms(6)));
+    }
+
+    #[test]
+    fn on_a_busy_machine_the_proof_takes_longer() {
+        let mut sampler = Sampler::default();
+        progress(&mut sampler, 5, 1);
+        progress(&mut sampler, 5, 10);
+        sampler.note(running(100));
+        progress(&mut sampler, 5, 500);
+        sampler.note(running(109));
+        assert!(!sampler.is_long_poll(THRESHOLD));
+        sampler.note(running(110));
+        assert!(sampler.is_long_poll(THRESHOLD), "as much as the threshold");
+        sampler.note(running(101));
+        progress(&mut sampler, 5, 490);
+        assert!(sampler.is_long_poll(THRESHOLD), "no more doubt");
+    }
+
+    #[test]
+    fn a_thread_asleep_is_to_blame_at_once() {
+        let mut sampler = Sampler::default();
+        progress(&mut sampler, 5, 1);
+        progress(&mut sampler, 5, 12);
+        assert_eq!(sampler.activity(), Activity::Unknown);
+        sampler.note(asleep(100));
+        assert!(sampler.is_long_poll(THRESHOLD));
+        assert_eq!(sampler.activity(), Activity::Sleeping);
+        assert!(!sampler.is_proven(THRESHOLD), "but it is not said so before a second look");
+        progress(&mut sampler, 5, 4);
+        sampler.note(asleep(104));
+        assert!(!sampler.is_proven(THRESHOLD), "it has waited for a processor");
+        progress(&mut sampler, 5, 4);
+        sampler.note(asleep(104));
+        assert!(sampler.is_proven(THRESHOLD));
+    }
+}

@@ -1,0 +1,378 @@
+//! A worker's queues, and the order in which it serves them.
+//!
+//! Three queues: a LIFO deque for what was spawned or woken (its newest task is the one whose data is in the cache), a
+//! FIFO FIFO queue for tasks that yielded and those woken by sockets, and a *timer queue* (FIFO) for those woken by
+//! timers. All can be stolen from; a task that is alone on the LIFO queue, and about to be run, only if the worker is
+//! stalled (`lifo_slot.rs`).
+//!
+//! # The bound
+//!
+//! LIFO order alone lets two tasks that wake each other starve everything below them. So of every four ticks one takes
+//! the deque's oldest task and one the FIFO queue's; the other two serve the timer queue or, if it is empty, the
+//! deque's newest. If a queue is empty its tick goes to the others. And after every 61 ticks (`global_queue_interval`),
+//! sooner if polls are long, the injector has its turn (`injector_turns.rs`).
+//!
+//! A task with `n` others in front of it on its queue is therefore polled within `4 * (n + 1)` ticks (and one, if it
+//! had just yielded), and the injector's turns in between. Those come every `i` ticks: 61 as long as polls are shorter
+//! than a third of a microsecond, and 2 at the least, if polls are of 10 us and more and there always is something in
+//! the injector. With K runnable tasks on the worker each is polled within `4 * K * i / (i - 1) + 61` ticks, whatever
+//! the others do. (A task that goes into quarantine, `responder.rs`, begins its wait anew when it comes out.) Steals
+//! only shorten the line; a task that is stolen begins at the end of its queue here, with at most a batch of others
+//! that came with it. A task that is taken from the injector begins at the end of the timer queue, with so few others
+//! that they are polled before the next turn; on a worker without tasks, on the FIFO queue.
+//!
+//! Beside many timers the FIFO queue has a sixteenth of the ticks (`fifo_interval`). The bound holds all the same, if
+//! tasks that go from the FIFO queue to the timer queue meanwhile (each sets a timer, and that fires) are counted
+//! twice.
+//!
+//! The timer queue is in FIFO order, because on top of the deque each turn of the timers buried those of the turns
+//! before: of 200 timers of 2 ms beside tasks that burn the processor, one in a hundred was 25 ms late.
+
+use std::cell::Cell;
+
+use crossbeam_deque::{Steal, Stealer, Worker as Deque};
+
+use super::lifo_slot::{self, LifoSlot, LifoSlotStealer};
+use crate::primitive::Injector;
+use crate::scheduler::injector_turns::InjectorTurns;
+use crate::scheduler::poll_interval::PollInterval;
+use crate::task::Notified;
+
+/// How often the deque's oldest task has its turn, and the FIFO queue's.
+const TURN_INTERVAL: u32 = 4;
+/// How often the FIFO queue has its turn beside many timers.
+const FIFO_INTERVAL_BESIDE_TIMERS: u32 = TURN_INTERVAL * TURN_INTERVAL;
+
+/// What a timer woke is late already, and mostly short; what yields has had a turn, and is mostly longer. So while much
+/// more is due than yields the FIFO queue's turns are fewer: two hundred timers beside eight tasks that compute for 100
+/// us at a time would else wait for fifty of their polls.
+///
+/// "Much more" is so much that the bound holds. With `n` tasks due at most, turns come after 16 ticks only while no
+/// more than `n / 3` tasks are on the FIFO queue. So no task waits for more than `n / 3` such turns. If it waits for
+/// `p` turns in all, that is at most `4 * p + 12 * n / 3 = 4 * (p + n)` ticks. (And up to 12 for the turn that is under
+/// way when it comes, which the bound has to spare: that of the injector, for tasks that are on a queue already.)
+fn fifo_interval(timers: usize, fifo: usize) -> u32 {
+    const MORE: usize = (FIFO_INTERVAL_BESIDE_TIMERS / TURN_INTERVAL - 1) as usize;
+    if timers > 0 && timers / MORE >= fifo { FIFO_INTERVAL_BESIDE_TIMERS } else { TURN_INTERVAL }
+}
+
+/// The private side of a worker's queues.
+pub(crate) struct RunQueue {
+    /// The oldest task of the LIFO queue, if it was pushed onto the empty queue.
+    lifo_slot: LifoSlot,
+    lifo: Deque<Notified>,
+    fifo: Deque<Notified>,
+    timers: Deque<Notified>,
+    /// The cold end of the own deque.
+    lifo_stealer: Stealer<Notified>,
+    tick: Cell<u32>,
+    /// Ticks until the FIFO queue's turn; zero if it has come, and was not taken yet.
+    fifo_turn_in: Cell<u32>,
+    /// The last poll ended with a yield.
+    just_yielded: Cell<bool>,
+    injector_turns: InjectorTurns,
+}
+
+/// The public side.
+pub(crate) struct RunQueueStealer {
+    lifo_slot: LifoSlotStealer,
+    lifo: Stealer<Notified>,
+    fifo: Stealer<Notified>,
+    timers: Stealer<Notified>,
+}
+
+impl RunQueue {
+    pub(crate) fn new(injector_interval: u32) -> (Self, RunQueueStealer) {
+        let (lifo, fifo, timers) = (Deque::new_lifo(), Deque::new_fifo(), Deque::new_fifo());
+        let (lifo_slot, slot_stealer) = lifo_slot::new();
+        let stealers = RunQueueStealer {
+            lifo_slot: slot_stealer,
+            lifo: lifo.stealer(),
+            fifo: fifo.stealer(),
+            timers: timers.stealer(),
+        };
+        let lifo_stealer = lifo.stealer();
+        let run_queue = Self {
+            lifo_slot,
+            lifo,
+            fifo,
+            timers,
+            lifo_stealer,
+            tick: Cell::new(0),
+            fifo_turn_in: Cell::new(TURN_INTERVAL + 1),
+            just_yielded: Cell::new(false),
+            injector_turns: InjectorTurns::new(injector_interval),
+        };
+        (run_queue, stealers)
+    }
+
+    /// Queues a task that was woken or spawned.
+    #[inline]
+    pub(crate) fn push(&self, task: Notified) {
+        if self.lifo_slot.is_empty() && self.lifo.is_empty() {
+            self.lifo_slot.fill(task);
+        } else {
+            self.lifo.push(task);
+        }
+    }
+
+    /// How many tasks are on the LIFO queue.
+    #[inline]
+    fn lifo_len(&self) -> usize {
+        self.lifo.len() + usize::from(!self.lifo_slot.is_empty())
+    }
+
+    /// Takes the newest task of the LIFO queue.
+    #[inline]
+    fn pop_newest(&self) -> Option<Notified> {
+        pop(&self.lifo).or_else(|| self.lifo_slot.take())
+    }
+
+    /// Takes the oldest task of the LIFO queue.
+    fn pop_oldest(&self) -> Option<Notified> {
+        self.lifo_slot.take().or_else(|| self.lifo_stealer.steal().success())
+    }
+
+    /// Queues a task that yielded.
+    #[inline]
+    pub(crate) fn push_yielded(&self, task: Notified) {
+        self.just_yielded.set(true);
+        self.fifo.push(task);
+    }
+
+    /// Queues a task that a socket woke.
+    pub(crate) fn push_event(&self, task: Notified) {
+        self.fifo.push(task);
+    }
+
+    /// Queues a task that a timer woke.
+    pub(crate) fn push_timer(&self, task: Notified) {
+        self.timers.push(task);
+    }
+
+    /// How many tasks are on all queues.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.lifo_len() + self.fifo.len() + self.timers.len()
+    }
+
+    /// Whether there is more than the one task that the worker is going to run next.
+    #[inline]
+    pub(crate) fn has_surplus(&self) -> bool {
+        let lifo = self.lifo_len();
+        lifo > 1 || lifo + self.fifo.len() + self.timers.len() > 1
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the task that has just yielded may go on at once, because nobody else waits here and it is not the
+    /// injector's turn. Counts the tick if so.
+    #[inline]
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_empty() && self.injector_turns.tick_unless_turn()
+    }
+
+    /// Counts a tick. Whether it is the injector's turn.
+    #[inline]
+    pub(crate) fn is_injectors_turn(&self) -> bool {
+        self.injector_turns.tick()
+    }
+
+    /// The worker has measured how long its polls take: so often the injector has its turn from now on.
+    pub(crate) fn adapt_injector_interval(&self, poll_interval: &PollInterval) {
+        self.injector_turns.adapt(poll_interval);
+    }
+
+    /// The next task of the own queues, in the order that the module states.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Notified> {
+        // The injector's turns do not count: else, with an unlucky interval, they would always fall on the same
+        // queue's.
+        let tick = self.tick.get().wrapping_add(1);
+        self.tick.set(tick);
+        // Before the other turn, which may end the call: every tick counts.
+        self.fifo_turn_in.set(self.fifo_turn_in.get().saturating_sub(1));
+        if tick.is_multiple_of(TURN_INTERVAL)
+            // A lone task is the newest too; but the timer queue goes before that.
+            && self.lifo_len() > usize::from(self.timers.is_empty())
+            && let Some(task) = self.pop_oldest()
+        {
+            return Some(task);
+        }
+        let just_yielded = self.just_yielded.replace(false);
+        // The task that has just yielded is not to run again at once: alone on its queue, it lets one of the others go
+        // first.
+        let lets_others_go = just_yielded && self.fifo.len() == 1 && self.lifo_len() + self.timers.len() > 0;
+        if self.fifo_turn_in.get() == 0 && !lets_others_go {
+            self.fifo_turn_in.set(fifo_interval(self.timers.len(), self.fifo.len()));
+            if let Some(task) = pop(&self.fifo) {
+                return Some(task);
+            }
+        }
+        pop(&self.timers).or_else(|| self.pop_newest()).or_else(|| pop(&self.fifo))
+    }
+
+    /// Moves a fair share of the injector's tasks here, and returns the task that is to run next.
+    ///
+    /// On empty queues they go to the FIFO queue: so they run in their order, and one that yields lets all others go
+    /// first. Else they go to the timer queue. In front of them are only those that timers woke, and what was injected
+    /// before; what has yielded has had a turn, and what was spawned here is mostly newer.
+    pub(crate) fn take_batch(&self, injector: &Injector<Notified>, sharers: usize) -> Option<Notified> {
+        if injector.is_empty() {
+            return None;
+        }
+        let is_alone = self.is_empty();
+        let share = (injector.len() / sharers + 1).min(self.injector_turns.share(is_alone));
+        let queue = if is_alone { &self.fifo } else { &self.timers };
+        let mut taken = 0;
+        let mut first = None;
+        if queue.is_empty() {
+            first = Some(until_settled(|| injector.steal_batch_with_limit_and_pop(queue, share))?);
+            taken = 1 + queue.len();
+        }
+        // A call moves what lies in one of the injector's blocks, at most; of the last block it moves half of what is
+        // there. So a share takes a few calls, which is little beside the polls of its tasks.
+        while taken < share && !injector.is_empty() {
+            let before = queue.len();
+            until_settled(|| injector.steal_batch_with_limit(queue, share - taken));
+            // Others may have stolen some already.
+            taken += queue.len().saturating_sub(before).max(1);
+        }
+        self.injector_turns.have_taken(taken, is_alone);
+        first.or_else(|| pop(queue))
+    }
+
+    /// Moves the one task that lies on the LIFO queue alone to where anybody may take it.
+    pub(crate) fn offer_lone(&self) {
+        if let Some(task) = self.lifo_slot.take() {
+            self.fifo.push(task);
+        }
+    }
+
+    /// Steals half of what timers woke on another worker's queues, up to a batch, and returns one of the tasks.
+    pub(crate) fn steal_timers_from(&self, victim: &RunQueueStealer) -> Option<Notified> {
+        steal(&victim.timers, &self.timers)
+    }
+
+    /// The same, of what was spawned or woken. Leaves it the one that lies on its LIFO queue alone.
+    pub(crate) fn steal_lifo_from(&self, victim: &RunQueueStealer) -> Option<Notified> {
+        steal(&victim.lifo, &self.lifo)
+    }
+
+    /// The same, of what yielded or was woken by sockets.
+    pub(crate) fn steal_fifo_from(&self, victim: &RunQueueStealer) -> Option<Notified> {
+        steal(&victim.fifo, &self.fifo)
+    }
+
+    /// Takes over half of a queue of another worker that is stalled. What timers woke stays what timers woke; else it
+    /// would wait here at the end of a line, and be taken to the next one's end before it gets to the front. False if
+    /// there was nothing, but perhaps a task that lies on the LIFO queue alone.
+    pub(crate) fn steal_half(&self, victim: &RunQueueStealer) -> bool {
+        if !victim.timers.is_empty() {
+            return until_settled(|| victim.timers.steal_batch(&self.timers)).is_some();
+        }
+        let stolen = self.steal_lifo_from(victim).or_else(|| self.steal_fifo_from(victim));
+        // Not in front of the tasks that are here: they are as old.
+        stolen.map(|task| self.push_event(task)).is_some()
+    }
+
+    /// Steals, up to a batch each, from what timers and sockets have woken on another worker's queues.
+    pub(crate) fn steal_events_from(&self, victim: &RunQueueStealer) {
+        for (from, to) in [(&victim.timers, &self.timers), (&victim.fifo, &self.fifo)] {
+            if !from.is_empty() {
+                let _ = until_settled(|| from.steal_batch(to));
+            }
+        }
+    }
+
+    /// Takes out everything, at shutdown or when the worker leaves.
+    pub(crate) fn drain(&self) -> impl Iterator<Item = Notified> {
+        std::iter::from_fn(|| pop(&self.timers).or_else(|| self.pop_newest()).or_else(|| pop(&self.fifo)))
+    }
+}
+
+fn steal(from: &Stealer<Notified>, to: &Deque<Notified>) -> Option<Notified> {
+    if from.is_empty() { None } else { until_settled(|| from.steal_batch_and_pop(to)) }
+}
+
+/// Mostly a queue is empty, and then this is no call.
+#[inline]
+fn pop(queue: &Deque<Notified>) -> Option<Notified> {
+    if queue.is_empty() { None } else { queue.pop() }
+}
+
+impl RunQueueStealer {
+    pub(crate) fn has_lone(&self) -> bool {
+        !self.lifo_slot.is_empty()
+    }
+
+    /// Takes the task that lies on the LIFO queue alone. Its worker is about to run it, so only from one that is
+    /// stalled.
+    pub(crate) fn steal_lone(&self) -> Option<Notified> {
+        self.lifo_slot.steal()
+    }
+
+    /// Takes out everything, one by one, at shutdown, when nobody is at the private side any more.
+    pub(crate) fn drain(&self) -> impl Iterator<Item = Notified> {
+        debug_assert!(
+            self.lifo_slot.is_empty(),
+            "a core that was put down has been drained, and one that is lent has offered its lone task"
+        );
+        let queues = [&self.timers, &self.lifo, &self.fifo];
+        std::iter::from_fn(move || queues.into_iter().find_map(|queue| until_settled(|| queue.steal())))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        usize::from(!self.lifo_slot.is_empty()) + self.lifo.len() + self.fifo.len() + self.timers.len()
+    }
+}
+
+/// Takes the oldest out of an injector.
+pub(crate) fn take_one<T>(injector: &Injector<T>) -> Option<T> {
+    if injector.is_empty() { None } else { until_settled(|| injector.steal()) }
+}
+
+/// A `Retry` says that another thread took something at the same moment: somebody makes progress, so try again.
+fn until_settled<T>(mut steal: impl FnMut() -> Steal<T>) -> Option<T> {
+    loop {
+        match steal() {
+            Steal::Success(task) => return Some(task),
+            Steal::Empty => return None,
+            Steal::Retry => {}
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// How many ticks pass until the last of a line on the FIFO queue has its turn, while as many others are due all
+    /// the time.
+    fn wait_of_the_last(timers: usize, line: usize) -> usize {
+        let interval = |left| fifo_interval(timers, left) as usize;
+        // The turn that is under way when it comes, and those of all in front of it.
+        interval(1) + (1..line).map(|taken| interval(line - taken + 1)).sum::<usize>()
+    }
+
+    #[test]
+    fn the_last_of_a_line_has_its_turn_within_the_bound_whatever_is_due() {
+        for timers in [0, 1, 3, 10, 100, 400, 1000] {
+            for line in [1, 2, 3, 30, 33, 34, 60, 133, 400, 2000] {
+                let (wait, bound) = (wait_of_the_last(timers, line), 4 * (timers + line) + 12);
+                assert!(wait <= bound, "{timers} due, {line} in the line: {wait} > {bound}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_has_fewer_turns_only_beside_much_more_that_is_due() {
+        assert_eq!(fifo_interval(0, 0), TURN_INTERVAL);
+        assert_eq!(fifo_interval(2, 1), TURN_INTERVAL);
+        assert_eq!(fifo_interval(3, 1), FIFO_INTERVAL_BESIDE_TIMERS);
+        assert_eq!(fifo_interval(100, 33), FIFO_INTERVAL_BESIDE_TIMERS);
+        assert_eq!(fifo_interval(100, 34), TURN_INTERVAL);
+    }
+}

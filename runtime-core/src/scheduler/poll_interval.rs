@@ -1,0 +1,317 @@
+//! How often a busy thread looks after the drivers.
+//!
+//! Polling the drivers costs a system call; not polling them makes sockets and timers late. Counting polls alone gets
+//! one of the two wrong: sixty polls may take a microsecond or a second. So the interval is a number of polls, at most
+//! `event_interval`, which shrinks when polls are long so that the drivers are looked after every
+//! [`DRIVER_POLL_TARGET`] or so; and when polls are so short that the interval passes in less than
+//! [`MIN_DRIVER_POLL_GAP`], the system call is left out. Reading the clock is paid once an interval, or once for each
+//! poll that is long enough not to notice. What is measured also says how often the injector has its turn
+//! (`injector_turns.rs`).
+//!
+//! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in
+//! runs: those of two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a
+//! long interval sixty polls of 100 us would go by before anybody looked at the timers again. For the same reason a
+//! thread that has slept begins with short intervals: what it was woken for may be of another kind than what it did
+//! before.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer.
+const DRIVER_POLL_TARGET: Duration = Duration::from_micros(200);
+/// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from
+/// outside wait for polls of no more than this.
+const MIN_DRIVER_POLL_GAP: Duration = Duration::from_micros(20);
+/// After so many intervals of short polls, one after the other, they are made twice as long. (In polls the run would be
+/// too long for short intervals: with one long poll among two hundred short ones there would be an interval for each of
+/// them for ever.)
+const SHORT_INTERVALS_TO_GROW: u32 = 16;
+/// The first interval after sleep. Many wakes are for a poll or two, to which it adds nothing.
+const FIRST_INTERVAL_POLLS: u32 = 3;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct PollInterval {
+    max: u32,
+    /// How many polls an interval has, by what was measured.
+    interval: Cell<u32>,
+    /// How many the current one has.
+    length: Cell<u32>,
+    /// Ticks until it ends. A tick comes before a poll, so there is one more of them if the thread has just woken up.
+    left: Cell<u32>,
+    /// How many the next may have, so soon after sleep.
+    next_limit: Cell<u32>,
+    /// So many intervals in a row had polls short enough for one of twice the length.
+    short_intervals: Cell<u32>,
+    /// When the current interval began.
+    since: Cell<Option<Instant>>,
+    /// When the drivers last had their turn.
+    polled: Cell<Option<Instant>>,
+    is_requested: Cell<bool>,
+    /// How long a poll took in the last interval that was measured, in nanoseconds.
+    poll_time: Cell<u64>,
+}
+
+impl PollInterval {
+    pub(crate) fn new(max: u32) -> Self {
+        let max = max.max(1);
+        Self {
+            max,
+            interval: Cell::new(max),
+            length: Cell::new(max.min(FIRST_INTERVAL_POLLS)),
+            left: Cell::new(max.min(FIRST_INTERVAL_POLLS) + 1),
+            next_limit: Cell::new(FIRST_INTERVAL_POLLS),
+            short_intervals: Cell::new(0),
+            since: Cell::new(None),
+            polled: Cell::new(None),
+            is_requested: Cell::new(false),
+            poll_time: Cell::new(0),
+        }
+    }
+
+    /// Counts one poll of a task. True when it is time to look after the drivers, perhaps.
+    #[inline]
+    pub(crate) fn tick(&self) -> bool {
+        let left = self.left.get();
+        if left > 1 {
+            self.left.set(left - 1);
+            false
+        } else {
+            true
+        }
+    }
+
+    /// How many polls fit into a time that nobody is meant to notice ([`MIN_DRIVER_POLL_GAP`]).
+    pub(crate) fn polls_in_min_gap(&self) -> u32 {
+        self.polls_in(MIN_DRIVER_POLL_GAP)
+    }
+
+    /// How many polls fit into the time for which sockets and timers may go unattended ([`DRIVER_POLL_TARGET`]).
+    pub(crate) fn polls_in_target(&self) -> u32 {
+        self.polls_in(DRIVER_POLL_TARGET)
+    }
+
+    fn polls_in(&self, time: Duration) -> u32 {
+        let polls = time.as_nanos() as u64 / self.poll_time.get().max(1);
+        u32::try_from(polls).unwrap_or(u32::MAX)
+    }
+
+    /// The interval is over with the poll at hand, whatever it has come to, and the drivers have their turn.
+    pub(crate) fn end_now(&self) {
+        self.is_requested.set(true);
+        // Those it has had and the one at hand, of which it can be measured in any case. (At least one tick is left,
+        // always.)
+        self.length.set(self.length.get().saturating_sub(self.left.get()) + 1);
+        self.left.set(1);
+    }
+
+    /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
+    /// now.
+    pub(crate) fn end_interval(&self, now: Instant) -> bool {
+        if let Some(since) = self.since.replace(Some(now)) {
+            let polls = self.length.get();
+            let took = now.saturating_duration_since(since);
+            self.poll_time.set(took.as_nanos() as u64 / u64::from(polls));
+            self.interval.set(self.next_interval(polls, took));
+            self.next_limit.set(self.next_limit.get().saturating_mul(2));
+        }
+        let next = self.interval.get().min(self.next_limit.get());
+        self.length.set(next);
+        self.left.set(next);
+        let is_due =
+            || self.polled.get().is_none_or(|polled| now.saturating_duration_since(polled) >= MIN_DRIVER_POLL_GAP);
+        let polls_drivers = self.is_requested.take() || is_due();
+        if polls_drivers {
+            self.polled.set(Some(now));
+        }
+        polls_drivers
+    }
+
+    /// The thread slept until now: what was measured before says nothing about what comes.
+    pub(crate) fn restart(&self, now: Instant) {
+        self.since.set(Some(now));
+        // It may have slept in the drivers; if not, somebody else did.
+        self.polled.set(Some(now));
+        let first = self.interval.get().min(FIRST_INTERVAL_POLLS);
+        self.length.set(first);
+        self.left.set(first + 1);
+        self.next_limit.set(FIRST_INTERVAL_POLLS);
+    }
+
+    /// The thread did something else until now: of the interval only the rest is measured.
+    pub(crate) fn resume(&self, now: Instant) {
+        self.since.set(Some(now));
+        self.length.set(self.length.get().min(self.left.get()));
+    }
+
+    /// After so many polls that took so long.
+    fn next_interval(&self, polls: u32, took: Duration) -> u32 {
+        let interval = self.interval.get();
+        let polls_in_target = DRIVER_POLL_TARGET.as_nanos() * u128::from(polls) / took.as_nanos().max(1);
+        let fits = u32::try_from(polls_in_target).unwrap_or(u32::MAX).clamp(1, self.max);
+        let doubled = interval.saturating_mul(2).min(self.max);
+        let short_intervals = if fits < doubled { 0 } else { self.short_intervals.get() + 1 };
+        if short_intervals < SHORT_INTERVALS_TO_GROW {
+            self.short_intervals.set(short_intervals);
+            return fits.min(interval);
+        }
+        self.short_intervals.set(0);
+        doubled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+
+    const MICROSECOND: Duration = Duration::from_micros(1);
+
+    /// Has an interval of such polls end.
+    fn interval_of(poll_interval: &PollInterval, poll: Duration) -> u32 {
+        let interval = poll_interval.interval.get();
+        let next = poll_interval.next_interval(interval, poll * interval);
+        poll_interval.interval.set(next);
+        next
+    }
+
+    #[test]
+    fn long_polls_shorten_the_interval_at_once() {
+        let poll_interval = PollInterval::new(61);
+        assert_eq!(interval_of(&poll_interval, 3 * MICROSECOND), 61);
+        assert_eq!(interval_of(&poll_interval, 90 * MICROSECOND), 2);
+        assert_eq!(interval_of(&poll_interval, Duration::from_secs(60)), 1);
+    }
+
+    #[test]
+    fn a_run_of_short_polls_lengthens_it_step_by_step() {
+        let poll_interval = PollInterval::new(61);
+        interval_of(&poll_interval, Duration::from_secs(60));
+        for (interval, longer) in [(1, 2), (2, 4), (4, 8), (8, 16), (16, 32), (32, 61)] {
+            (1..SHORT_INTERVALS_TO_GROW).for_each(|_| assert_eq!(interval_of(&poll_interval, MICROSECOND), interval));
+            assert_eq!(interval_of(&poll_interval, Duration::ZERO), longer);
+        }
+        (0..100).for_each(|_| assert_eq!(interval_of(&poll_interval, MICROSECOND), 61));
+    }
+
+    #[test]
+    fn a_long_poll_ends_the_run() {
+        let poll_interval = PollInterval::new(61);
+        for _ in 0..10 {
+            assert_eq!(interval_of(&poll_interval, 100 * MICROSECOND), 2);
+            (1..SHORT_INTERVALS_TO_GROW).for_each(|_| assert_eq!(interval_of(&poll_interval, MICROSECOND), 2));
+        }
+        assert_eq!(interval_of(&poll_interval, MICROSECOND), 4);
+    }
+
+    #[test]
+    fn one_long_poll_among_hundreds_of_short_ones_does_not_make_each_an_interval() {
+        let (poll_interval, mut now) = (PollInterval::new(61), Clock::real());
+        poll_interval.restart(now);
+        let (mut ended, all) = (0, 255 * 100);
+        for poll in 0..all {
+            if poll_interval.tick() {
+                poll_interval.end_interval(now);
+                ended += 1;
+            }
+            now += if poll % 255 == 0 { 110 * MICROSECOND } else { Duration::from_nanos(200) };
+        }
+        assert!(ended < all / 3, "{ended} intervals in {all} polls");
+    }
+
+    #[test]
+    fn polls_for_which_the_interval_is_right_leave_it() {
+        let poll_interval = PollInterval::new(61);
+        (0..1000).for_each(|_| assert_eq!(interval_of(&poll_interval, 15 * MICROSECOND), 13));
+    }
+
+    /// Ticks until the interval ends. How many it had.
+    fn polls(poll_interval: &PollInterval) -> u32 {
+        (1..).find(|_| poll_interval.tick()).expect("it ends")
+    }
+
+    #[test]
+    fn an_interval_that_was_cut_short_is_measured_by_the_polls_it_had() {
+        let (poll_interval, now) = (PollInterval::new(1000), Clock::real());
+        poll_interval.restart(now);
+        assert!((0..3).all(|_| !poll_interval.tick()));
+        poll_interval.end_now();
+        assert!(poll_interval.tick());
+        poll_interval.end_now();
+        assert!(poll_interval.end_interval(now + Duration::from_micros(30)));
+        assert_eq!(poll_interval.poll_time.get(), 10_000);
+        assert_eq!(poll_interval.interval.get(), 20, "cut short is not short");
+    }
+
+    #[test]
+    fn the_longest_interval_of_all_can_be_cut_short() {
+        let poll_interval = PollInterval::new(u32::MAX);
+        for (left, had) in [(u32::MAX, 1), (u32::MAX - 2, 3), (1, u32::MAX)] {
+            poll_interval.length.set(u32::MAX);
+            poll_interval.left.set(left);
+            poll_interval.end_now();
+            assert_eq!(poll_interval.length.get(), had);
+            assert!(poll_interval.tick());
+        }
+    }
+
+    #[test]
+    fn after_sleep_it_begins_with_short_intervals() {
+        let (poll_interval, mut now) = (PollInterval::new(61), Clock::real());
+        for _ in 0..2 {
+            poll_interval.restart(now);
+            // The first tick is before the first poll.
+            assert_eq!(polls(&poll_interval), FIRST_INTERVAL_POLLS + 1);
+            for expected in [6, 12, 24, 48, 61, 61] {
+                now += MICROSECOND;
+                poll_interval.end_interval(now);
+                assert_eq!(polls(&poll_interval), expected);
+            }
+        }
+        poll_interval.restart(now);
+        assert_eq!(polls(&poll_interval), FIRST_INTERVAL_POLLS + 1);
+        assert!(poll_interval.end_interval(now + FIRST_INTERVAL_POLLS * 100 * MICROSECOND));
+        assert_eq!(polls(&poll_interval), 2, "they turn out to be long");
+    }
+
+    #[test]
+    fn what_is_no_poll_is_not_measured() {
+        let (poll_interval, now) = (PollInterval::new(10), Clock::real());
+        (0..6).for_each(|_| poll_interval.restart(now));
+        assert!(!poll_interval.tick() && !poll_interval.tick());
+        let later = now + Duration::from_secs(1);
+        poll_interval.resume(later);
+        assert_eq!(polls(&poll_interval), 2);
+        poll_interval.end_interval(later + 10 * MICROSECOND);
+        assert_eq!((poll_interval.poll_time.get(), poll_interval.interval.get()), (5_000, 10));
+    }
+
+    #[test]
+    fn an_interval_of_short_polls_does_not_poll_the_drivers_twice() {
+        let (poll_interval, now) = (PollInterval::new(3), Clock::real());
+        poll_interval.restart(now);
+        assert_eq!(polls(&poll_interval), 4);
+        assert!(!poll_interval.end_interval(now), "it may have slept in the drivers");
+        assert!(!poll_interval.end_interval(now));
+        assert!(poll_interval.end_interval(now + MIN_DRIVER_POLL_GAP));
+    }
+
+    #[test]
+    fn a_call_is_obeyed_however_soon() {
+        let (poll_interval, now) = (PollInterval::new(3), Clock::real());
+        poll_interval.end_now();
+        assert!(poll_interval.end_interval(now));
+        poll_interval.end_now();
+        assert!(poll_interval.end_interval(now));
+        assert!(!poll_interval.end_interval(now), "once");
+    }
+
+    #[test]
+    fn a_poll_takes_its_part_of_the_interval() {
+        let (poll_interval, now) = (PollInterval::new(10), Clock::real());
+        poll_interval.end_interval(now);
+        assert_eq!(poll_interval.poll_time.get(), 0, "not known");
+        poll_interval.end_interval(now + 15 * MICROSECOND);
+        assert_eq!(poll_interval.poll_time.get(), 5_000);
+    }
+}
