@@ -77,8 +77,8 @@ pub fn is_task_waker(waker: &Waker) -> bool {
 /// Runs user code that must not take its caller down: calls a waker, or drops one. A panic of it has been reported by
 /// the panic hook, and ends here.
 #[inline]
-pub fn contain(foreign: impl FnOnce()) {
-    task::discard(task::contain(foreign));
+pub fn contain(user_code: impl FnOnce()) {
+    task::discard(task::contain(user_code));
 }
 
 /// Ends the wait of the thread in [`Driver::park`], or makes the next one return at once.

@@ -1,4 +1,4 @@
-//! [`WorkerToken`]: which worker of which runtime a thread is.
+//! [`WorkerToken`]: names the worker, of a certain runtime, that a thread is.
 
 use std::ptr::NonNull;
 
@@ -6,12 +6,13 @@ use super::CONTEXT;
 use crate::runtime::Inner;
 use crate::scheduler::ThreadRole;
 
-/// A worker of a runtime. At any moment one thread at most is at a token, and what it left there is seen by the next
-/// one that comes.
+/// Names a worker of a runtime. At any moment one thread at most has a given token, and a thread that gets it sees all
+/// that the one before did while it had it.
 ///
-/// This is what makes "only the worker touches that" a rule which a service can keep without a lock: data of one token
-/// is touched by a thread that [is there](Self::is_here). A runtime that is gone may have had the same tokens as a
-/// later one: whose data outlives its runtime must note that it is closed, which it is before the last token is left.
+/// So a service can keep data that only the worker touches, without a lock: data that goes with a token is touched by
+/// the thread that [has it](Self::is_here). A later runtime may have the same tokens as one that is gone. A service
+/// whose data outlives its runtime must therefore note that it is closed; it is closed before the last token is given
+/// up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerToken {
     /// Never dereferenced.
@@ -25,7 +26,7 @@ unsafe impl Send for WorkerToken {}
 unsafe impl Sync for WorkerToken {}
 
 impl WorkerToken {
-    /// The token that a place is, if it is one at the runtime.
+    /// The token of a thread of this role, if it is a worker of this runtime.
     pub(super) fn of(runtime: &Inner, role: ThreadRole) -> Option<Self> {
         Some(Self { runtime: NonNull::from(runtime), index: role.index_at(runtime)? })
     }

@@ -174,18 +174,18 @@ impl Runtime {
 }
 
 /// A waker that is not of a task.
-struct RemoteSpawns {
+struct ExternalWaker {
     desk: Arc<Desk>,
     calls: AtomicUsize,
     calls_in_driver: AtomicUsize,
     panics: bool,
 }
 
-impl RemoteSpawns {
+impl ExternalWaker {
     fn new(runtime: &Runtime, panics: bool) -> (Arc<Self>, Waker) {
         let (calls, calls_in_driver) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let foreign = Arc::new(Self { desk: runtime.desk.clone(), calls, calls_in_driver, panics });
-        (foreign.clone(), foreign.into())
+        let external = Arc::new(Self { desk: runtime.desk.clone(), calls, calls_in_driver, panics });
+        (external.clone(), external.into())
     }
 
     fn calls(&self) -> usize {
@@ -193,7 +193,7 @@ impl RemoteSpawns {
     }
 }
 
-impl Wake for RemoteSpawns {
+impl Wake for ExternalWaker {
     fn wake(self: Arc<Self>) {
         self.calls_in_driver.fetch_add(usize::from(self.desk.delivers.load(SeqCst)), SeqCst);
         self.calls.fetch_add(1, SeqCst);
@@ -207,8 +207,8 @@ impl Wake for RemoteSpawns {
 fn a_worker_calls_other_peoples_wakers_when_it_has_given_the_driver_back() {
     let (runtime, other) = (Runtime::new(Flavor::MultiThread, false), Runtime::new(Flavor::MultiThread, false));
     let (others_polls, others_wakers) = other.waiting_tasks(1);
-    let (calm, calm_waker) = RemoteSpawns::new(&runtime, false);
-    let (panics, panicking_waker) = RemoteSpawns::new(&runtime, true);
+    let (calm, calm_waker) = ExternalWaker::new(&runtime, false);
+    let (panics, panicking_waker) = ExternalWaker::new(&runtime, true);
     runtime.desk.raise([
         Wakes::Event(panicking_waker.clone()),
         Wakes::Event(calm_waker.clone()),
@@ -268,13 +268,13 @@ fn each_task_of_a_long_batch_runs_once_and_its_wake_is_told_outside_of_the_drive
 fn on_one_thread_tasks_run_in_the_order_in_which_the_driver_wakes_them() {
     let runtime = Runtime::new(Flavor::CurrentThread, true);
     let (polls, wakers) = runtime.waiting_tasks(CROWD);
-    let (foreign, foreign_waker) = RemoteSpawns::new(&runtime, true);
+    let (external, external_waker) = ExternalWaker::new(&runtime, true);
     let wakes = wakers.into_iter().enumerate();
     let wakes = wakes.map(|(at, waker)| if at % 3 == 0 { Wakes::Timer(waker) } else { Wakes::Event(waker) });
-    runtime.desk.raise([Wakes::Event(foreign_waker)].into_iter().chain(wakes));
+    runtime.desk.raise([Wakes::Event(external_waker)].into_iter().chain(wakes));
     runtime.until(|| polls.lock().len() >= CROWD);
     assert!(polls.lock().iter().copied().eq(0..CROWD));
-    assert_eq!((foreign.calls(), runtime.told.load(SeqCst)), (1, CROWD));
+    assert_eq!((external.calls(), runtime.told.load(SeqCst)), (1, CROWD));
     runtime.close();
 }
 
@@ -283,8 +283,8 @@ fn what_the_driver_wakes_at_the_end_is_called_whatever_the_wakers_do() {
     for flavor in [Flavor::MultiThread, Flavor::CurrentThread] {
         let runtime = Runtime::new(flavor, false);
         let (_polls, wakers) = runtime.waiting_tasks(1);
-        let (calm, calm_waker) = RemoteSpawns::new(&runtime, false);
-        let (panics, panicking_waker) = RemoteSpawns::new(&runtime, true);
+        let (calm, calm_waker) = ExternalWaker::new(&runtime, false);
+        let (panics, panicking_waker) = ExternalWaker::new(&runtime, true);
         // Nobody calls the workers to the driver: as a rule it is delivered by `shutdown`.
         runtime.desk.pending.lock().extend([
             Wakes::Event(panicking_waker.clone()),

@@ -129,7 +129,7 @@ mod tests {
         (1..).find(|_| turns.tick()).expect("it comes")
     }
 
-    /// A pacing that has seen polls of such a length.
+    /// A poll interval that has seen polls of such a length.
     fn poll_interval_with(poll: Duration) -> PollInterval {
         let (poll_interval, now) = (PollInterval::new(61), Clock::real());
         poll_interval.restart(now);

@@ -33,12 +33,12 @@ pub(crate) enum Scheduler {
 
 /// The runtime of a task that is in an arena. `None` for a task that was refused, and for blocking ones.
 fn runtime_of(task: &Header) -> Option<&Inner> {
-    // SAFETY: the owner outlives its tasks, and every arena of a runtime is made for `Inner`.
+    // SAFETY: the arena outlives its tasks, and every arena of a runtime is made for `Inner`.
     task.arena.map(|arena| unsafe { arena.as_ref().runtime() })
 }
 
-/// Frees a task: at the home of the worker `here`, if the calling thread is one of the task's runtime; through its
-/// owner, if it has one.
+/// Frees a task: through the local arena of the worker `here`, if the calling thread is one of the task's runtime; else
+/// through the task's arena, if it has one.
 ///
 /// # Safety
 ///
@@ -49,7 +49,7 @@ unsafe fn release<W>(
     here: impl FnOnce(&Inner) -> Option<AtWork<W>>,
     local_arena: impl FnOnce(&W) -> &LocalArena,
 ) {
-    // SAFETY: the caller's promise; the owner outlives its tasks.
+    // SAFETY: the caller's promise; the arena outlives its tasks.
     unsafe {
         let Some(arena) = task.as_ref().arena else { return task::free(task) };
         match here(arena.as_ref().runtime()) {

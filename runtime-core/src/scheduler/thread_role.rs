@@ -14,15 +14,15 @@ use crate::runtime::Inner;
 /// What the current thread is to a scheduler.
 #[derive(Clone, Copy)]
 pub(crate) enum ThreadRole {
-    /// Nothing.
+    /// No thread of a scheduler.
     External,
-    /// A worker, or a caller of `block_on` that has a `block_on` thread's slot.
+    /// A worker of a multi-thread runtime, or a caller of `block_on` that has a slot of one.
     Multi(AtWork<multi::Worker>),
     /// The thread that drives a current-thread runtime.
     Current(AtWork<current::Worker>),
-    /// A thread of a runtime's blocking pool. It is no place to queue tasks.
+    /// A thread of a runtime's blocking pool. Tasks are not queued on it.
     BlockingPool(NonNull<Inner>),
-    /// A worker that blocks in place (`multi/block_in_place.rs`). It is none either.
+    /// A worker that blocks in place (`multi/block_in_place.rs`). Nor are they on this one.
     BlockingInPlace(NonNull<Inner>),
     /// The same, back in its poll, after its runtime was shut down: the task is dropped when the poll returns.
     CoreRevoked(NonNull<Inner>),

@@ -1,22 +1,21 @@
 //! Tasks: a future, its state, its output, and everything that refers to it.
 //!
-//! A task is one cell of memory (`cell.rs`), steered by one atomic word (`state.rs`: read its table first), and found
-//! by its runtime through an arena (`arena/mod.rs`). What refers to it are a queue entry (`Notified`), wakers
-//! (`waker.rs`), a
-//! [`JoinHandle`] and [`AbortHandle`]s (`join.rs`); all of them are the same pointer with a count.
+//! A task is one cell of memory (`cell.rs`), steered by one atomic word (`state.rs`: read its table first), in an arena
+//! where its runtime finds it (`arena/mod.rs`). A queue entry (`Notified`), wakers (`waker.rs`), a [`JoinHandle`] and
+//! [`AbortHandle`]s (`join.rs`) refer to it; all of them are the same pointer with a count.
 //!
 //! # Who may touch what
 //!
 //! | part                | when                          | who                                         |
 //! |---------------------|-------------------------------|---------------------------------------------|
 //! | state word          | always                        | anybody, through the functions of `State`   |
-//! | vtable, id, name, owner | always                  | anybody, to read                            |
-//! | spawn site      | until the last reference went | anybody, to read                            |
+//! | vtable, id, name, arena | always                  | anybody, to read                            |
+//! | spawn site          | until the last reference went | anybody, to read                            |
 //! | the same word, as a link | after that               | the thread that dropped it, then the owner  |
 //! | state word, to read | after the task was freed, until its memory is used again | shutdown's walk  |
 //! | stage, and what it holds | under RUNNING            | the thread that set it                      |
 //! | the same            | after COMPLETE                | the join handle                             |
-//! | place in the block  | before there is a task and after | the arena's blocks; tasks leave it alone  |
+//! | offset in the block | before there is a task and after | the arena's blocks; tasks leave it alone |
 //! | join waker          | before COMPLETE, JOIN_WAKER clear | the join handle                         |
 //! | join waker          | after COMPLETE, JOIN_WAKER set    | the thread that completed the task      |
 //!
@@ -68,12 +67,12 @@ pub use self::id::Id;
 pub use self::join::{AbortHandle, JoinHandle};
 pub use self::yield_now::yield_now;
 
-/// How tasks get back into a queue, and home: what a scheduler is to its tasks.
+/// How tasks get back into a queue, and their memory into its arena: what a scheduler is to its tasks.
 pub(crate) trait Schedule: 'static {
     /// Queues a task that was woken while it waited. Called on any thread, inside or outside of the runtime.
     fn schedule(task: Notified);
 
-    /// Frees a task, through its owner. Called on any thread.
+    /// Frees a task, through its arena. Called on any thread.
     ///
     /// # Safety
     ///

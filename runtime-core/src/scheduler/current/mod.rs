@@ -4,7 +4,7 @@
 //! threads that call `block_on` meanwhile only poll their own future, and take the core over when it becomes free.
 //! Tasks from remote threads come through an injector.
 //!
-//! A runtime may be bound to a thread, its *home*: then only that thread takes the core, and tasks may be `!Send`,
+//! A runtime may be bound to a thread: then only that thread takes the core, and tasks may be `!Send`,
 //! because they are polled, and dropped, nowhere else.
 
 mod drive;
@@ -291,7 +291,7 @@ impl Shared {
         handle
     }
 
-    /// Spawns a task that stays on this thread. Gives the future back if this is not the home of the runtime.
+    /// Spawns a task that stays on this thread. Gives the future back if the runtime is not bound to this thread.
     pub(crate) fn spawn_local<F>(
         &self,
         runtime: &Arc<Inner>,

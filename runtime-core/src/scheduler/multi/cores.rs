@@ -132,7 +132,7 @@ impl Cores {
         Some(core)
     }
 
-    /// Spare workers from this number on are not in use. (One that has just begun may be missing. Who relies on a look
+    /// Spare workers from this number on are not in use. (One that has just begun may not be counted yet. Who relies on a look
     /// at its queues has passed a fence after that one did, and sees it.)
     #[inline]
     pub(super) fn spares_in_use(&self) -> usize {

@@ -10,7 +10,8 @@
 //!   its caller's thread.
 //! - Workers that are blocked: `rescue/` looks after them, `spares.rs` stand in for them, `spare_count.rs` says how
 //!   many, `responder.rs` which one keeps free, `block_in_place.rs` what a worker does that says so itself.
-//! - Beginning and end: `cores.rs` says which thread has which core, `shutdown.rs` starts and ends them.
+//! - Beginning and end: `cores.rs` says which thread has which core, `threads.rs` starts the threads, `shutdown.rs` ends
+//!   the scheduler.
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
@@ -30,6 +31,7 @@ mod slot;
 mod spare_count;
 mod spares;
 mod steal;
+mod threads;
 mod worker;
 
 use std::cell::Cell;
@@ -416,5 +418,5 @@ impl Schedule for Multi {
 
 /// Starts the threads of a runtime.
 pub(crate) fn start(runtime: &Arc<Inner>, config: &Config) -> std::io::Result<()> {
-    shutdown::start_threads(runtime, config)
+    threads::start(runtime, config)
 }

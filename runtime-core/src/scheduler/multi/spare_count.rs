@@ -1,13 +1,13 @@
-//! The balance of spare workers: how many run, against how many are needed. One word, so that no two threads can each
-//! rely on the other.
+//! [`SpareCount`]: how many spare workers run, and how many are needed. One word, so that no two threads can each rely
+//! on the other.
 //!
-//! A spare is *needed* for every worker that blocks in place (`block_in_place`), and for those that the monitor found
+//! A spare is *needed* for every worker that blocks in place, and for those that the monitor found
 //! stuck; while many block one after the other, it asks for a few more than are stuck yet.
 //!
 //! | change                | who makes it                                                                    |
 //! |-----------------------|---------------------------------------------------------------------------------|
-//! | one more blocking in place        | the worker that begins to block in place; it starts a spare if there are fewer than are needed |
-//! | one fewer blocking in place       | the same worker, when it is back                                                  |
+//! | one more blocks in place   | the worker that begins to block in place; it starts a spare if there are fewer than are needed |
+//! | one fewer blocks in place  | the same worker, when it is back                                                  |
 //! | so many stuck         | the monitor, after each sample                                                    |
 //! | one more running      | whoever is about to start a spare, up to a limit                                  |
 //! | one fewer running     | a spare that retires, only while more run than are needed; and a start that failed |
@@ -191,7 +191,7 @@ mod loom_tests {
     use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Release};
     use crate::scheduler::multi::idle::Idle;
 
-    /// A queue that is a number, the idle protocol, and the balance.
+    /// A queue that is a number, the idle protocol, and the count of spares.
     struct Model {
         queue: AtomicUsize,
         idle: Idle,

@@ -94,7 +94,7 @@ impl Worker {
         }
     }
 
-    /// Tells the other workers that this one is not missing. In microseconds since the start.
+    /// Tells the other workers that this one is not stalled. Returns the time in microseconds since the start.
     pub(super) fn note_maintenance(&self, now: Instant) -> u64 {
         let now = self.shared().micros_since_start(now);
         // Relaxed: nothing else is read by whoever sees it, and to see it late costs a steal too many.

@@ -380,7 +380,7 @@ mod loom_tests {
             let shared = Arc::new((AtomicU32::new(0), InUse(AtomicU32::new(0)), [(); 3].map(|()| UnsafeCell::new(()))));
             (0..2).for_each(|_| shared.1.take());
             let free = |block: &[UnsafeCell<()>; 3]| block.iter().for_each(|part| part.with_mut(|_| ()));
-            let orphans = [0, 1].map(|task| {
+            let outstanding = [0, 1].map(|task| {
                 let shared = shared.clone();
                 thread::spawn(move || {
                     let (local_arena, in_use, block) = &*shared;
@@ -419,11 +419,11 @@ mod loom_tests {
                     break 0;
                 }
             };
-            let (freed, orphans) = orphans
+            let (freed, outstanding) = outstanding
                 .into_iter()
-                .map(|orphan| orphan.join().unwrap())
-                .fold((freed, 0), |sums, orphan| (sums.0 + orphan.0, sums.1 + orphan.1));
-            assert_eq!((freed, orphans), (1, left));
+                .map(|task| task.join().unwrap())
+                .fold((freed, 0), |sums, task| (sums.0 + task.0, sums.1 + task.1));
+            assert_eq!((freed, outstanding), (1, left));
         });
     }
 }

@@ -1,19 +1,21 @@
-//! [`LocalArena`]: the arena that a thread owns, and the post for those of others.
+//! [`LocalArena`]: the arena that a thread owns, and a batch of dead tasks of another one.
 //!
-//! A task dies wherever its last reference goes, which on a busy runtime is as often on a thief's thread as on its
-//! spawner's. The thief does not send each one home by itself: it chains them, and sends [`MAX_FREE_BATCH`] at a time,
-//! for the price of one exchange.
+//! On a busy runtime the last reference to a task goes as often on a thief's thread as on its spawner's. The thief does
+//! not return each task by itself: it collects tasks of one arena, and returns [`MAX_FREE_BATCH`] at a time for the
+//! price of one exchange.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use super::{ArenaGuard, FreeBatch, TaskArena};
+use super::remote_free::FreeBatch;
+use super::{ArenaGuard, TaskArena};
 use crate::task::cell::Header;
 
-/// So many dead tasks of one arena are sent back together, at most.
+/// The most dead tasks of one arena that are returned together.
 const MAX_FREE_BATCH: u32 = if cfg!(loom) { 2 } else { 32 };
 
-/// See the module. It must not be dropped before its post was sent ([`flush`](Self::flush)).
+/// The arena that a thread owns, and a batch of remote frees. It must not be dropped before that was sent
+/// ([`flush`](Self::flush)).
 pub(crate) struct LocalArena {
     /// `None` when it was abandoned.
     arena: Cell<Option<NonNull<TaskArena>>>,
@@ -29,8 +31,8 @@ impl LocalArena {
         Self { arena: Cell::new(Some(arena)), batch: Cell::new(None) }
     }
 
-    /// The arena is no longer this thread's: from now on all the dead are sent by post. Nothing else may be asked of
-    /// it.
+    /// The arena is no longer this thread's: from now on all dead tasks are returned as remote frees. Nothing else may
+    /// be asked of the value.
     pub(crate) fn abandon(&self) {
         self.arena.set(None);
     }
@@ -38,12 +40,12 @@ impl LocalArena {
     /// The arena that this thread owns.
     #[inline]
     pub(crate) fn guard(&self) -> ArenaGuard<'_> {
-        let arena = self.arena.get().expect("not asked of a home that was abandoned");
+        let arena = self.arena.get().expect("not asked of an arena that was abandoned");
         // SAFETY: the promise of `new`.
         unsafe { arena.as_ref().guard() }
     }
 
-    /// Frees a dead task, or puts it into the post.
+    /// Frees a dead task, or adds it to the batch of its arena.
     ///
     /// # Safety
     ///
@@ -60,11 +62,13 @@ impl LocalArena {
         }
     }
 
+    /// Adds a task of another arena to the batch, and sends the batch if it is full, or of another arena.
+    ///
     /// # Safety
     ///
     /// As [`release`](Self::release).
     unsafe fn add_to_batch(&self, arena: NonNull<TaskArena>, task: NonNull<Header>) {
-        // SAFETY: the caller's promise, now and when the others were posted.
+        // SAFETY: the caller's promise, now and when the others were added.
         unsafe {
             match self.batch.take() {
                 Some((to, mut batch)) if to == arena => {
@@ -85,7 +89,7 @@ impl LocalArena {
         }
     }
 
-    /// Sends what is in the post, and frees what others have sent here.
+    /// Sends the batch, and frees what other threads have returned to this arena.
     #[inline]
     pub(crate) fn flush_and_drain(&self) {
         self.flush();
@@ -99,11 +103,11 @@ impl LocalArena {
         self.guard().trim();
     }
 
-    /// Sends what is in the post.
+    /// Sends the batch.
     #[inline]
     pub(crate) fn flush(&self) {
         if let Some((to, batch)) = self.batch.take() {
-            // SAFETY: what was posted is dead, and of that arena.
+            // SAFETY: what is in the batch is dead, and of that arena.
             unsafe { TaskArena::free_remotely(to, batch) };
         }
     }

@@ -1,4 +1,4 @@
-//! Models of two workers with an arena each, which run each other's tasks: the real arenas, posts and return stacks.
+//! Models of two workers with an arena each, which run each other's tasks: the real arenas and batches of remote frees.
 //!
 //! What is not real is the queue between them, and the memory of dead tasks is not kept for new ones (`arena/`), so
 //! that whoever touches a dead task is found out. An arena that is closed with nothing left on it has freed each of its
@@ -84,7 +84,7 @@ fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// Two workers run each other's tasks, and send the dead home, two at a time or as they are.
+/// Two workers run each other's tasks, and return the dead ones, two at a time or as they are.
 #[test]
 fn loom_tasks_that_die_in_their_arena_and_elsewhere_are_freed_once() {
     check(2, || {

@@ -1,32 +1,31 @@
-//! Who owns the tasks: the arenas in which every task of a runtime can be found, so that shutdown leaves none behind.
+//! [`TaskArena`]: the memory of a worker's tasks, in which shutdown finds each of them.
 //!
-//! Each worker has an arena for the tasks it spawns, and there are some for tasks spawned from remote threads. A task's
-//! header points to its [`TaskArena`], and through it to the runtime ([`Host`]). A task is in the arena that its memory
-//! is from ([`CellCache`]), and so until that is freed, complete or not; what the arena *counts* as its reference is
-//! given back at completion (see `state.rs`), so a finished task that somebody still has a handle to is a mere cell in
-//! an arena.
+//! Each worker has an arena for the tasks that it spawns; some more are for tasks that remote threads spawn. A task's
+//! header points to its arena, and the arena to the runtime ([`Host`]). A task is in the arena that its memory is from
+//! until that memory is freed, complete or not. What the arena *counts* as its reference is given back at completion
+//! (`state.rs`), so a finished task that somebody still has a handle to is a mere cell of the arena.
+//!
+//! | file | |
+//! |---|---|
+//! | `cache.rs` | the cells of dead tasks that are kept for new ones, by size |
+//! | `blocks.rs`, `large.rs` | where cells come from: blocks of cells of one size; an allocation each |
+//! | `remote_free.rs` | how tasks that die on other threads come back |
+//! | `local.rs` | the arena that a thread owns, and its batch of tasks that died far from theirs |
 //!
 //! # An arena takes no lock
 //!
-//! The arena belongs to one thread at a time: the worker; for the arenas of remote tasks, whoever holds their spawn
-//! lock (`scheduler/remote_spawns.rs`); for one whose core no thread has, whoever holds the lock that keeps it so;
-//! after the workers are gone and the spawn locks closed, the thread that shuts the runtime down.
-//!
-//! When the last reference goes on that very thread, it frees the task. Other threads push the dead onto the arena's
-//! *return stack*, several at a time ([`LocalArena`]), and the owner frees them when it comes by: at its
-//! maintenance ticks and before it parks. Pushing is a compare-exchange in a loop; the owner takes the whole stack with
-//! one swap, so no node is popped while another thread looks at it, and there is no ABA. A push releases and the swap
-//! acquires: the owner frees what the pusher has seen the last of. About every 256th return asks the owner to drain, so
-//! that a sleeping one does not sit on a heap of dead tasks. (The dead of a remote arena have no owner to wake: the
-//! thread that requests it frees them itself, `scheduler/remote_spawns.rs`.)
+//! An arena has one *owner*, a thread, at a time: its worker. The arenas of remote tasks belong to the thread that holds
+//! their spawn lock (`scheduler/remote_spawns.rs`); that of a vacant core, to the thread that holds the lock which keeps
+//! it vacant; and after the workers are gone and the spawn locks closed, all arenas belong to the thread that shuts the
+//! runtime down. What only the owner may do is in [`ArenaGuard`].
 //!
 //! # What happens at shutdown
 //!
-//! [`ArenaGuard::cancel_all`] cancels what is alive; [`ArenaGuard::close`] then empties the return stack, puts `CLOSED`
-//! in its place, and reports how many tasks are left in the arena: finished ones, to which handles or wakers remain.
-//! From then on nobody owns or walks the arena: a task that loses its last reference is freed at once, wherever that
-//! is, and counted off (see [`Outstanding`](super::outstanding::Outstanding)); the last one lets go of the runtime's
-//! memory, in which the arenas lie.
+//! [`ArenaGuard::cancel_all`] cancels what is alive; [`ArenaGuard::close`] then empties the stack of remote frees, puts
+//! `CLOSED` in its place, and reports how many tasks are left in the arena: finished ones, to which handles or wakers
+//! remain. From then on nobody owns or walks the arena: a task that loses its last reference is freed at once, on
+//! whatever thread that is, and counted off (see [`Outstanding`](super::outstanding::Outstanding)). The last one lets go
+//! of the runtime's memory, in which the arenas lie.
 
 mod blocks;
 mod cache;
@@ -35,6 +34,7 @@ mod large;
 mod local;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod remote_free;
 mod size;
 
 use std::alloc::Layout;
@@ -48,9 +48,10 @@ use crossbeam_utils::CachePadded;
 use self::cache::CellCache;
 pub(super) use self::cache::{allocate, free, free_outstanding as free_outstanding_cell};
 pub(crate) use self::local::LocalArena;
+use self::remote_free::closed;
 use super::cell::Header;
 use super::host::{Host, HostCalls};
-use super::raw::{destroy, free_outstanding};
+use super::raw::destroy;
 use super::runner::Runner;
 use super::{JoinHandle, Notified, Schedule, SpawnInfo, new_task_in};
 use crate::primitive::UnsafeCell;
@@ -66,7 +67,7 @@ pub(crate) enum ArenaId {
     Remote(usize),
 }
 
-/// One arena of tasks, and the way from a task to its runtime. See the module.
+/// The memory of a worker's tasks, and the way from a task to its runtime. See the module.
 pub(crate) struct TaskArena {
     /// The host, of the type that `calls` is for. Read by every wake; so it shares no cache line with what the arena's
     /// thread writes.
@@ -75,6 +76,7 @@ pub(crate) struct TaskArena {
     of: ArenaId,
     /// For the thread that owns the arena.
     cells: CachePadded<UnsafeCell<CellCache>>,
+    /// A stack of tasks that died on other threads (`remote_free.rs`).
     remote_frees: CachePadded<AtomicPtr<Header>>,
 }
 
@@ -83,64 +85,6 @@ pub(crate) struct TaskArena {
 unsafe impl Send for TaskArena {}
 // SAFETY: as above.
 unsafe impl Sync for TaskArena {}
-
-/// Dead tasks of one arena, chained by their [`SiteOrLink`](super::spawn_site::SiteOrLink)s, on their way back.
-#[derive(Clone, Copy)]
-pub(super) struct FreeBatch {
-    first: NonNull<Header>,
-    last: NonNull<Header>,
-    len: u32,
-    /// The owner should be told.
-    requests_drain: bool,
-}
-
-impl FreeBatch {
-    /// # Safety
-    ///
-    /// Nobody has a reference to the task.
-    #[inline]
-    pub(super) unsafe fn new(task: NonNull<Header>) -> Self {
-        // SAFETY: dead, but not freed.
-        let requests_drain = unsafe { requests_drain(task) };
-        Self { first: task, last: task, len: 1, requests_drain }
-    }
-
-    /// # Safety
-    ///
-    /// Nobody has a reference to the task, and it is of the same arena as the others.
-    #[inline]
-    pub(super) unsafe fn push(&mut self, task: NonNull<Header>) {
-        // SAFETY: dead, but not freed, and the caller's.
-        unsafe {
-            task.as_ref().site_or_link().set_next_free(self.first.as_ptr());
-            self.requests_drain |= requests_drain(task);
-        }
-        self.first = task;
-        self.len += 1;
-    }
-
-    #[inline]
-    pub(super) fn len(&self) -> u32 {
-        self.len
-    }
-}
-
-/// Whether the return of this task is one of the few that ask its owner to drain. Counting them all would be one more
-/// shared word to write; this picks one in 256 by the identifier, scattered (Fibonacci hashing, Knuth 6.4).
-///
-/// # Safety
-///
-/// The task was not freed yet.
-#[inline]
-unsafe fn requests_drain(task: NonNull<Header>) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { task.as_ref() }.id.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56 == 0
-}
-
-/// Marks a return stack that nobody empties any more. Never dereferenced.
-fn closed() -> *mut Header {
-    ptr::without_provenance_mut(1)
-}
 
 impl TaskArena {
     /// An arena that lies in a host of that type.
@@ -180,70 +124,6 @@ impl TaskArena {
     #[inline]
     pub(crate) unsafe fn guard(&self) -> ArenaGuard<'_> {
         ArenaGuard { arena: self, _stays: PhantomData }
-    }
-
-    /// Sends a dead task to the thread that can free it.
-    ///
-    /// # Safety
-    ///
-    /// The task is in this arena and nobody has a reference to it.
-    #[cold]
-    pub(crate) unsafe fn free_remotely_one(this: NonNull<Self>, task: NonNull<Header>) {
-        // SAFETY: passed on.
-        unsafe { Self::free_remotely(this, FreeBatch::new(task)) };
-    }
-
-    /// Sends dead tasks to the thread that can free them.
-    ///
-    /// # Safety
-    ///
-    /// They are in this arena and nobody has a reference to any.
-    // Not a method: the runtime, and this in it, may go with the tasks, and must not be borrowed for the whole call.
-    pub(super) unsafe fn free_remotely(this: NonNull<Self>, batch: FreeBatch) {
-        // SAFETY: the tasks keep the runtime, and its owner in it, until they are freed.
-        let arena = unsafe { this.as_ref() };
-        // Request first: once the tasks are on the stack they no longer keep the runtime, and nothing of it may be
-        // touched. An owner that comes too early for these finds them with the next request.
-        if batch.requests_drain {
-            // SAFETY: bound before the first task, and the tasks keep the runtime.
-            unsafe { (arena.calls.request_drain)(arena.runtime.load(Relaxed), arena.of) };
-        }
-        let mut head = arena.remote_frees.load(Acquire);
-        loop {
-            if head == closed() {
-                // SAFETY: passed on; the mark says that the arena was closed.
-                unsafe { Self::free_outstanding_batch(this, batch) };
-                return;
-            }
-            // SAFETY: the chain is the caller's.
-            unsafe { batch.last.as_ref() }.site_or_link().set_next_free(head);
-            match arena.remote_frees.compare_exchange_weak(head, batch.first.as_ptr(), AcqRel, Acquire) {
-                Ok(_) => return,
-                Err(actual) => head = actual,
-            }
-        }
-    }
-
-    /// # Safety
-    ///
-    /// As [`free_remotely`](Self::free_remotely), and the arena was closed.
-    unsafe fn free_outstanding_batch(this: NonNull<Self>, batch: FreeBatch) {
-        let mut next = batch.first;
-        for left in (0..batch.len).rev() {
-            let task = next;
-            // SAFETY: nobody has a reference, the arena is not looked at again, and the task was counted when its arena
-            // was closed. The runtime lives until the last of the chain was counted off; after that nothing of it is
-            // touched.
-            unsafe {
-                if left > 0 {
-                    next = NonNull::new(task.as_ref().site_or_link().next_free())
-                        .expect("the chain has as many links as were counted");
-                }
-                let (runtime, calls) = (this.as_ref().runtime.load(Relaxed), this.as_ref().calls);
-                free_outstanding(task);
-                (calls.remove_outstanding)(runtime);
-            }
-        }
     }
 }
 

@@ -14,8 +14,8 @@
 //! by who starts it, and gets a core later, when it does the rest. What the starter did happens before what its thread
 //! does, so the fence stands after the count there, too.
 //!
-//! All is quiet if as many sleep (the idle word) as there are workers and spares, less those that block in place (the
-//! balance). The two words are read at two moments, but a thread that is awake is not overlooked by that. If it does
+//! All is quiet if as many sleep (the idle word) as there are workers and spares, less those that block in place
+//! (`../spare_count.rs`). The two words are read at two moments, but a thread that is awake is not overlooked by that. If it does
 //! not wake the monitor it woke up before the fence, so neither word tells of it as away, and one sleeper is missing
 //! from the sum. Only another thread could make up for it, one that was asleep at the one moment and blocking in place,
 //! or no running spare, at the other. That one has woken up, or begun, in between, and wakes the monitor.

@@ -5,8 +5,9 @@ use std::panic::Location;
 use std::ptr;
 use std::time::Duration;
 
+use super::monitor::{MonitorThread, STANDSTILL_MEMORY, steps};
+use super::sample_interval;
 use super::sampler::{PRESUMED_BLOCKED_AFTER, Progress, Sampler};
-use super::{MonitorThread, STANDSTILL_MEMORY, sample_interval, steps};
 use crate::scheduler::multi::responder::MAX_SITES;
 use crate::scheduler::multi::slot::UserCode;
 

@@ -111,7 +111,7 @@ fn what_came_back_is_used_before_a_new_block_is_asked_for() {
 }
 
 #[test]
-fn orphans_end_on_threads_of_their_own() {
+fn outstanding_cells_end_on_threads_of_their_own() {
     struct Orphan(NonNull<u8>);
     // SAFETY: memory may be used and freed on any thread.
     unsafe impl Send for Orphan {}
@@ -119,14 +119,14 @@ fn orphans_end_on_threads_of_their_own() {
     let size = size(120);
     let mut blocks = Blocks::new();
     let mut cells: Vec<_> = (0..1_000).map(|_| blocks.allocate(size)).collect();
-    let orphans = cells.split_off(500);
+    let outstanding = cells.split_off(500);
     // SAFETY: just allocated.
     cells.into_iter().for_each(|cell| unsafe { blocks.free(cell, size) });
     assert_eq!(blocks.count(), 500);
     blocks.leave();
     assert_eq!(blocks.total_lines(), 0);
     std::thread::scope(|scope| {
-        for chunk in orphans.chunks(125) {
+        for chunk in outstanding.chunks(125) {
             let chunk: Vec<_> = chunk.iter().copied().map(Orphan).collect();
             scope.spawn(move || {
                 for (number, Orphan(cell)) in chunk.into_iter().enumerate() {
