@@ -26,7 +26,7 @@ use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
 /// The shortest spin: to fall asleep and wake up costs about that, even if the thread is awake at once.
-const MIN_SPIN: Duration = Duration::from_micros(10);
+const MIN_SPIN: Duration = Duration::from_micros(MAX_SPIN.as_micros() as u64 / 10);
 /// The longest spin, and the longest wake that counts as one.
 pub(crate) const MAX_SPIN: Duration = Duration::from_micros(100);
 /// Pauses of the processor between two looks: a hundred nanoseconds or two, in which others have the memory that is

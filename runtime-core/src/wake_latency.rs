@@ -10,6 +10,9 @@ use std::time::Duration;
 
 use crate::spin;
 
+/// A wake has this part of the average: the last few wakes count.
+const AVERAGED_WAKES: u64 = 4;
+
 /// See the module. It belongs to a place where threads sleep of whom one at a time is called, and outlives their stay.
 ///
 /// A point in time is a number of nanoseconds since one that its users agree on.
@@ -42,7 +45,8 @@ impl WakeLatency {
         let took = now.saturating_sub(called_at);
         // A thread that takes longer had no processor. To spin would take one from others.
         let took = if u128::from(took) <= spin::MAX_SPIN.as_nanos() { took } else { 0 };
-        self.average.store((3 * self.average.load(Relaxed) + took) / 4, Relaxed);
+        let rest = (AVERAGED_WAKES - 1) * self.average.load(Relaxed);
+        self.average.store((rest + took) / AVERAGED_WAKES, Relaxed);
         Some(called_at)
     }
 }

@@ -9,7 +9,7 @@ use runtime_core::driver::WakeSink;
 
 /// How many timers fire under one hold of the lock: enough to make the lock cheap, few enough that a worker which sets
 /// a timer meanwhile waits for a microsecond at most.
-const WAKES_PER_LOCK: usize = 32;
+pub(crate) const WAKES_PER_LOCK: usize = 32;
 
 /// See the module. Kept by the driver from one turn to the next, as its memory is all there is to it.
 #[derive(Debug)]

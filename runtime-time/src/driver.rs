@@ -31,7 +31,7 @@ use crate::tick::TICKS_PER_MILLISECOND;
 /// not every layer on the way there checks that it fits. A runtime idle for longer wakes up once in twelve days.
 const LONGEST_WAIT: Duration = Duration::from_millis(1 << 30);
 
-/// How long after a wait that several timers have ended, fired or put off, the next may end for timers, in ticks: a
+/// How long after a wait that several timers have ended, fired or extended, the next may end for timers, in ticks: a
 /// millisecond. To wake a thread costs as much as to fire a hundred timers. So when they come in crowds, a thread that
 /// has nothing else to do fires them a few at a time. A timer that was alone, the first after a pause, and those that a
 /// busy thread looks after in passing are exact to the tick.

@@ -4,14 +4,14 @@
 
 use runtime_core::driver::WakeSink;
 
-use crate::batch::WakeBatch;
+use crate::batch::{WAKES_PER_LOCK, WakeBatch};
 use crate::entry::{Entry, State};
 use crate::shard::Shard;
 
-/// How many entries that were put off are filed again under one hold of the lock. It takes as long as to fire them.
-const MAX_REFILED_PER_LOCK: usize = 64;
+/// How many entries that were extended are filed again under one hold of the lock. It takes as long as to fire them.
+const MAX_REFILED_PER_LOCK: usize = 2 * WAKES_PER_LOCK;
 
-/// Fires everything that is due, in order, and wakes the tasks. (An entry that was put off comes in the place of its
+/// Fires everything that is due, in order, and wakes the tasks. (An entry that was extended comes in the place of its
 /// old deadline, if the new one has passed as well.) Returns how many entries were taken out.
 pub(crate) fn fire(shard: &Shard, now: u64, batch: &mut WakeBatch, woken: &mut dyn WakeSink) -> u64 {
     expire_all(shard, now, State::Fired, batch, woken)
@@ -41,8 +41,8 @@ fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u6
     let mut locked = shard.lock();
     let mut count = 0;
     let mut more = true;
-    let mut filed_again: usize = 0;
-    while !batch.is_full() && filed_again < MAX_REFILED_PER_LOCK {
+    let mut refiled: usize = 0;
+    while !batch.is_full() && refiled < MAX_REFILED_PER_LOCK {
         let Some(node) = locked.wheel.pop_due(now) else {
             more = false;
             break;
@@ -54,7 +54,7 @@ fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u6
                 count += 1;
             }
             Err(later) => {
-                filed_again += 1;
+                refiled += 1;
                 // SAFETY: its entry still waits: it is pinned, and stays until it has been taken out.
                 let filed = unsafe { locked.wheel.insert(node, later) };
                 filed.expect("the wheel's time is not past the present");
@@ -67,5 +67,5 @@ fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u6
     }
     shard.note_next(&mut locked);
     // To file an entry again costs as much as to fire one.
-    (count + filed_again as u64, more)
+    (count + refiled as u64, more)
 }

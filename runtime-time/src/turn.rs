@@ -27,7 +27,7 @@ pub(crate) struct NextTurn {
 }
 
 /// So many looks in passing are a turn.
-const SPINS_BEFORE_YIELD: u32 = 256;
+const LOOKS_PER_TURN: u32 = 256;
 
 impl NextTurn {
     pub(crate) fn new() -> Self {
@@ -51,7 +51,7 @@ impl NextTurn {
         // Relaxed, and in two steps: the driver is with one thread at a time, and to begin anew in between is as good.
         let looks = self.looks.load(Relaxed) + 1;
         self.looks.store(looks, Relaxed);
-        if looks >= SPINS_BEFORE_YIELD {
+        if looks >= LOOKS_PER_TURN {
             self.end(batch, woken);
         }
     }

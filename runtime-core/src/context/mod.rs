@@ -2,7 +2,7 @@
 //! which budget, is a layer below: `task/current.rs`.)
 //!
 //! One small structure of plain cells, so that reading it is one access to thread-local storage with no check for
-//! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn), wakers and the sibling crates'
+//! initialisation or destruction. The schedulers write it; [`spawn`](crate::spawn()), wakers and the sibling crates'
 //! types read it.
 //!
 //! The pointer to the current runtime is backed by a count of it on the stack of those that the thread has entered

@@ -80,7 +80,7 @@ impl Handle {
         EnterGuard { _guard: UserGuard::enter(Arc::clone(&self.inner)), _handle: PhantomData }
     }
 
-    /// Spawns a task. See [`spawn`](crate::spawn).
+    /// Spawns a task. See [`spawn`](crate::spawn()).
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where

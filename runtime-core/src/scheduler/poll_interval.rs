@@ -18,13 +18,13 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer.
-const DRIVER_POLL_TARGET: Duration = Duration::from_micros(200);
+pub(crate) const DRIVER_POLL_TARGET: Duration = Duration::from_micros(200);
 /// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from
 /// outside wait for polls of no more than this.
-const MIN_DRIVER_POLL_GAP: Duration = Duration::from_micros(20);
-/// After so many intervals of short polls, one after the other, they are made twice as long. (In polls the run would be
-/// too long for short intervals: with one long poll among two hundred short ones there would be an interval for each of
-/// them for ever.)
+const MIN_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 / 10);
+/// The interval doubles after this number of consecutive intervals of short polls. (Were polls counted, the run would be
+/// too long for short intervals: with one long poll among two hundred short ones there would be an interval for each
+/// poll for ever.)
 const SHORT_INTERVALS_TO_GROW: u32 = 16;
 /// The first interval after sleep. Many wakes are for a poll or two, to which it adds nothing.
 const FIRST_INTERVAL_POLLS: u32 = 3;

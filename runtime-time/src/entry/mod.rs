@@ -18,7 +18,7 @@
 //! `NEW` and `AHEAD` are one state to this protocol; only `Sleep` tells them apart. So are `PAST` and `FIRED`: an
 //! entry goes to `PAST` when `Sleep` tells its caller that the deadline has passed.
 //!
-//! A `WAITING` entry may have been *put off*: its deadline is later than the tick under which the wheel has it. The
+//! A `WAITING` entry may have been *extended*: its deadline is later than the tick under which the wheel has it. The
 //! tick at which it is to fire then stands in the same word as the state. An idle timeout lives like that: each message
 //! puts it off, which costs one exchange, and the wheel files it again once in its span.
 //!
@@ -28,8 +28,8 @@
 //! - `WAITING` to `FIRED` or `CLOSED`: the holder of the lock (mostly the driver), after unlinking the node and
 //!   emptying the waker cell. Storing the state is the last thing done to the entry: from that moment the owner may
 //!   free it without ever taking the lock.
-//! - `WAITING` to `WAITING`, put off: the owner, without the lock, by an exchange. So the driver fires by an exchange
-//!   too, which fails if the entry was put off just then. An entry that turns out to have been put off goes back into
+//! - `WAITING` to `WAITING`, extended: the owner, without the lock, by an exchange. So the driver fires by an exchange
+//!   too, which fails if the entry was extended just then. An entry that turns out to have been extended goes back into
 //!   the wheel.
 //! - `WAITING` to idle: the owner, under the lock (cancelling).
 //! - Among the other states: the owner, without the lock. Nobody else is interested in an entry that is not in the
@@ -82,7 +82,7 @@ pub(crate) struct Entry {
     waker: UnsafeCell<MaybeUninit<Waker>>,
     deadline: Cell<Instant>,
     shard: ManuallyDrop<ShardRef>,
-    /// A [`State`], and above it a tick: in `Waiting` the one that the entry was put off to, otherwise zero.
+    /// A [`State`], and above it a tick: in `Waiting` the one that the entry was extended to, otherwise zero.
     state: AtomicU64,
     _pinned: PhantomPinned,
 }
@@ -265,7 +265,7 @@ impl Entry {
         }
         // SAFETY: as in `set_at`, now that the node is out again.
         if when > shard.shared.seen() && unsafe { locked.wheel.insert(this.node(), when) }.is_ok() {
-            // It may have been put off before.
+            // It may have been extended before.
             this.note(State::Waiting);
             shard.note_cancelled(&mut locked, 1);
             let earlier = shard.note_set(&mut locked, when);
@@ -346,13 +346,13 @@ impl Entry {
         waker
     }
 
-    /// Ends the wait of an entry, and returns the waker to call after unlocking; or the tick that it was put off to, if
+    /// Ends the wait of an entry, and returns the waker to call after unlocking; or the tick that it was extended to, if
     /// that has not passed now. Then the node has to go back into the wheel.
     ///
     /// # Safety
     ///
     /// The caller holds the shard's lock. The entry was `Waiting`, and its node has just been taken out of the wheel.
-    /// The caller does not use the pointer again, unless it is put off.
+    /// The caller does not use the pointer again, unless it is extended.
     pub(crate) unsafe fn expire(entry: NonNull<Self>, to: State, now: u64) -> Result<Waker, u64> {
         // SAFETY: an entry in `WAITING` is alive: its `drop` would have to take the lock, which the caller holds.
         let entry = unsafe { entry.as_ref() };
@@ -361,16 +361,16 @@ impl Entry {
         let waker = entry.waker.with(|cell| unsafe { ptr::read(cell) });
         let mut word = entry.state.load(Ordering::Relaxed);
         loop {
-            let put_off_to = word >> STATE_BITS;
-            if put_off_to > now {
-                return Err(put_off_to);
+            let extended_to = word >> STATE_BITS;
+            if extended_to > now {
+                return Err(extended_to);
             }
             // Release: gives the entry back to its owner, who may free it at once.
             match entry.state.compare_exchange(word, to as u64, Ordering::Release, Ordering::Relaxed) {
                 // SAFETY: in `WAITING` the cell is full; the next state says that it is empty, so this is the waker's
                 // one copy.
                 Ok(_) => return Ok(unsafe { waker.assume_init() }),
-                // Just put off.
+                // Just extended.
                 Err(other) => word = other,
             }
         }

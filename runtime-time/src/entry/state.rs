@@ -1,4 +1,4 @@
-//! An entry's state, and the word that it shares with the tick to which the entry was put off.
+//! An entry's state, and the word that it shares with the tick to which the entry was extended.
 
 /// Where an entry is in its life. See the table in the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl State {
         }
     }
 
-    /// The word of an entry that waits, and was put off to a tick.
+    /// The word of an entry that waits, and was extended to a tick.
     pub(super) fn waiting_until(when: u64) -> u64 {
         debug_assert!(when <= LATEST);
         Self::Waiting as u64 | when << STATE_BITS

@@ -63,15 +63,15 @@ fn after_a_timer_that_was_alone_the_next_wait_is_as_short_as_it_must_be() {
     assert!(wait <= SOON + TICK, "{wait:?}");
 }
 
-/// To file timers again that were put off costs as much as to fire them.
+/// To file timers again that were extended costs as much as to fire them.
 #[test]
-fn after_a_crowd_of_timers_that_were_put_off_it_is_the_same() {
+fn after_a_crowd_of_timers_that_were_extended_it_is_the_same() {
     let (_, end) = wait_after(2, Some(Duration::from_secs(3600)));
     assert!(end + TICK >= MS, "{end:?}");
 }
 
 /// How long the driver waits for a timer that is due soon, after some others whose time has come at once, unless they
-/// were put off; and when the wait will end, counted from then.
+/// were extended; and when the wait will end, counted from then.
 fn wait_after(others: usize, extend: Option<Duration>) -> (Duration, Duration) {
     let mut rig = Rig::on(Clock::new());
     let (_, waker) = Woken::new();

@@ -80,7 +80,7 @@ fn reset_to_later_and_to_earlier_keeps_the_waker() {
 }
 
 #[test]
-fn a_timer_that_is_put_off_again_and_again_fires_at_the_last_deadline_only() {
+fn a_timer_that_is_extended_again_and_again_fires_at_the_last_deadline_only() {
     let mut rig = Rig::still();
     let (woken, waker) = Woken::new();
     let mut sleep = rig.sleep(10 * MS);
@@ -98,7 +98,7 @@ fn a_timer_that_is_put_off_again_and_again_fires_at_the_last_deadline_only() {
 }
 
 #[test]
-fn a_timer_that_was_put_off_can_be_cancelled_moved_closer_and_closed() {
+fn a_timer_that_was_extended_can_be_cancelled_moved_closer_and_closed() {
     let mut rig = Rig::still();
     let (woken, waker) = Woken::new();
     let start = rig.now();

@@ -17,6 +17,7 @@ use super::*;
 use crate::driver::{DriverStack, Unpark, WakeSink};
 use crate::runtime::Flavor;
 use crate::task::Id;
+use crate::task::arena::requests_drain;
 
 struct Sleep(Parker);
 
@@ -261,8 +262,8 @@ fn loom_the_last_references_go_beside_the_walk_of_shutdown() {
 
 /// Identifiers such that the return of the second task from now asks its arena's owner to drain.
 fn next_but_one_requests_drain(runtime: &Inner) {
-    let nudging = (2..).find(|id: &u64| id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56 == 0).expect("one in 256 does");
-    runtime.reserve_ids(nudging - 2);
+    let id = (2..).find(|&id| requests_drain(Id(id))).expect("one in some hundreds does");
+    runtime.reserve_ids(id - 2);
 }
 
 /// Two finished tasks of the driving thread's arena, whose handles are dropped by other threads while that one spawns

@@ -34,8 +34,8 @@
 //!
 //! Other workers look there before they sleep. Whether one sleeps all the same, because it looked a moment too early,
 //! the monitor sees at its next sample, and wakes it. A site may be forgotten later, and a task in quarantine may be
-//! aborted, while all others are stuck for good. So at each sample the monitor looks through a hundredth of what is
-//! there, oldest first, and gives to the injector what need not be in quarantine any more. Without a responder that is
+//! aborted, while all others are stuck for good. So at each sample the monitor looks through some of the tasks that
+//! are there ([`SCAN_PER_SAMPLE`]), oldest first, and gives to the injector what need not be in quarantine any more. Without a responder that is
 //! everything. The monitor never sleeps while there is a responder, or a task in quarantine.
 
 use std::panic::Location;
@@ -52,11 +52,8 @@ use crate::task::Notified;
 
 /// The most sites that are known at once. With more the responder gets stuck more often.
 pub(super) const MAX_SITES: usize = 32;
-/// Every task in quarantine is looked at within this number of samples, as long as no more than [`MAX_SCAN`] are looked
-/// at in one.
-const SCAN_SAMPLES: usize = 100;
-/// The most tasks that are looked at in a sample: the monitor has other things to do.
-const MAX_SCAN: usize = 1024;
+/// The number of tasks in quarantine that the monitor looks at in a sample, which takes some ten microseconds.
+const SCAN_PER_SAMPLE: usize = 128;
 /// No slot has this number.
 const NOBODY: usize = usize::MAX;
 
@@ -188,7 +185,7 @@ impl Shared {
             return;
         }
         let has_responder = quarantine.responder().is_some();
-        let tasks = if has_responder { quarantined.div_ceil(SCAN_SAMPLES).min(MAX_SCAN) } else { quarantined };
+        let tasks = if has_responder { SCAN_PER_SAMPLE.min(quarantined) } else { quarantined };
         let must_stay = |task: &Notified| has_responder && quarantine.may_block(task);
         quarantine.scan(tasks, must_stay, |task| self.inject(runtime, task));
         // Unlike the responder, the monitor may be overtaken by the end, which empties the queues.

@@ -8,11 +8,12 @@ use std::time::Instant;
 use super::run_queue::{RunQueue, RunQueueStealer};
 use super::{Slot, Worker};
 use crate::clock::Clock;
+use crate::scheduler::poll_interval::DRIVER_POLL_TARGET;
 use crate::task::Notified;
 
 /// A worker is stalled if it has neither woken up nor had its maintenance for this number of microseconds: twice the
 /// time that `poll_interval.rs` aims at.
-pub(super) const STALLED_AFTER_US: u64 = 400;
+pub(super) const STALLED_AFTER_US: u64 = 2 * DRIVER_POLL_TARGET.as_micros() as u64;
 
 /// Whether a worker is stalled that was not seen for `since_maintenance_us` microseconds. A worker whose own interval
 /// was that long cannot judge others: two with long polls would take the same tasks from each other all the time, and

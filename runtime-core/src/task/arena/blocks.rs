@@ -34,17 +34,19 @@ use crate::primitive::atomic::AtomicU32;
 use crate::primitive::atomic::Ordering::{AcqRel, Relaxed};
 use crate::task::cell::Header;
 
+/// The largest block, with its head.
+pub(super) const MAX_BLOCK_LINES: usize = 32 * 1024 / LINE;
 /// The first block of a size. Each further one is as large as all of its size together, up to the largest, so that
 /// what blocks have to spare is little beside what is in use.
-const MIN_BLOCK_LINES: usize = 4 * 1024 / LINE;
-const MAX_BLOCK_LINES: usize = 32 * 1024 / LINE;
-/// Of which the first is the head's.
+const MIN_BLOCK_LINES: usize = MAX_BLOCK_LINES / 8;
+/// The first lines of a block, for its head.
 const HEAD_LINES: u16 = 1;
 /// Where in a cell it is said how many lines it lies behind its block's head.
 const OFFSET_FIELD: usize = mem::offset_of!(Header, block_offset);
 type BlockOffset = u16;
 
-/// Blocks of which less than one line in so many is in use are sparse, if there are more than so many.
+/// An arena is sparse if its blocks have more than this many lines for each line in use, and for each line of a largest
+/// block on top.
 const SPARSE_FACTOR: usize = 4;
 
 const _: () = assert!(MIN_BLOCK_LINES > SIZES && MAX_BLOCK_LINES <= BlockOffset::MAX as usize);

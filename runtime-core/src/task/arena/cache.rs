@@ -27,15 +27,15 @@ use std::ptr::NonNull;
 
 use crate::task::cell::Header;
 
-use super::blocks::{self, Blocks};
+use super::blocks::{self, Blocks, MAX_BLOCK_LINES};
 use super::free_list::{self, FreeList};
 use super::large::{self, LargeCells};
-use super::size::{SIZES, Size};
+use super::size::{LINE, SIZES, Size};
 
 /// Whether every cell is an allocation.
 const PLAIN: bool = cfg!(any(rt_plain_cells, loom));
 /// How many bytes of dead cells an arena keeps: those of some 2000 to 4000 small tasks.
-const MAX_CACHED_BYTES: usize = 256 * 1024;
+const MAX_CACHED_BYTES: usize = 8 * MAX_BLOCK_LINES * LINE;
 
 // What the walk reads, and what says where a cell is, is not what free cells are linked by. (In a model the state is
 // larger, and each cell a single.)

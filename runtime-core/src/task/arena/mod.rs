@@ -49,6 +49,8 @@ use self::cache::CellCache;
 pub(super) use self::cache::{allocate, free, free_outstanding as free_outstanding_cell};
 pub(crate) use self::local::LocalArena;
 use self::remote_free::closed;
+#[cfg(all(test, loom))]
+pub(crate) use self::remote_free::requests_drain;
 use super::cell::Header;
 use super::host::{Host, HostCalls};
 use super::raw::destroy;

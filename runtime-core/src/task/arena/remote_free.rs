@@ -9,15 +9,19 @@
 //! another thread looks at it, and there is no ABA. A push releases and the swap acquires: the owner frees what the
 //! pusher has seen the last of.
 //!
-//! About every 256th task *requests a drain* of the owner, so that a sleeping one does not sit on a heap of dead tasks.
+//! Every now and then ([`DRAIN_REQUEST_INTERVAL`]) a task *requests a drain* of the owner, so that a sleeping one does not sit on a heap of dead tasks.
 //! (The arena of remote tasks has no owner to wake: the thread that requests the drain does it itself.)
 
 use std::ptr::{self, NonNull};
 
 use super::TaskArena;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use crate::task::Id;
 use crate::task::cell::Header;
 use crate::task::raw::free_outstanding;
+
+/// One in this many tasks that die on another thread requests a drain.
+const DRAIN_REQUEST_INTERVAL: u64 = 256;
 
 /// Dead tasks of one arena, chained by their [`SiteOrLink`](crate::task::spawn_site::SiteOrLink)s, on their way back.
 #[derive(Clone, Copy)]
@@ -38,7 +42,7 @@ impl FreeBatch {
     #[inline]
     pub(super) unsafe fn new(task: NonNull<Header>) -> Self {
         // SAFETY: dead, but not freed.
-        let requests_drain = unsafe { requests_drain(task) };
+        let requests_drain = requests_drain(unsafe { task.as_ref() }.id);
         Self { first: task, last: task, len: 1, requests_drain }
     }
 
@@ -52,7 +56,7 @@ impl FreeBatch {
         // SAFETY: dead, but not freed, and the caller's.
         unsafe {
             task.as_ref().site_or_link().set_next_free(self.first.as_ptr());
-            self.requests_drain |= requests_drain(task);
+            self.requests_drain |= requests_drain(task.as_ref().id);
         }
         self.first = task;
         self.len += 1;
@@ -64,16 +68,11 @@ impl FreeBatch {
     }
 }
 
-/// Whether the return of this task is one of the few that ask its owner to drain. Counting them all would be one more
-/// shared word to write; this picks one in 256 by the identifier, scattered (Fibonacci hashing, Knuth 6.4).
-///
-/// # Safety
-///
-/// The task was not freed yet.
+/// Whether the return of the task with this identifier requests a drain. To count returns would be one more shared word
+/// to write; this picks one in [`DRAIN_REQUEST_INTERVAL`] by the identifier, scattered (Fibonacci hashing, Knuth 6.4).
 #[inline]
-unsafe fn requests_drain(task: NonNull<Header>) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { task.as_ref() }.id.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56 == 0
+pub(crate) fn requests_drain(id: Id) -> bool {
+    id.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) <= u64::MAX / DRAIN_REQUEST_INTERVAL
 }
 
 /// Marks a stack of remote frees that nobody empties any more. Never dereferenced.

@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use super::Monitor;
 use super::policy::{Action, Snapshot};
 use super::report::Reports;
 use super::sample_interval::{self, Cadence, SampleInterval};
 use super::sampler::{Elapsed, Event, Progress, Sample, Sampler};
 use super::sites::{BlockingSites, FormerResponders};
+use super::{LONG_BLOCK, Monitor};
 use crate::blocked::Stack;
 use crate::clock::Clock;
 use crate::fatal;
@@ -22,13 +22,9 @@ use crate::metrics::Counter;
 use crate::runtime::Inner;
 use crate::scheduler::multi::{Multi, Shared, Slot};
 
-/// For this long after a standstill a worker that has not moved for one sample is taken to be stuck.
-pub(super) const STANDSTILL_MEMORY: Duration = Duration::from_secs(1);
-/// A poll that is blocked for this long is reported before it ends.
-const REPORT_AFTER: Duration = Duration::from_secs(1);
 /// The most threads whose state is read at each sample. That of further threads is read once a poll. (To read one takes
 /// some ten microseconds.)
-const MAX_THREAD_READINGS: usize = 32;
+pub(super) const MAX_THREAD_READINGS: usize = 32;
 
 /// The monitor's thread.
 pub(in crate::scheduler::multi) fn run(runtime: &Arc<Inner>) {
@@ -139,7 +135,7 @@ impl<'a> MonitorThread<'a> {
         self.supervise_responder(&mut progress, elapsed.counted);
         let snapshot = self.snapshot(&progress, elapsed.counted);
         if snapshot.stuck > 0 && snapshot.is_nobody_moving() && snapshot.waits() > 0 {
-            self.standstill_memory = STANDSTILL_MEMORY;
+            self.standstill_memory = LONG_BLOCK;
         }
         let action = snapshot.action();
         if action.respond || snapshot.has_responder {
@@ -305,7 +301,7 @@ impl<'a> MonitorThread<'a> {
                 }
                 sampler.event = Some(event);
             }
-            if sampler.age() >= REPORT_AFTER
+            if sampler.age() >= LONG_BLOCK
                 && let Some(mut event) = sampler.event.take()
             {
                 self.reports.report(&self.runtime.reporter, sampler, &event, false);

@@ -18,13 +18,14 @@
 //!   [`MAX_FOR_COMPUTING`] spares for each worker. Of a thread of which the operating system tells nothing it is
 //!   assumed that it sleeps, but not of more than [`MAX_FOR_UNKNOWN`].
 
+use super::monitor::MAX_THREAD_READINGS;
 use super::sample_interval::Cadence;
 use crate::scheduler::multi::responder::MAX_SITES;
 
 /// The most spares for each worker beyond those that stand in for sleeping threads.
 const MAX_FOR_COMPUTING: usize = 2;
-/// The most spares that stand in for threads of which nothing is known.
-const MAX_FOR_UNKNOWN: usize = 64;
+/// The most spares that stand in for threads of which nothing is known: as many as two samples read.
+const MAX_FOR_UNKNOWN: usize = 2 * MAX_THREAD_READINGS;
 /// And this many more that have been the responder, and got stuck: one for each site. (A limit of its own: those that
 /// were started for threads which slept, and compute now, must not leave the others without a responder.)
 const FORMER_RESPONDERS: usize = MAX_SITES;

@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
+use super::LONG_BLOCK;
 use crate::blocked::{Activity, Reading, Stack, Times};
 use crate::scheduler::multi::slot::UserCode;
-
-/// On a machine so busy that a thread gets next to no processor time, a long poll cannot be told from a short one. No
-/// longer than this is anybody let wait for the proof that it is long.
-pub(super) const PRESUMED_BLOCKED_AFTER: Duration = Duration::from_secs(1);
 
 /// A thread that had the processor for one part in this many of the time was not kept from running.
 const FAIR_SHARE_DIVISOR: u32 = 4;
@@ -175,10 +172,10 @@ impl Sampler {
 
     /// Whether it is the poll that takes so long, and not the operating system that lets the thread wait for a
     /// processor: of a thread that is not asleep, whether it has run for a [fair part](FAIR_SHARE_DIVISOR) of the time
-    /// since the first reading, or for the threshold. After [`PRESUMED_BLOCKED_AFTER`] the answer is yes.
+    /// since the first reading, or for the threshold. After [`LONG_BLOCK`] the answer is yes.
     pub(super) fn is_long_poll(&self, threshold: Duration) -> bool {
         match self.span() {
-            Some((span, gained)) if !self.is_asleep() && self.age < PRESUMED_BLOCKED_AFTER => {
+            Some((span, gained)) if !self.is_asleep() && self.age < LONG_BLOCK => {
                 !span.is_zero() && (gained.ran * FAIR_SHARE_DIVISOR >= span || gained.ran >= threshold)
             }
             _ => true,
@@ -189,7 +186,7 @@ impl Sampler {
     /// help, but it may have waited for a processor until then: for a fair part of the time it must not have.
     pub(super) fn is_proven(&self, threshold: Duration) -> bool {
         match self.span() {
-            Some((span, gained)) if self.age < PRESUMED_BLOCKED_AFTER => {
+            Some((span, gained)) if self.age < LONG_BLOCK => {
                 let not_waited = span.saturating_sub(gained.waited);
                 !span.is_zero() && not_waited * FAIR_SHARE_DIVISOR >= span && self.is_long_poll(threshold)
             }

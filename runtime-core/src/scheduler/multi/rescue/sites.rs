@@ -5,9 +5,10 @@ use std::panic::Location;
 use std::ptr;
 use std::time::Duration;
 
-use super::monitor::{MonitorThread, STANDSTILL_MEMORY, steps};
+use super::LONG_BLOCK;
+use super::monitor::{MonitorThread, steps};
 use super::sample_interval;
-use super::sampler::{PRESUMED_BLOCKED_AFTER, Progress, Sampler};
+use super::sampler::{Progress, Sampler};
 use crate::scheduler::multi::responder::MAX_SITES;
 use crate::scheduler::multi::slot::UserCode;
 
@@ -23,7 +24,7 @@ impl BlockingSites {
     fn age(&mut self, elapsed: Duration) -> bool {
         let before = self.0.len();
         self.0.iter_mut().for_each(|(_, age)| *age += elapsed);
-        self.0.retain(|&(_, age)| age <= STANDSTILL_MEMORY);
+        self.0.retain(|&(_, age)| age <= LONG_BLOCK);
         self.0.len() < before
     }
 
@@ -106,7 +107,7 @@ impl MonitorThread<'_> {
         // To go through thousands of tasks may take it long, and so may anything where it hardly gets a processor. (It
         // may have come to something else since it was looked at; then it is found there at the next sample.)
         let is_in_foreign_code = shared.slot(responder).activity.user_code().is_some();
-        if takes_long(*how, sampler) && (is_in_foreign_code || sampler.age() >= PRESUMED_BLOCKED_AFTER) {
+        if takes_long(*how, sampler) && (is_in_foreign_code || sampler.age() >= LONG_BLOCK) {
             self.note_sites(progress);
             self.dismiss_responder();
         } else {
@@ -158,7 +159,7 @@ mod tests {
         let mut sites = BlockingSites::default();
         let (here, there) = (Location::caller(), Location::caller());
         assert!(sites.note(&[here, there]) && !sites.note(&[here]));
-        assert!(!sites.age(STANDSTILL_MEMORY));
+        assert!(!sites.age(LONG_BLOCK));
         assert!(!sites.note(&[here]));
         assert!(sites.age(Duration::from_millis(1)));
         assert!(sites.iter().eq([ptr::from_ref(here)]));
