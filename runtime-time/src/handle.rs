@@ -56,8 +56,8 @@ impl Handle {
             Some(worker_token)
                 if worker_token.index() < workers && self.shards[worker_token.index()].is_of(worker_token) =>
             {
-                // SAFETY: this thread is at that token, whose shard it is.
-                unsafe { self.shards[worker_token.index()].clone_at_home() }
+                // SAFETY: this thread is the worker of that token, whose shard it is.
+                unsafe { self.shards[worker_token.index()].clone_on_worker() }
             }
             _ => self.shards[workers + remote_index()].clone(),
         }

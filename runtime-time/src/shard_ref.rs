@@ -24,26 +24,26 @@ use crate::shard::Shard;
 ///
 /// Relaxed throughout: it is touched by one thread at a time, and the handing over of the worker's place, and at last
 /// the end of all of them, order one thread after the other.
-pub(crate) struct Kept(AtomicUsize);
+pub(crate) struct LocalRefs(AtomicUsize);
 
-/// How many counts are kept at most, so that giving them back does not take long.
-const MAX_LOCAL_REFS: usize = 1 << 12;
+/// No count is kept any more.
 const CLOSED: usize = usize::MAX;
 
-impl Kept {
+impl LocalRefs {
     pub(crate) fn new() -> Self {
         Self(AtomicUsize::new(0))
     }
 
-    /// On the shard's worker: keeps a count. False if it is to be given back.
+    /// On the shard's worker: keeps a count. False if it is to be given back, at the end. (As many are kept as
+    /// there were timers of this worker at a time, and giving one back is a decrement: there is no need of a bound.)
     #[inline]
     fn put(&self) -> bool {
         let kept = self.0.load(Relaxed);
-        let has_room = kept < MAX_LOCAL_REFS;
-        if has_room {
+        let is_open = kept != CLOSED;
+        if is_open {
             self.0.store(kept + 1, Relaxed);
         }
-        has_room
+        is_open
     }
 
     /// On the shard's worker: takes a count over, if there is one.
@@ -67,7 +67,7 @@ impl Kept {
 /// A shard, and what only its worker touches.
 struct Owned {
     shard: Shard,
-    kept: CachePadded<Kept>,
+    kept: CachePadded<LocalRefs>,
     /// Whose shard it is, once that is known.
     worker_token: OnceLock<WorkerToken>,
 }
@@ -78,7 +78,7 @@ pub(crate) struct ShardRef(Arc<CachePadded<Owned>>);
 
 impl ShardRef {
     pub(crate) fn new(shard: Shard) -> Self {
-        let kept = CachePadded::new(Kept::new());
+        let kept = CachePadded::new(LocalRefs::new());
         Self(Arc::new(CachePadded::new(Owned { shard, kept, worker_token: OnceLock::new() })))
     }
 
@@ -95,7 +95,7 @@ impl ShardRef {
     ///
     /// The calling thread is the shard's worker.
     #[inline]
-    pub(crate) unsafe fn clone_at_home(&self) -> Self {
+    pub(crate) unsafe fn clone_on_worker(&self) -> Self {
         if self.0.kept.take() {
             // SAFETY: a copy of the pointer, for a count that `give_up` has kept.
             unsafe { std::ptr::read(self) }
@@ -115,7 +115,7 @@ impl ShardRef {
     /// The driver shuts down: gives the counts back that were kept.
     pub(crate) fn give_back_kept(&self) {
         for _ in 0..self.0.kept.close() {
-            // SAFETY: as in `clone_at_home`.
+            // SAFETY: as in `clone_on_worker`.
             drop(unsafe { std::ptr::read(self) });
         }
     }
@@ -141,13 +141,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_kept_up_to_a_bound_and_not_when_closed() {
-        let kept = Kept::new();
+    fn counts_are_kept_until_it_is_closed() {
+        let kept = LocalRefs::new();
         assert!(!kept.take());
-        assert!((0..MAX_LOCAL_REFS).all(|_| kept.put()));
-        assert!(!kept.put(), "enough");
+        assert!((0..10_000).all(|_| kept.put()));
         assert!(kept.take());
-        assert_eq!(kept.close(), MAX_LOCAL_REFS - 1);
+        assert_eq!(kept.close(), 9_999);
         assert!(!kept.put() && !kept.take());
         assert_eq!(kept.close(), 0);
     }

@@ -61,7 +61,7 @@ struct Wait {
     parked_until: AtomicU64,
     /// A tick that is known to have passed, because somebody read the clock for other reasons.
     seen: AtomicU64,
-    /// Whether somebody unparked the runtime's drivers since the driver last asked. Kept only while the clock is
+    /// Whether somebody unparked the runtime's drivers since the driver last asked. LocalRefs only while the clock is
     /// paused.
     was_woken: AtomicBool,
 }

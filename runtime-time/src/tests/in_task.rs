@@ -239,9 +239,9 @@ fn one_that_is_set_in_a_nested_block_on_wakes_the_task_outside() {
 
 #[test]
 fn a_timer_may_be_set_after_the_last_poll_of_its_task() {
-    type Kept = Arc<Mutex<Option<Pin<Box<Sleep>>>>>;
+    type LocalRefs = Arc<Mutex<Option<Pin<Box<Sleep>>>>>;
     /// An output that sets a timer when it is dropped.
-    struct Late(Waker, Kept);
+    struct Late(Waker, LocalRefs);
     impl Drop for Late {
         fn drop(&mut self) {
             let mut timer = Box::pin(sleep(HOUR));
@@ -250,7 +250,7 @@ fn a_timer_may_be_set_after_the_last_poll_of_its_task() {
         }
     }
     for flavor in BOTH {
-        let (runtime, kept) = (runtime(flavor), Kept::default());
+        let (runtime, kept) = (runtime(flavor), LocalRefs::default());
         let keep = kept.clone();
         runtime.block_on(async {
             drop(spawn(poll_fn(move |cx| Poll::Ready(Late(cx.waker().clone(), keep.clone())))));
