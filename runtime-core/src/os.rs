@@ -3,6 +3,11 @@
 //! They are here, and not in the crates that use them, so that those need no `unsafe`. A sandbox may refuse any of
 //! them, at any time: whoever calls one must go on without it.
 
+#[cfg(unix)]
+pub mod descriptor;
+#[cfg(unix)]
+pub mod peer;
+
 /// The number of the error by which `connect` says that it takes time.
 #[cfg(unix)]
 pub const IN_PROGRESS: i32 = libc::EINPROGRESS;
