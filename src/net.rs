@@ -1,16 +1,23 @@
-//! TCP connections, and the names of hosts.
+//! Sockets, pipes, and the names of hosts.
 //!
-//! - [`TcpListener`] accepts connections, [`TcpStream`] is one, and [`TcpSocket`] sets options before there is one.
+//! - TCP: [`TcpListener`] accepts connections, [`TcpStream`] is one, and [`TcpSocket`] sets options before there is one.
+//! - UDP: [`UdpSocket`] sends and receives datagrams, to and from anybody or one address.
+//! - Between processes of one host, on Unix: [`UnixListener`], [`UnixStream`], [`UnixDatagram`] and [`UnixSocket`]; and
+//!   [`unix::pipe`] for pipes, with a name or without.
 //! - A stream is read and written with the traits of [`rt::io`](crate::io), by one task, or by two that have a half each:
-//!   [`TcpStream::split`] lends them, [`TcpStream::into_split`] gives them away, to tasks for example.
+//!   `split` lends them, `into_split` gives them away, to tasks for example.
 //! - Whatever takes an address takes anything that is [`ToSocketAddrs`]: `"localhost:8080"`, say. Names are looked up by
 //!   the operating system, on the blocking pool; [`lookup_host`] does just that.
 //!
 //! All this needs a runtime with I/O: one from [`macro@crate::main`], [`Runtime::new`](crate::runtime::Runtime::new), or a
-//! builder with [`enable_io`](crate::runtime::Builder::enable_io). There is no UDP yet, and there are no Unix sockets: see
-//! [what to use](crate#what-is-not-here-yet-and-what-to-use).
+//! builder with [`enable_io`](crate::runtime::Builder::enable_io).
 //!
-//! # Example
+//! # Cancel safety
+//!
+//! Whatever is to be awaited here can be dropped before it is done: then it has taken no connection, no datagram and no
+//! byte, and sent none. A [timeout](crate::time::timeout) around `accept`, `recv_from` or `readable` loses nothing.
+//!
+//! //! # Example
 //!
 //! A server that sends back what it gets:
 //!
@@ -55,6 +62,11 @@
 //! # }
 //! ```
 
-pub use runtime_io::net::{ToSocketAddrs, lookup_host, tcp};
+#[cfg(unix)]
+pub use runtime_io::net::unix;
 #[doc(inline)]
-pub use tcp::{TcpListener, TcpSocket, TcpStream};
+pub use runtime_io::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
+pub use runtime_io::net::{ToSocketAddrs, lookup_host, tcp};
+#[cfg(unix)]
+#[doc(inline)]
+pub use runtime_io::net::{UnixDatagram, UnixListener, UnixSocket, UnixStream};

@@ -12,7 +12,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
-use rt::net::{TcpListener, TcpSocket, TcpStream, tcp};
+use rt::net::{TcpListener, TcpSocket, TcpStream, UdpSocket, tcp};
 use rt::runtime::{Builder, Runtime};
 use rt::{io, net, runtime, task, time};
 
@@ -234,13 +234,83 @@ fn of_sockets() {
     .check();
 }
 
+#[test]
+fn of_datagram_sockets() {
+    types! {
+        ALL => [UdpSocket]
+    }
+    .check();
+    futures! {
+        WAITS => [
+            UdpSocket::bind(any::<SocketAddr>()),
+            UdpSocket::bind(any::<&'static str>()),
+            any::<&'static UdpSocket>().connect(any::<SocketAddr>()),
+            any::<&'static UdpSocket>().connect(any::<&'static str>()),
+            any::<&'static UdpSocket>().readable(),
+            any::<&'static UdpSocket>().ready(any()),
+            any::<&'static UdpSocket>().send(any()),
+            any::<&'static UdpSocket>().send_to(any(), any::<SocketAddr>()),
+            any::<&'static UdpSocket>().send_to(any(), any::<&'static str>()),
+            any::<&'static UdpSocket>().recv(any()),
+            any::<&'static UdpSocket>().recv_from(any()),
+            any::<&'static UdpSocket>().peek_from(any()),
+            any::<&'static UdpSocket>().peek_sender(),
+            any::<&'static UdpSocket>().recv_buf_from(any::<&'static mut Vec<u8>>()),
+        ]
+    }
+    .check();
+}
+
+#[cfg(unix)]
+#[test]
+fn of_unix_sockets_and_pipes() {
+    use rt::net::{UnixDatagram, UnixListener, UnixSocket, UnixStream, unix};
+
+    types! {
+        ALL => [
+            UnixDatagram,
+            UnixListener,
+            UnixSocket,
+            UnixStream,
+            unix::SocketAddr,
+            unix::UCred,
+            unix::ReadHalf<'static>,
+            unix::WriteHalf<'static>,
+            unix::OwnedReadHalf,
+            unix::OwnedWriteHalf,
+            unix::ReuniteError,
+            unix::pipe::OpenOptions,
+            unix::pipe::Receiver,
+            unix::pipe::Sender,
+        ]
+    }
+    .check();
+    futures! {
+        WAITS => [
+            UnixStream::connect(any::<&'static str>()),
+            UnixStream::connect_addr(any()),
+            any::<UnixSocket>().connect(any::<&'static str>()),
+            any::<&'static UnixListener>().accept(),
+            any::<&'static UnixStream>().readable(),
+            any::<&'static UnixStream>().ready(any()),
+            any::<&'static UnixDatagram>().send(any()),
+            any::<&'static UnixDatagram>().send_to(any(), any::<&'static str>()),
+            any::<&'static UnixDatagram>().recv(any()),
+            any::<&'static UnixDatagram>().recv_from(any()),
+            any::<&'static unix::pipe::Receiver>().readable(),
+            any::<&'static unix::pipe::Sender>().writable(),
+        ]
+    }
+    .check();
+}
+
 #[cfg(unix)]
 #[test]
 fn of_descriptors() {
     use std::os::fd::{AsRawFd, RawFd};
     use std::os::unix::net::UnixStream;
 
-    use rt::io::unix::{AsyncFd, AsyncFdReadyGuard, AsyncFdReadyMutGuard, AsyncFdTryNewError, TryIoError};
+    use rt::io::unix::{AsyncFd, AsyncFdReadyGuard, AsyncFdReadyMutGuard, AsyncFdRegisterError, TryIoError};
 
     /// A descriptor that is not `Sync`.
     struct InCell(Cell<RawFd>);
@@ -258,7 +328,7 @@ fn of_descriptors() {
         "Send Unpin UnwindSafe" => [AsyncFd<InCell>]
         BORROWS => [AsyncFdReadyMutGuard<'static, UnixStream>]
         // The error that is its cause is an `io::Error`, which is neither.
-        "Send Sync Unpin" => [AsyncFdTryNewError<UnixStream>]
+        "Send Sync Unpin" => [AsyncFdRegisterError<UnixStream>]
     }
     .check();
     futures! {

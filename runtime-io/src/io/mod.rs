@@ -20,6 +20,8 @@ pub use async_seek::AsyncSeek;
 pub use async_write::AsyncWrite;
 pub use read_buf::ReadBuf;
 #[cfg(feature = "io-util")]
+pub(crate) use util::poll_fill_mut;
+#[cfg(feature = "io-util")]
 pub use util::{
     AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader, BufStream, BufWriter, Chain, Empty, Lines,
     ReadHalf, Repeat, Sink, Split, Take, WriteHalf, copy, empty, repeat, sink, split,

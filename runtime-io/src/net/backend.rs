@@ -22,7 +22,7 @@ use crate::ready::Ready;
 use crate::registration::{Evented, Registration};
 
 use super::platform;
-use super::receive::receive;
+use super::receive::{peek, receive};
 
 /// Urgent data is of interest although hardly anybody sends it: reads stop at its mark (`readiness`).
 const STREAM_INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE).add(Interest::PRIORITY);
@@ -90,8 +90,9 @@ impl Stream {
         self.0.source().read_vectored(bufs)
     }
 
-    pub(super) fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.0.source().peek(buf)
+    /// As [`receive`](Self::receive), and leaves the bytes to be read.
+    pub(super) fn peek(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
+        self.0.source().try_io(|| peek(&SockRef::from(self.0.source()), buf))
     }
 
     #[inline]

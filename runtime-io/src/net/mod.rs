@@ -1,20 +1,32 @@
-//! TCP, and the resolution of names. The facade publishes this as `rt::net`, with documentation of its own for users.
+//! Sockets, pipes, and the resolution of names. The facade publishes this as `rt::net`, with documentation of its own
+//! for users.
 //!
-//! The public types are thin: what they stand on is in `backend`, the only file here that knows of mio and of the
-//! operating system's resolver. A simulated network will stand beside it. What only one kind of system has is in `unix`
-//! and `windows`.
+//! The public types are thin. What TCP stands on is in `backend`, together with the operating system's resolver; what
+//! all the others stand on is in `endpoint`, and the methods that they share in `methods` and `halves`. Both are made of
+//! [`Registration`](crate::registration), which waits. What only one kind of system has is in `platform`, and `unix` for
+//! Unix sockets and pipes.
 
 mod addr;
 mod backend;
+mod endpoint;
 mod forward;
+mod halves;
 mod lookup;
-#[cfg_attr(unix, path = "unix.rs")]
-#[cfg_attr(windows, path = "windows.rs")]
+mod methods;
+#[cfg_attr(unix, path = "platform/unix.rs")]
+#[cfg_attr(windows, path = "platform/windows.rs")]
 mod platform;
 mod receive;
 pub mod tcp;
+mod udp;
+#[cfg(unix)]
+pub mod unix;
 
 pub use addr::ToSocketAddrs;
 pub use lookup::lookup_host;
 #[doc(no_inline)]
 pub use tcp::{TcpListener, TcpSocket, TcpStream};
+pub use udp::UdpSocket;
+#[cfg(unix)]
+#[doc(no_inline)]
+pub use unix::{UnixDatagram, UnixListener, UnixSocket, UnixStream};

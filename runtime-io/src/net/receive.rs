@@ -4,8 +4,10 @@
 #![allow(unsafe_code, reason = "the system writes into uninitialised memory, and says how much it wrote")]
 
 use std::io;
+#[cfg(feature = "io-util")]
+use std::task::Poll;
 
-use socket2::SockRef;
+use socket2::{SockAddr, SockRef};
 
 use crate::io::ReadBuf;
 
@@ -15,4 +17,78 @@ pub(crate) fn receive(socket: &SockRef<'_>, buf: &mut ReadBuf<'_>) -> io::Result
     // SAFETY: the count that the system returns is that of the bytes which it has written to the front of the memory.
     // Neither it nor socket2 writes anything that is uninitialised.
     unsafe { buf.fill_with(|memory| socket.recv(memory)) }
+}
+
+/// As [`receive`], and leaves what was received in the socket.
+#[inline]
+pub(crate) fn peek(socket: &SockRef<'_>, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
+    // SAFETY: as in `receive`.
+    unsafe { buf.fill_with(|memory| socket.peek(memory)) }
+}
+
+/// As [`receive`], and returns the sender's address.
+#[inline]
+pub(crate) fn receive_from(socket: &SockRef<'_>, buf: &mut ReadBuf<'_>) -> io::Result<SockAddr> {
+    with_sender(buf, |buf, sender| {
+        // SAFETY: as in `receive`.
+        unsafe {
+            buf.fill_with(|memory| {
+                let (count, address) = socket.recv_from(memory)?;
+                *sender = Some(address);
+                Ok(count)
+            })
+        }
+    })
+}
+
+/// As [`receive_from`], and leaves what was received in the socket.
+#[inline]
+pub(crate) fn peek_from(socket: &SockRef<'_>, buf: &mut ReadBuf<'_>) -> io::Result<SockAddr> {
+    with_sender(buf, |buf, sender| {
+        // SAFETY: as in `receive`.
+        unsafe {
+            buf.fill_with(|memory| {
+                let (count, address) = socket.peek_from(memory)?;
+                *sender = Some(address);
+                Ok(count)
+            })
+        }
+    })
+}
+
+/// Gets the address out of a closure that has to return a count.
+fn with_sender(
+    buf: &mut ReadBuf<'_>,
+    receive: impl FnOnce(&mut ReadBuf<'_>, &mut Option<SockAddr>) -> io::Result<usize>,
+) -> io::Result<SockAddr> {
+    let mut sender = None;
+    receive(buf, &mut sender)?;
+    Ok(sender.expect("a call that succeeds leaves the sender"))
+}
+
+/// Reads once from a descriptor that may be no socket, as [`receive`] does from one.
+#[cfg(unix)]
+#[inline]
+pub(crate) fn read(descriptor: impl std::os::fd::AsFd, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
+    // SAFETY: `read` returns how many bytes of the memory's front it has initialised, and uninitialises none.
+    unsafe { buf.fill_with(|memory| runtime_core::os::descriptor::read(descriptor, memory)) }
+}
+
+/// Lets `read` fill the memory that `buf` has to offer, counts in `buf` what was filled, and returns how many bytes
+/// that was, with what `read` returned. If `read` fails, nothing is counted.
+#[cfg(feature = "io-util")]
+pub(crate) fn fill<B: bytes::BufMut, R>(
+    buf: &mut B,
+    read: impl FnOnce(&mut ReadBuf<'_>) -> io::Result<R>,
+) -> io::Result<(usize, R)> {
+    let mut returned = None;
+    let outcome = crate::io::poll_fill_mut(buf, |part| {
+        returned = Some(read(part)?);
+        Poll::Ready(Ok(()))
+    });
+    match (outcome, returned) {
+        (Poll::Ready(Ok(count)), Some(returned)) => Ok((count, returned)),
+        (Poll::Ready(Err(error)), _) => Err(error),
+        _ => unreachable!("the read above is never pending, and leaves something if it succeeds"),
+    }
 }

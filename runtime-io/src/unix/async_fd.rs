@@ -176,7 +176,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # fn main() {}
     /// ```
     #[track_caller]
-    pub fn try_new(inner: T) -> Result<Self, AsyncFdTryNewError<T>> {
+    pub fn try_new(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
         Self::try_with_interest(inner, Interest::READABLE | Interest::WRITABLE)
     }
 
@@ -190,7 +190,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// Outside of a runtime with I/O enabled.
     #[track_caller]
-    pub fn try_with_interest(inner: T, interest: Interest) -> Result<Self, AsyncFdTryNewError<T>> {
+    pub fn try_with_interest(inner: T, interest: Interest) -> Result<Self, AsyncFdRegisterError<T>> {
         let driver = current_driver();
         let number = inner.as_raw_fd();
         // A courtesy: if the system does not tell the mode, the caller's word is taken for it. The poller refuses a
@@ -201,11 +201,50 @@ impl<T: AsRawFd> AsyncFd<T> {
         match Evented::new(&driver, Descriptor { object: inner, number }, interest, Ready::EMPTY) {
             Ok(io) if is_blocking => {
                 let inner = Self { io }.into_inner();
-                Err(AsyncFdTryNewError { inner, cause: is_blocking_error() })
+                Err(AsyncFdRegisterError { inner, cause: is_blocking_error() })
             }
             Ok(io) => Ok(Self { io }),
-            Err((Descriptor { object: inner, .. }, cause)) => Err(AsyncFdTryNewError { inner, cause }),
+            Err((Descriptor { object: inner, .. }, cause)) => Err(AsyncFdRegisterError { inner, cause }),
         }
+    }
+
+    /// As [`try_new`](Self::try_new), for Tokio's sake: the name under which it promises more.
+    ///
+    /// # Errors
+    ///
+    /// See [`try_new`](Self::try_new).
+    ///
+    /// # Safety
+    ///
+    /// None is needed here. Elsewhere, the descriptor must stay open, and the same, until it is taken out; here one
+    /// that is closed behind our back makes the waiting wrong, and nothing else.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime with I/O enabled.
+    #[allow(unsafe_code, reason = "the signature is Tokio's")]
+    #[track_caller]
+    pub unsafe fn register(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
+        Self::try_new(inner)
+    }
+
+    /// As [`try_with_interest`](Self::try_with_interest), for Tokio's sake. See [`register`](Self::register).
+    ///
+    /// # Errors
+    ///
+    /// See [`try_with_interest`](Self::try_with_interest).
+    ///
+    /// # Safety
+    ///
+    /// See [`register`](Self::register).
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime with I/O enabled.
+    #[allow(unsafe_code, reason = "the signature is Tokio's")]
+    #[track_caller]
+    pub unsafe fn register_with_interest(inner: T, interest: Interest) -> Result<Self, AsyncFdRegisterError<T>> {
+        Self::try_with_interest(inner, interest)
     }
 
     pub(super) fn registration(&self) -> &Registration {
@@ -410,9 +449,12 @@ impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
     }
 }
 
-impl<T: AsRawFd + AsFd> AsFd for AsyncFd<T> {
+impl<T: AsRawFd> AsFd for AsyncFd<T> {
+    #[allow(unsafe_code, reason = "whoever implements `AsRawFd` need not implement `AsFd`")]
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.get_ref().as_fd()
+        // SAFETY: the object is borrowed for as long, and the driver, which has taken its number, trusts that it stays
+        // open. If it does not, which takes an object that lies about its number, calls on it go to another file.
+        unsafe { BorrowedFd::borrow_raw(self.get_ref().as_raw_fd()) }
     }
 }
 
@@ -423,37 +465,42 @@ impl<T: AsRawFd + fmt::Debug> fmt::Debug for AsyncFd<T> {
 }
 
 /// The object could not be registered. It is in here, with the reason.
-pub struct AsyncFdTryNewError<T> {
+pub struct AsyncFdRegisterError<T> {
     inner: T,
     cause: io::Error,
 }
 
-impl<T> AsyncFdTryNewError<T> {
+/// The former name of [`AsyncFdRegisterError`].
+#[doc(hidden)]
+#[deprecated(note = "use `AsyncFdRegisterError` instead")]
+pub type AsyncFdTryNewError<T> = AsyncFdRegisterError<T>;
+
+impl<T> AsyncFdRegisterError<T> {
     /// The object, and why it could not be registered.
     pub fn into_parts(self) -> (T, io::Error) {
         (self.inner, self.cause)
     }
 }
 
-impl<T> From<AsyncFdTryNewError<T>> for io::Error {
-    fn from(error: AsyncFdTryNewError<T>) -> Self {
+impl<T> From<AsyncFdRegisterError<T>> for io::Error {
+    fn from(error: AsyncFdRegisterError<T>) -> Self {
         error.cause
     }
 }
 
-impl<T> fmt::Display for AsyncFdTryNewError<T> {
+impl<T> fmt::Display for AsyncFdRegisterError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the file descriptor cannot be waited for: {}", self.cause)
     }
 }
 
-impl<T> fmt::Debug for AsyncFdTryNewError<T> {
+impl<T> fmt::Debug for AsyncFdRegisterError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("AsyncFdTryNewError").field(&self.cause).finish()
+        f.debug_tuple("AsyncFdRegisterError").field(&self.cause).finish()
     }
 }
 
-impl<T> Error for AsyncFdTryNewError<T> {
+impl<T> Error for AsyncFdRegisterError<T> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&self.cause)
     }

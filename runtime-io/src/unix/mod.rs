@@ -3,5 +3,8 @@
 mod async_fd;
 mod guard;
 
-pub use async_fd::{AsyncFd, AsyncFdTryNewError};
+#[doc(hidden)]
+#[allow(deprecated, reason = "for those who use the former name")]
+pub use async_fd::AsyncFdTryNewError;
+pub use async_fd::{AsyncFd, AsyncFdRegisterError};
 pub use guard::{AsyncFdReadyGuard, AsyncFdReadyMutGuard, TryIoError};

@@ -178,7 +178,7 @@ impl<V: AsMut<Vec<u8>>> Tail<V> {
 pub(super) const MIN_ROOM: usize = 32;
 
 /// Lets `read` fill the next chunk of `buf`, and returns how many bytes were added.
-pub(super) fn poll_fill_mut<B: bytes::BufMut + ?Sized>(
+pub(crate) fn poll_fill_mut<B: bytes::BufMut + ?Sized>(
     buf: &mut B,
     read: impl FnOnce(&mut ReadBuf<'_>) -> Poll<io::Result<()>>,
 ) -> Poll<io::Result<usize>> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::located::with_driver;
 use crate::net::backend::{Family, Socket};
+use crate::net::methods::traffic_class_methods;
 use crate::registration::current_driver;
 
 use super::{TcpListener, TcpStream};
@@ -182,6 +183,8 @@ impl TcpSocket {
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
         self.io.os().set_tcp_nodelay(nodelay)
     }
+
+    traffic_class_methods!(this => this.io.os());
 }
 
 impl fmt::Debug for TcpSocket {

@@ -1,12 +1,11 @@
 //! A stream borrowed as a reader and a writer: no allocation, for one task.
 
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
-use crate::interest::Interest;
-use crate::net::forward::{forward_read, forward_write};
-use crate::ready::Ready;
+use crate::io::ReadBuf;
+use crate::net::halves::{borrowed_halves, read_half_methods, write_half_methods};
 
 use super::TcpStream;
 
@@ -37,28 +36,10 @@ pub struct ReadHalf<'a>(&'a TcpStream);
 #[derive(Debug)]
 pub struct WriteHalf<'a>(&'a TcpStream);
 
-pub(super) fn split(stream: &mut TcpStream) -> (ReadHalf<'_>, WriteHalf<'_>) {
-    (ReadHalf(stream), WriteHalf(stream))
-}
+borrowed_halves!(TcpStream);
 
 impl ReadHalf<'_> {
-    /// Waits until the stream is ready for something of `interest`. See [`TcpStream::ready`].
-    ///
-    /// # Errors
-    ///
-    /// If the runtime has shut down.
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.0.ready(interest).await
-    }
-
-    /// Waits until there may be something to read. See [`TcpStream::readable`].
-    ///
-    /// # Errors
-    ///
-    /// If the runtime has shut down.
-    pub async fn readable(&self) -> io::Result<()> {
-        self.0.readable().await
-    }
+    read_half_methods!("TcpStream", SocketAddr, this => this.0);
 
     /// Reads without taking away. See [`TcpStream::peek`].
     ///
@@ -74,114 +55,11 @@ impl ReadHalf<'_> {
     /// # Errors
     ///
     /// The operating system's.
-    pub fn poll_peek(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+    pub fn poll_peek(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<usize>> {
         self.0.poll_peek(cx, buf)
-    }
-
-    /// Reads what is there, without waiting. See [`TcpStream::try_read`].
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.0.try_read(buf)
-    }
-
-    /// Reads what is there, without waiting. See [`TcpStream::try_read_vectored`].
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
-        self.0.try_read_vectored(bufs)
-    }
-
-    /// The address of this side.
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
-    }
-
-    /// The address of the other side.
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.0.peer_addr()
     }
 }
 
 impl WriteHalf<'_> {
-    /// Waits until the stream is ready for something of `interest`. See [`TcpStream::ready`].
-    ///
-    /// # Errors
-    ///
-    /// If the runtime has shut down.
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.0.ready(interest).await
-    }
-
-    /// Waits until there may be room to write. See [`TcpStream::writable`].
-    ///
-    /// # Errors
-    ///
-    /// If the runtime has shut down.
-    pub async fn writable(&self) -> io::Result<()> {
-        self.0.writable().await
-    }
-
-    /// Writes what there is room for, without waiting. See [`TcpStream::try_write`].
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
-        self.0.try_write(buf)
-    }
-
-    /// Writes what there is room for, without waiting. See [`TcpStream::try_write_vectored`].
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-        self.0.try_write_vectored(bufs)
-    }
-
-    /// The address of this side.
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
-    }
-
-    /// The address of the other side.
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.0.peer_addr()
-    }
+    write_half_methods!("TcpStream", SocketAddr, this => this.0);
 }
-
-impl AsRef<TcpStream> for ReadHalf<'_> {
-    fn as_ref(&self) -> &TcpStream {
-        self.0
-    }
-}
-
-impl AsRef<TcpStream> for WriteHalf<'_> {
-    fn as_ref(&self) -> &TcpStream {
-        self.0
-    }
-}
-
-forward_read!(ReadHalf<'_>, this => &*this.0);
-forward_write!(WriteHalf<'_>, this => &*this.0);

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::interest::Interest;
+use crate::io::ReadBuf;
 use crate::located::with_driver;
 use crate::net::addr::{ToSocketAddrs, first_that_works};
 use crate::net::backend::Stream;
@@ -288,15 +289,17 @@ impl TcpStream {
     ///
     /// Cancel safe.
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.io.registration().async_io(Interest::READABLE, || self.io.peek(buf)).await
+        let mut buf = ReadBuf::new(buf);
+        self.io.registration().async_io(Interest::READABLE, || self.io.peek(&mut buf)).await
     }
 
-    /// As [`peek`](Self::peek), for hand-written futures. Only the last task to wait for reading is woken.
+    /// As [`peek`](Self::peek), for hand-written futures, into memory that need not be initialised. Only the last task
+    /// to wait for reading is woken.
     ///
     /// # Errors
     ///
     /// The operating system's.
-    pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+    pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<usize>> {
         self.io.registration().poll_io(cx, Direction::Read, || self.io.peek(buf))
     }
 

@@ -6,6 +6,8 @@ use std::task::{Context, Poll};
 
 use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::net::forward::{forward_read, forward_write};
+#[cfg(feature = "io-util")]
+use crate::net::receive::fill;
 use crate::readiness::Direction;
 
 use super::TcpStream;
@@ -48,6 +50,18 @@ impl TcpStream {
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         let wanted = room(bufs);
         self.io.registration().try_transfer(Direction::Read, wanted, || self.io.read_vectored(bufs))
+    }
+
+    /// As [`try_read`](Self::try_read), into what `buf` has to offer, which need not be initialised.
+    ///
+    /// # Errors
+    ///
+    /// See [`try_read`](Self::try_read).
+    #[cfg(feature = "io-util")]
+    pub fn try_read_buf<B: bytes::BufMut>(&self, buf: &mut B) -> io::Result<usize> {
+        let wanted = buf.chunk_mut().len();
+        let read = || fill(buf, |part| self.io.receive(part)).map(|(count, _)| count);
+        self.io.registration().try_transfer(Direction::Read, wanted, read)
     }
 
     /// Writes what there is room for, without waiting.

@@ -87,7 +87,7 @@ fn peek(runtime: &Handle) -> Leaf {
     Leaf {
         name: "a peek",
         touch: touch_stream(&stream),
-        poll: Box::new(move |cx| stream.poll_peek(cx, &mut [0; 8]).map(drop)),
+        poll: Box::new(move |cx| stream.poll_peek(cx, &mut ReadBuf::new(&mut [0; 8])).map(drop)),
         finish: Box::new(move || theirs.write_all(b"x").unwrap()),
         may_be_over: false,
     }

@@ -7,6 +7,8 @@ use socket2::SockRef;
 
 use super::backend::Socket;
 use super::tcp::{TcpListener, TcpSocket, TcpStream};
+use super::udp::UdpSocket;
+use super::unix::{UnixDatagram, UnixListener, UnixSocket, UnixStream, pipe};
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) use linux::is_tcp;
@@ -51,6 +53,9 @@ macro_rules! is_a_descriptor {
 }
 
 is_a_descriptor!(TcpListener, TcpSocket, TcpStream);
+is_a_descriptor!(UdpSocket);
+is_a_descriptor!(UnixDatagram, UnixListener, UnixSocket, UnixStream);
+is_a_descriptor!(pipe::Receiver, pipe::Sender);
 
 #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin")))]
 impl TcpSocket {
@@ -85,6 +90,26 @@ mod linux {
         /// Confines the socket to a network interface, or to none.
         pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
             self.io.os().bind_device(interface)
+        }
+    }
+
+    impl UdpSocket {
+        /// The network interface that the socket is confined to, if it is (`SO_BINDTODEVICE`).
+        ///
+        /// # Errors
+        ///
+        /// The operating system's.
+        pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
+            SockRef::from(self.io.source()).device()
+        }
+
+        /// Confines the socket to a network interface, or to none.
+        ///
+        /// # Errors
+        ///
+        /// The operating system's.
+        pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
+            SockRef::from(self.io.source()).bind_device(interface)
         }
     }
 

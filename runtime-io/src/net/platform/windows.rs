@@ -5,6 +5,7 @@ use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 
 use super::backend::Socket;
 use super::tcp::{TcpListener, TcpSocket, TcpStream};
+use super::udp::UdpSocket;
 
 /// Nothing: an address is free at once here, and the option of that name would let others steal it.
 pub(super) fn prepare_listener(_: &Socket) -> io::Result<()> {
@@ -37,4 +38,4 @@ macro_rules! is_a_socket {
     )*};
 }
 
-is_a_socket!(TcpListener, TcpSocket, TcpStream);
+is_a_socket!(TcpListener, TcpSocket, TcpStream, UdpSocket);
