@@ -59,7 +59,8 @@ fn what_was_only_looked_at() {
                 theirs.write_all(b"0123456789").unwrap();
                 // Short, and still all there.
                 assert_eq!(ours.peek(&mut buffer).await.unwrap(), 10);
-                assert_eq!(std::future::poll_fn(|cx| ours.poll_peek(cx, &mut buffer)).await.unwrap(), 10);
+                let peeked = std::future::poll_fn(|cx| ours.poll_peek(cx, &mut ReadBuf::new(&mut buffer))).await;
+                assert_eq!(peeked.unwrap(), 10);
                 ours.readable().await.unwrap();
                 let mut all = [0; 10];
                 for part in all.chunks_mut(3) {
