@@ -45,5 +45,7 @@ mod spawn;
 
 pub use self::block_in_place::block_in_place;
 pub use self::rng::RngSeed;
+#[doc(hidden)]
+pub use self::spawn::spawn_mandatory_blocking;
 pub use self::spawn::{Builder as TaskBuilder, spawn, spawn_blocking, spawn_local};
 pub use self::task::{AbortHandle, JoinError, JoinHandle};

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use crate::blocking_pool::Kind;
 use crate::box_large::boxed_if_large;
 use crate::runtime::{Handle, spawn_blocking_here, spawn_here, spawn_local_here};
 use crate::task::JoinHandle;
@@ -94,7 +95,26 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, None))
+    boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, None, Kind::Ordinary))
+}
+
+/// Runs a closure that blocks, as [`spawn_blocking`] does, and also runs it if it still waits for a thread when the
+/// runtime shuts down: only a runtime that has shut down already, and one that cannot start a single thread, cancels it.
+///
+/// For what somebody has been told is as good as done: a write into a file, for example. It must not wait for anything
+/// that a task does, because tasks are gone by then.
+///
+/// # Panics
+///
+/// If there is no current runtime.
+#[doc(hidden)]
+#[track_caller]
+pub fn spawn_mandatory_blocking<F, R>(f: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, None, Kind::Mandatory))
 }
 
 /// Spawns tasks that have a name.
@@ -171,7 +191,7 @@ impl Builder {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, self.name))
+        boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, self.name, Kind::Ordinary))
     }
 
     /// Runs the closure on the blocking pool of a runtime, whether or not it is the current one. See

@@ -46,6 +46,8 @@ struct Model {
     together: usize,
     /// Each is to be given back.
     runs_none: bool,
+    /// Of those that are taken, these are to be done, whatever happens.
+    mandatory: std::ops::Range<usize>,
     /// How many threads were started.
     handles: Mutex<usize>,
 }
@@ -62,6 +64,7 @@ impl Model {
             begins_late: 0,
             together: 1,
             runs_none: false,
+            mandatory: 0..0,
             handles: Mutex::new(0),
         }
     }
@@ -85,7 +88,7 @@ impl Model {
                 || model.begin(number),
                 |number| model.start(number),
                 |job| model.run(job),
-                |job| model.note(job),
+                |job| if model.mandatory.contains(&job) { model.run(job) } else { model.give_back(job) },
                 |_, _, is_there| _ = is_there(),
             );
         });
@@ -106,6 +109,11 @@ impl Model {
         self.wait_for(if self.together > 1 { before + self.together } else { 1 });
     }
 
+    fn give_back(&self, job: usize) {
+        assert!(!self.mandatory.contains(&job), "job {job} is not begun");
+        self.note(job);
+    }
+
     fn note(&self, job: usize) {
         self.done.lock().unwrap().push(job);
         self.changed.notify_all();
@@ -120,7 +128,7 @@ impl Model {
     }
 
     fn close(&self) {
-        self.threads.close().into_iter().for_each(|waiting| self.note(waiting));
+        self.threads.close(|job| self.mandatory.contains(job)).into_iter().for_each(|waiting| self.give_back(waiting));
     }
 
     /// All is over: each job was done or given back, once, and no thread is left.
@@ -272,5 +280,22 @@ fn loom_a_job_whose_thread_is_late_to_begin_is_given_back_at_the_end() {
             model.close();
             model.assert_over(2);
         });
+    }
+}
+
+/// The pool is closed while jobs that must be done are queued, with their threads starting, waiting, spinning, or at
+/// work: each is done, though nobody submits anything any more, and then the threads go.
+#[test]
+fn loom_at_the_end_what_must_be_done_is_done() {
+    for threads in [1, 2] {
+        for times in all_times() {
+            check(3, move || {
+                let model = Arc::new(Model { mandatory: 1..3, ..Model::new(threads, times) });
+                (0..3).for_each(|job| model.submit(job));
+                model.close();
+                model.wait_for(3);
+                model.assert_over(3);
+            });
+        }
     }
 }

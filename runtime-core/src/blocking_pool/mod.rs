@@ -37,11 +37,26 @@ const SPINNER_LATE_AFTER: Duration = spin::MAX_SPIN.saturating_mul(2);
 
 /// A runtime's blocking pool.
 pub(crate) struct Pool {
-    threads: PoolThreads<Notified>,
+    threads: PoolThreads<Job>,
     /// Handles of threads that have ended or are about to, and of those that run.
     handles: Mutex<Vec<thread::JoinHandle<()>>>,
     /// There is one processor: nobody submits a job while a thread spins for one.
     single_cpu: bool,
+}
+
+/// A closure in the queue.
+struct Job {
+    task: Notified,
+    kind: Kind,
+}
+
+/// What becomes of a job that has not begun when the pool is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It is cancelled.
+    Ordinary,
+    /// It is run: somebody was told already that it is as good as done. A write to a file is.
+    Mandatory,
 }
 
 impl Pool {
@@ -55,19 +70,19 @@ impl Pool {
     }
 
     /// Runs a closure on the pool.
-    pub(crate) fn spawn<F, R>(&self, runtime: &Arc<Inner>, f: F, mut info: SpawnInfo) -> JoinHandle<R>
+    pub(crate) fn spawn<F, R>(&self, runtime: &Arc<Inner>, f: F, mut info: SpawnInfo, kind: Kind) -> JoinHandle<R>
     where
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
         info.id = crate::task::Id(runtime.reserve_ids(1));
         info.arena = None;
-        let (job, handle) = self::job::new(f, info);
-        self.submit(runtime, job);
+        let (task, handle) = self::job::new(f, info);
+        self.submit(runtime, Job { task, kind });
         handle
     }
 
-    fn submit(&self, runtime: &Arc<Inner>, job: Notified) {
+    fn submit(&self, runtime: &Arc<Inner>, job: Job) {
         runtime.clock.inhibit_auto_advance();
         match self.threads.submit(job) {
             Ok(None) => {}
@@ -102,7 +117,10 @@ impl Pool {
                 || for_thread.hooks.on_thread_start(),
                 |number| pool.add_thread(&for_thread, number),
                 |job| run(&for_thread, job),
-                |job| cancel(&for_thread, job),
+                |job| match job.kind {
+                    Kind::Ordinary => cancel(&for_thread, job),
+                    Kind::Mandatory => run(&for_thread, job),
+                },
                 |last_wait, wake, is_there| pool.spin(last_wait, wake, is_there),
             );
             for_thread.hooks.on_thread_stop();
@@ -134,9 +152,9 @@ impl Pool {
     }
 
     /// Takes no more jobs, and cancels those that wait, if only for the hook of the thread that is to do them. Jobs
-    /// that run go on.
+    /// that run go on, and mandatory ones are still begun.
     pub(crate) fn close(&self, runtime: &Inner) {
-        self.threads.close().into_iter().for_each(|job| cancel(runtime, job));
+        self.threads.close(|job| job.kind == Kind::Mandatory).into_iter().for_each(|job| cancel(runtime, job));
     }
 
     /// Waits until all threads have ended, but for the calling one. False if that takes longer than the limit.
@@ -159,8 +177,8 @@ impl Pool {
 }
 
 /// Runs a job, and tells whoever waits for it.
-fn run(runtime: &Inner, job: Notified) {
-    let again = job.run(&Runner::NOBODY);
+fn run(runtime: &Inner, job: Job) {
+    let again = job.task.run(&Runner::NOBODY);
     debug_assert!(again.is_none(), "a blocking task completes in its one poll");
     let clock = &runtime.clock;
     clock.allow_auto_advance();
@@ -171,7 +189,7 @@ fn run(runtime: &Inner, job: Notified) {
 }
 
 /// Completes a job as cancelled.
-fn cancel(runtime: &Inner, job: Notified) {
-    request_cancel(&job);
+fn cancel(runtime: &Inner, job: Job) {
+    request_cancel(&job.task);
     run(runtime, job);
 }

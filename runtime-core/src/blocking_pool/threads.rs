@@ -24,7 +24,13 @@
 //! A thread begins with the user's hook, which may block. So it takes its first job before it calls the hook, as if
 //! that were a part of the job: it counts as busy, not as coming, and others come for the jobs behind. The same goes
 //! for a thread that starts another after it has taken a job. Should the pool be closed meanwhile, that job has not
-//! begun, and is cancelled like those that are queued.
+//! begun, and is given back like those that are queued.
+//!
+//! # The end
+//!
+//! A pool that is closed takes no more jobs and gives back those that are queued, but for those that must be done all the
+//! same. The rule above goes on to hold for these: if there is one, a thread is coming, or all are busy and the next to
+//! finish takes it. Only a thread that waits, and was not woken, ends at once.
 //!
 //! # Spinning
 //!
@@ -294,14 +300,17 @@ impl<J> PoolThreads<J> {
         }
     }
 
-    /// Takes no more jobs, and returns those that are queued. Jobs that run go on.
+    /// Takes no more jobs, and returns those that are queued and that `keep` does not want kept. Jobs that run go on, and
+    /// the kept ones are done: a thread comes for them as ever, and no thread ends while it sees one.
     #[must_use]
-    pub(super) fn close(&self) -> VecDeque<J> {
+    pub(super) fn close(&self, keep: impl Fn(&J) -> bool) -> VecDeque<J> {
         let mut state = self.state.lock();
         state.closed = true;
         self.has_job.store(true, Relaxed);
         self.work.notify_all();
-        std::mem::take(&mut state.queue)
+        let (kept, rest) = std::mem::take(&mut state.queue).into_iter().partition(keep);
+        state.queue = kept;
+        rest
     }
 
     /// Waits until no more than so many threads are left. False if that takes longer than the deadline allows.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::config::Flavor;
 use super::{Inner, RuntimeMetrics, Scheduler};
+use crate::blocking_pool::Kind;
 use crate::box_large::boxed_if_large;
 use crate::context::{self, Missing, RuntimeGuard, UserGuard};
 use crate::scheduler::{ThreadRole, current, multi};
@@ -116,7 +117,7 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, Self::info(name)))
+        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, Self::info(name), Kind::Ordinary))
     }
 
     /// Runs a future on the calling thread until it is done, and returns its output. See `Runtime::block_on`.
@@ -237,14 +238,14 @@ where
 
 /// Runs a closure on the current runtime's blocking pool.
 #[track_caller]
-pub(crate) fn spawn_blocking_here<F, R>(f: F, name: Option<&'static str>) -> JoinHandle<R>
+pub(crate) fn spawn_blocking_here<F, R>(f: F, name: Option<&'static str>, kind: Kind) -> JoinHandle<R>
 where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
     let info = Handle::info(name);
     match context::current() {
-        Some(inner) => inner.blocking.spawn(&inner, f, info),
+        Some(inner) => inner.blocking.spawn(&inner, f, info, kind),
         None => panic!("{}", Missing::Runtime),
     }
 }

@@ -33,7 +33,7 @@ fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
         assert!(threads.thread_failed().is_empty(), "the first is still there");
         drop(shut);
         assert_eq!([jobs.recv(), jobs.recv()], [Ok(1), Ok(2)]);
-        assert!(threads.close().is_empty());
+        assert!(threads.close(|_| false).is_empty());
     });
     assert_eq!(threads.counts(), (0, 0, 0));
 }
@@ -66,7 +66,7 @@ fn jobs_that_wait_for_each_other_all_get_a_thread() {
                 thread::yield_now();
             }
         }
-        assert!(threads.close().is_empty());
+        assert!(threads.close(|_| false).is_empty());
     });
 }
 
@@ -96,7 +96,7 @@ fn closed_before_a_job_begins(calls_begin: bool) {
         let thread = scope.spawn(|| threads.work(begin, start, run, cancel, |_, _, _| ()));
         threads.thread_started();
         has_come.recv().unwrap();
-        assert!(threads.close().into_iter().eq((!calls_begin).then_some(1)), "what is queued");
+        assert!(threads.close(|_| false).into_iter().eq((!calls_begin).then_some(1)), "what is queued");
         drop(shut);
         thread.join().unwrap();
         assert_eq!(jobs.recv(), Ok(0), "what was taken");
