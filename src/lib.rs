@@ -36,21 +36,20 @@
 //!   budget ([`task::coop`]);
 //! - [`runtime`]: building a runtime, holding it, entering it, and reading its counters;
 //! - [`net`] and [`io`]: TCP, and the traits and extension methods for streams; on Unix [`io::unix::AsyncFd`];
+//! - [`fs`]: files and directories;
 //! - [`process`] and [`signal`], on Unix: child processes, and what other processes tell this one;
 //! - [`time`]: sleeping, intervals, timeouts, and a clock that can be paused;
 //! - [`macro@main`] and [`macro@test`], and the macros [`select!`], [`join!`], [`try_join!`] and [`pin!`].
 //!
 //! # What is not here yet, and what to use
 //!
-//! Beware of what the compiler proposes for a missing `rt::sync::Mutex` or `rt::fs::read`: the standard library's of
+//! Beware of what the compiler proposes for a missing `rt::sync::Mutex`: the standard library's of
 //! that name blocks the thread, and with it every task that waits for its worker. Until rt has these parts, take those
 //! of other crates. None of the following starts a Tokio runtime, or needs one.
 //!
 //! | For | take |
 //! | --- | --- |
 //! | channels, `Mutex`, `RwLock`, `Semaphore`, `Notify`, `Barrier`, `OnceCell`, `watch` | `tokio::sync`, of the crate `tokio` with the feature `sync` and no other: it belongs to no runtime. Or `async-lock` and `async-channel` |
-//! | files | [`spawn_blocking`] around `std::fs`; or `async-fs` |
-//! | standard input | a thread of your own that reads it and sends it through a channel |
 //! | UDP, Unix sockets | `async-net`, which waits on a thread of its own; or [`io::unix::AsyncFd`] around the standard library's, on Unix |
 //! | streams, and combinators for futures | `futures`, or `futures-lite` |
 //! | sets of tasks | `FuturesUnordered` of `futures`, filled with [`task::JoinHandle`]s |
@@ -81,6 +80,8 @@
 //!
 //! A library that calls `tokio::spawn`, `tokio::time` or `tokio::net` itself needs a Tokio runtime beside this one.
 
+#[cfg(feature = "fs")]
+pub mod fs;
 #[cfg(any(
     feature = "fs",
     feature = "io-std",

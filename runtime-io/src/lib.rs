@@ -8,7 +8,8 @@
 //! - `readiness`: what is known about one descriptor, and who waits for it. All the concurrency is in there.
 //! - `driver`: the poller, the table that turns a token into a descriptor's readiness, and parking.
 //! - `registration`: the tie between an object and the driver, and the loop "try, and if it would block, wait".
-//! - `net`, `unix`: the public types. They hold a backend and a registration, and no protocol of their own.
+//! - `background`: files and standard streams, which have no readiness, behind polls that do not block.
+//! - `fs`, `net`, `unix`: the public types. They hold a backend and what waits for it, and no protocol of their own.
 //! - `signal`: the signals of the process, which every driver of the process listens for. `process`: children, whose
 //!   end is an event like any other.
 //!
@@ -18,6 +19,12 @@
 
 #![deny(unsafe_code)]
 
+// Standard streams alone neither seek nor run jobs of other kinds.
+#[cfg_attr(not(feature = "fs"), allow(dead_code, unused_imports))]
+#[cfg(any(feature = "fs", feature = "io-std"))]
+mod background;
+#[cfg(feature = "fs")]
+pub mod fs;
 pub mod io;
 
 #[cfg(feature = "net")]

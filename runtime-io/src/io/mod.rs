@@ -11,6 +11,8 @@ mod async_read;
 mod async_seek;
 mod async_write;
 mod read_buf;
+#[cfg(feature = "io-std")]
+mod stdio;
 #[cfg(feature = "io-util")]
 mod util;
 
@@ -19,7 +21,9 @@ pub use async_read::AsyncRead;
 pub use async_seek::AsyncSeek;
 pub use async_write::AsyncWrite;
 pub use read_buf::ReadBuf;
-#[cfg(feature = "io-util")]
+#[cfg(feature = "io-std")]
+pub use stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
+#[cfg(feature = "net")]
 pub(crate) use util::poll_fill_mut;
 #[cfg(feature = "io-util")]
 pub use util::{

@@ -257,7 +257,7 @@ impl<'a> ReadBuf<'a> {
     /// # Safety
     ///
     /// `read` must have initialised as many bytes from the front as it returns, and must not uninitialise any.
-    #[cfg(feature = "net")]
+    #[cfg(any(feature = "fs", feature = "net"))]
     #[inline]
     pub(crate) unsafe fn fill_with<E>(
         &mut self,

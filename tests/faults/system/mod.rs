@@ -2,6 +2,8 @@
 //! time; descriptors that are not what the runtime takes them for.
 
 mod ends_of_time;
+#[cfg(target_os = "linux")]
+mod files;
 
 #[cfg(target_os = "linux")]
 mod borrowed_descriptors;

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::pin::pin;
 
 use nix::libc;
-use rt::io::AsyncReadExt;
+use rt::io::{AsyncReadExt, ReadBuf};
 use rt::net::TcpListener;
 use rt_test_util::*;
 

@@ -37,6 +37,7 @@ pub use buf_read_ext::AsyncBufReadExt;
 pub use buf_reader::BufReader;
 pub use buf_stream::BufStream;
 pub use buf_writer::BufWriter;
+#[cfg(feature = "net")]
 pub(crate) use buffer::poll_fill_mut;
 pub use chain::Chain;
 pub use copy::copy;
