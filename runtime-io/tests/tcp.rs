@@ -86,7 +86,7 @@ fn peeking_takes_nothing_away() {
         let mut buffer = [0; 16];
         assert_eq!(server.peek(&mut buffer).await?, 5);
         assert_eq!(server.peek(&mut buffer).await?, 5);
-        assert_eq!(poll_fn(|cx| server.poll_peek(cx, &mut buffer)).await?, 5);
+        assert_eq!(poll_fn(|cx| server.poll_peek(cx, &mut ReadBuf::new(&mut buffer))).await?, 5);
         assert_eq!(server.read(&mut buffer).await?, 5);
         Ok(())
     });

@@ -27,8 +27,9 @@ pub use stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub(crate) use util::poll_fill_mut;
 #[cfg(feature = "io-util")]
 pub use util::{
-    AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader, BufStream, BufWriter, Chain, Empty, Lines,
-    ReadHalf, Repeat, Sink, Split, Take, WriteHalf, copy, empty, repeat, sink, split,
+    AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader, BufStream, BufWriter, Chain, DuplexStream,
+    Empty, Join, Lines, ReadHalf, Repeat, SimplexStream, Sink, Split, Take, WriteHalf, copy, copy_bidirectional,
+    copy_bidirectional_with_sizes, copy_buf, duplex, empty, join, repeat, simplex, sink, split,
 };
 
 #[cfg(feature = "net")]

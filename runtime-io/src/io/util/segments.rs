@@ -18,11 +18,11 @@ pin_project! {
     /// # Example
     ///
     /// ```
-    /// use rt::io::AsyncBufReadExt;
+    /// use rt::io::{AsyncBufReadExt, BufReader};
     ///
     /// # #[rt::main]
     /// # async fn main() -> rt::io::Result<()> {
-    /// let mut segments = (&b"one,two"[..]).split(b',');
+    /// let mut segments = BufReader::new(&b"one,two"[..]).split(b',');
     /// assert_eq!(segments.next_segment().await?.as_deref(), Some(&b"one"[..]));
     /// assert_eq!(segments.next_segment().await?.as_deref(), Some(&b"two"[..]));
     /// assert_eq!(segments.next_segment().await?, None);
