@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// A runtime's clock. See the module.
+/// A runtime's clock, which can be paused and moved.
 #[derive(Debug)]
 pub struct Clock {
     /// Mirrors `state.frozen.is_some()` or a non-zero lag, so that the common case is one relaxed load.

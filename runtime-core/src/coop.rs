@@ -60,7 +60,8 @@ impl Budget {
         self.units != 0
     }
 
-    /// One leaf finds no budget. False if it is not to be refused, as so many were that the budget is renewed.
+    /// Called when a leaf finds no budget. False if the leaf is not to be refused: as many were refused as the budget
+    /// has units, and the budget is renewed.
     fn refuse(&mut self) -> bool {
         debug_assert!(self.left <= 0);
         let refused = self.left > -self.units;

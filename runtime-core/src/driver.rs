@@ -35,7 +35,7 @@ pub trait Driver: Send + 'static {
     fn shutdown(&mut self, woken: &mut dyn WakeSink);
 }
 
-/// Takes the wakers of those whom a driver wakes. The thread that has the driver supplies it.
+/// Takes the wakers that a driver would call. The thread that has the driver supplies it.
 ///
 /// A worker queues the tasks of its runtime. Any other waker is somebody else's code, which may block, panic, or call
 /// back into the runtime: the worker calls it when it has given the driver back, so that nobody has to do without the

@@ -28,12 +28,12 @@ use parking_lot::Mutex;
 
 use crate::task::{contain, discard};
 
-/// So many reports wait at most. A program has few places to report, each once.
+/// The most reports that wait. A program has few places to report, each once.
 const MAX_QUEUED_REPORTS: usize = 64;
 
 type Report = Box<dyn FnOnce() + Send>;
 
-/// See the module.
+/// Calls closures that report something to the user, one after the other, on a thread of its own.
 #[derive(Default)]
 pub(crate) struct Reporter(Arc<Mutex<Queue>>);
 

@@ -13,7 +13,8 @@ use crate::spin;
 /// A wake has this part of the average: the last few wakes count.
 const AVERAGED_WAKES: u64 = 4;
 
-/// See the module. It belongs to a place where threads sleep of whom one at a time is called, and outlives their stay.
+/// The time from a call to a sleeping thread until it is awake, averaged. There is one for each worker's slot, and one
+/// for the blocking pool, where one thread at a time is called.
 ///
 /// A point in time is a number of nanoseconds since one that its users agree on.
 #[derive(Debug, Default)]
@@ -25,17 +26,17 @@ pub(crate) struct WakeLatency {
 }
 
 impl WakeLatency {
-    /// About, and nothing while threads want for processors.
+    /// The average, roughly; zero while threads lack processors.
     pub(crate) fn average(&self) -> Duration {
         Duration::from_nanos(self.average.load(Relaxed))
     }
 
-    /// For whoever wakes the sleeper, before that.
+    /// Called by the thread that wakes the sleeper, before it does.
     pub(crate) fn note_call(&self, now: u64) {
         self.called_at.store(now, Relaxed);
     }
 
-    /// For the sleeper, when it is awake. Returns when it was called, if it was.
+    /// Called by the sleeper when it is awake. Returns when it was called, if it was.
     pub(crate) fn note_awake(&self, now: u64) -> Option<u64> {
         let called_at = self.called_at.load(Relaxed);
         if called_at == 0 {

@@ -11,7 +11,8 @@ use runtime_core::driver::WakeSink;
 /// a timer meanwhile waits for a microsecond at most.
 pub(crate) const WAKES_PER_LOCK: usize = 32;
 
-/// See the module. LocalRefs by the driver from one turn to the next, as its memory is all there is to it.
+/// Wakers of timers that have fired, at most [`WAKES_PER_LOCK`]. The driver keeps it from one turn to the next, for its
+/// memory.
 #[derive(Debug)]
 pub(crate) struct WakeBatch {
     wakers: Vec<Waker>,

@@ -37,7 +37,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(1 << 30);
 /// busy thread looks after in passing are exact to the tick.
 const MIN_TICKS_BETWEEN_WAKES: u64 = TICKS_PER_MILLISECOND;
 
-/// The timer layer's driver. See the module.
+/// The timer layer's driver: fires what is due, and waits in the inner driver until something is.
 pub struct Driver {
     inner: Box<dyn driver::Driver>,
     handle: Arc<Handle>,

@@ -47,7 +47,7 @@ use crate::turn::NextTurn;
 /// In a shard's `next`, in `parked_until`: no deadline at all.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// See the module.
+/// What all shards of a runtime share: the clock, and the wait of the driver that a setter may have to end.
 pub(crate) struct Shared {
     pub(crate) ticks: Ticks,
     pub(crate) clock: StdArc<Clock>,
@@ -61,7 +61,7 @@ struct Wait {
     parked_until: AtomicU64,
     /// A tick that is known to have passed, because somebody read the clock for other reasons.
     seen: AtomicU64,
-    /// Whether somebody unparked the runtime's drivers since the driver last asked. LocalRefs only while the clock is
+    /// Whether somebody unparked the runtime's drivers since the driver last asked. Kept only while the clock is
     /// paused.
     was_woken: AtomicBool,
 }

@@ -18,7 +18,7 @@ use runtime_core::primitive::atomic::Ordering::Relaxed;
 
 use crate::batch::WakeBatch;
 
-/// See the module.
+/// The tasks that wait for the driver's next turn.
 #[derive(Debug)]
 pub(crate) struct NextTurn {
     waiting: Mutex<VecDeque<Waker>>,
@@ -26,7 +26,7 @@ pub(crate) struct NextTurn {
     looks: AtomicU32,
 }
 
-/// So many looks in passing are a turn.
+/// The number of looks in passing that are a turn.
 const LOOKS_PER_TURN: u32 = 256;
 
 impl NextTurn {

@@ -29,7 +29,7 @@ use crate::clock::Clock;
 
 /// The most frames that are noted.
 const FRAMES: usize = 128;
-/// A thread that cannot be reached for so long is given up.
+/// A thread that has not answered by then is given up.
 const HANDLER_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Parts of the names of functions between the interrupted one and the walk.

@@ -176,7 +176,7 @@ impl Pool {
     }
 }
 
-/// Runs a job, and tells whoever waits for it.
+/// Runs a job, and tells its join handle.
 fn run(runtime: &Inner, job: Job) {
     let again = job.task.run(&Runner::NOBODY);
     debug_assert!(again.is_none(), "a blocking task completes in its one poll");

@@ -3,12 +3,12 @@
 //!
 //! # Exact accounting
 //!
-//! Everything is decided under one lock. `idle` counts the threads that wait and have not been woken; whoever wakes one
-//! takes it off, notes it in `woken`, and signals. A thread that wakes and finds somebody woken is that one; one that
-//! wakes otherwise (its time is up, or for no cause) is still counted in `idle`, and takes itself off before it ends.
-//! So a job never relies on a thread that is leaving. Threads are started outside of the lock, counted before they are,
-//! and uncounted if that fails. The end waits for those who start them, too: whoever joins the threads then finds the
-//! handles of all.
+//! Everything is decided under one lock. `idle` counts the threads that wait and have not been woken; the thread that
+//! wakes one takes it off, notes it in `woken`, and signals. A thread that wakes and finds somebody woken is that one;
+//! one that wakes otherwise (its time is up, or for no cause) is still counted in `idle`, and takes itself off before
+//! it ends. So a job never relies on a thread that is leaving. Threads are started outside of the lock, counted before
+//! they are, and uncounted if that fails. The end waits for those who start them, too: a thread that joins the others
+//! then finds the handles of all.
 //!
 //! # One at a time
 //!
@@ -313,7 +313,7 @@ impl<J> PoolThreads<J> {
         rest
     }
 
-    /// Waits until no more than so many threads are left. False if that takes longer than the deadline allows.
+    /// Waits until at most `but` threads are left. False if that takes longer than the deadline allows.
     pub(super) fn wait_for_the_end(&self, but: usize, deadline: Option<Instant>) -> bool {
         let mut state = self.state.lock();
         while state.threads > but || state.starting > 0 {
@@ -332,7 +332,7 @@ impl<J> PoolThreads<J> {
     /// Threads, idle threads, and queued jobs.
     pub(super) fn counts(&self) -> (usize, usize, usize) {
         let state = self.state.lock();
-        // Who spins is as idle as those that wait, until there is a job for it.
+        // A thread that spins is as idle as those that wait, until there is a job for it.
         let spinning = usize::from(state.spinning_since.is_some() && state.queue.is_empty());
         (state.threads, state.idle + spinning, state.queue.len())
     }

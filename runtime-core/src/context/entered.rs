@@ -37,7 +37,7 @@ use super::{ABOVE, CONTEXT, Context};
 use crate::runtime::Inner;
 use crate::task::{contain, discard, frame};
 
-/// The stack of a thread. See the module.
+/// The runtimes that a thread has entered, and not left.
 pub(super) struct Entered {
     /// Not dropped with the thread: that would make every access to the context ask whether it was. It is empty when a
     /// thread ends, unless somebody has forgotten a guard outside of any frame; then the entry leaks, as the guard did.

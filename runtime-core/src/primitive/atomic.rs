@@ -101,7 +101,7 @@ impl Log {
 
 macro_rules! atomics {
     ($($name:ident $(<$target:ident>)?: $value:ty, { $($update:ident),* };)*) => {$(
-        /// loom's. See the module.
+        /// loom's type, whose loads see stores after a while.
         pub struct $name $(<$target>)? {
             word: loom::sync::atomic::$name $(<$target>)?,
             loads: Loads,

@@ -75,9 +75,9 @@ pub struct Config {
     pub on_thread_unpark: Option<Hook>,
     /// Told what happens to tasks.
     pub on_task_event: Option<Observer>,
-    /// After at most so many ticks a busy worker takes from the injector.
+    /// The most ticks until a busy worker takes tasks from the injector.
     pub global_queue_interval: u32,
-    /// After at most so many ticks a worker looks after the drivers.
+    /// The most ticks until a busy worker polls the drivers.
     pub event_interval: u32,
     /// The coop budget of a poll, in units.
     pub coop_budget: u32,

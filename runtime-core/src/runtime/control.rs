@@ -40,7 +40,7 @@ pub fn close(handle: &Handle) {
     handle.inner.close();
 }
 
-/// Waits until the shutdown is over, at most so long; `None` for as long as it takes. Returns whether it is.
+/// Waits until the shutdown is over, for `limit` at most. Returns whether it is over.
 pub fn wait_closed(handle: &Handle, limit: Option<Duration>) -> bool {
     handle.inner.wait_closed(limit)
 }

@@ -3,7 +3,7 @@
 use super::config::{Config, Hook};
 use crate::task::{contain, discard};
 
-/// See the module.
+/// The closures that the user wants called on the threads of the runtime.
 pub(crate) struct Hooks {
     thread_start: Option<Hook>,
     thread_stop: Option<Hook>,

@@ -123,7 +123,7 @@ impl Inner {
         self.next_id.fetch_add(n, Ordering::Relaxed)
     }
 
-    /// At the end of shutdown: so many tasks of the closed arenas still had their memory.
+    /// Called at the end of shutdown with the number of tasks of the closed arenas that still have their memory.
     pub(crate) fn add_outstanding(self: &Arc<Self>, tasks: usize) {
         if self.outstanding.add(tasks) {
             // SAFETY: the count that `start` set aside for all tasks, and there is none any more.

@@ -43,18 +43,18 @@ impl fmt::Debug for ThreadNames {
     }
 }
 
-/// So many names are made in advance: enough for those threads that are started while the thread that makes more
-/// begins.
+/// The number of names that are made in advance: enough for those threads that are started while the thread that makes
+/// more begins.
 const PREPARED_NAMES: usize = 32;
 
-/// See the module.
+/// Where the threads of a runtime get their names from.
 pub(crate) enum Names {
     Numbered,
     Same(String),
     Each(Arc<Stock>),
 }
 
-/// See the module.
+/// Names that the user's namer has made in advance.
 pub(crate) struct Stock {
     namer: ThreadNamer,
     made: Mutex<Made>,
@@ -69,7 +69,7 @@ struct Made {
 }
 
 impl Names {
-    /// Makes names for so many threads that are about to be started, and a stock for later.
+    /// Makes names for the first `threads` threads, and a stock for later ones.
     pub(crate) fn new(names: &ThreadNames, threads: usize) -> Self {
         match names {
             ThreadNames::Numbered => Self::Numbered,

@@ -2,8 +2,8 @@
 //!
 //! A waker changes the task's state first, and then pushes it. Between the two it may be overtaken by shutdown, which
 //! completes the task and empties the queues. What comes after that is a mere reference to a task that is over, but it
-//! keeps the task's memory, and with it the runtime's. So shutdown leaves a mark before it empties the queues, and who
-//! finds the mark after a push empties them itself.
+//! keeps the task's memory, and with it the runtime's. So shutdown leaves a mark before it empties the queues, and a
+//! pusher that finds the mark after its push empties them itself.
 //!
 //! Shutdown does: set the mark; fence (SeqCst); look at the queue, and empty it. A pusher does: push; fence (SeqCst);
 //! look at the mark. One of the fences is first in their common order. If it is the pusher's, shutdown sees the task;
@@ -12,7 +12,7 @@
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, fence};
 
-/// See the module.
+/// The mark that shutdown leaves before it empties the queues.
 #[derive(Debug)]
 pub(super) struct Closing(AtomicBool);
 
@@ -24,7 +24,7 @@ impl Closing {
     /// Shutdown, once: `empty` takes everything out of the queues.
     pub(super) fn close(&self, empty: impl FnOnce()) {
         self.0.store(true, Relaxed);
-        // Pairs with the fence of whoever has pushed.
+        // Pairs with the pusher's fence.
         fence(SeqCst);
         empty();
     }

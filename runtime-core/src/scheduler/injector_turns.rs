@@ -32,10 +32,10 @@ use std::cell::Cell;
 
 use super::poll_interval::PollInterval;
 
-/// At most so many tasks are taken from the injector at once. Others may come for the rest.
+/// The most tasks that are taken from the injector at once. Others may come for the rest.
 const MAX_INJECTOR_BATCH: u32 = 32;
 
-/// See the module.
+/// Says when a thread takes tasks from the injector, and how many.
 #[derive(Debug)]
 pub(super) struct InjectorTurns {
     max: u32,
@@ -50,7 +50,7 @@ pub(super) struct InjectorTurns {
 }
 
 impl InjectorTurns {
-    /// With an interval of so many ticks at most. Until it is known how long polls take, they are taken for short.
+    /// With an interval of at most `max` ticks. Until it is known how long polls take, they are taken for short.
     pub(super) fn new(max: u32) -> Self {
         let max = max.max(1);
         Self {
@@ -91,7 +91,8 @@ impl InjectorTurns {
         share.clamp(1, MAX_INJECTOR_BATCH) as usize
     }
 
-    /// So many tasks were taken from the injector. (By a thread without others, they are its own from then on.)
+    /// Called when `tasks` tasks were taken from the injector. (By a thread without others, they are its own from then
+    /// on.)
     pub(super) fn have_taken(&self, tasks: usize, is_alone: bool) {
         // No more than a batch.
         let theirs_and_others = if is_alone { 0 } else { 2 * tasks as u32 };
@@ -106,7 +107,7 @@ impl InjectorTurns {
         self.set_left(left.saturating_sub(self.free.get()), self.interval.get().min(left));
     }
 
-    /// The next turn comes in so many ticks, but not before so many others.
+    /// The next turn comes in `ticks` ticks, but not before `not_before` others.
     fn set_left(&self, not_before: u32, ticks: u32) {
         let left = ticks.max(not_before);
         self.left.set(left);
@@ -175,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Polls of the injector's tasks, and of the others, in so many ticks in which there always are some of both.
+    /// Polls of the injector's tasks, and of the others, in a number of ticks in which there always are some of both.
     fn shares(turns: &InjectorTurns, poll_interval: impl Fn(usize) -> PollInterval, ticks: usize) -> (usize, usize) {
         let (mut taken, mut injected, mut others) = (0, 0, 0);
         for tick in 0..ticks {

@@ -7,7 +7,8 @@ use crate::primitive::Unparker;
 use crate::primitive::atomic::AtomicBool;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire};
 
-/// See the module. `W` wakes the caller where the scheduler has it asleep, if it has.
+/// The waker of a future that a thread in `block_on` polls. `W` wakes the caller where the scheduler has it asleep, if
+/// it has.
 pub(super) struct MainWaker<W> {
     woken: AtomicBool,
     wake_at_scheduler: W,

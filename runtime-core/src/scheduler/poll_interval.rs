@@ -22,14 +22,14 @@ pub(crate) const DRIVER_POLL_TARGET: Duration = Duration::from_micros(200);
 /// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from
 /// outside wait for polls of no more than this.
 const MIN_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 / 10);
-/// The interval doubles after this number of consecutive intervals of short polls. (Were polls counted, the run would be
-/// too long for short intervals: with one long poll among two hundred short ones there would be an interval for each
+/// The interval doubles after this number of consecutive intervals of short polls. (Were polls counted, the run would
+/// be too long for short intervals: with one long poll among two hundred short ones there would be an interval for each
 /// poll for ever.)
 const SHORT_INTERVALS_TO_GROW: u32 = 16;
 /// The first interval after sleep. Many wakes are for a poll or two, to which it adds nothing.
 const FIRST_INTERVAL_POLLS: u32 = 3;
 
-/// See the module.
+/// Says after how many polls of tasks a thread polls the drivers.
 #[derive(Debug)]
 pub(crate) struct PollInterval {
     max: u32,
@@ -41,7 +41,7 @@ pub(crate) struct PollInterval {
     left: Cell<u32>,
     /// How many the next may have, so soon after sleep.
     next_limit: Cell<u32>,
-    /// So many intervals in a row had polls short enough for one of twice the length.
+    /// The number of consecutive intervals whose polls were short enough for an interval of twice the length.
     short_intervals: Cell<u32>,
     /// When the current interval began.
     since: Cell<Option<Instant>>,
@@ -144,7 +144,7 @@ impl PollInterval {
         self.length.set(self.length.get().min(self.left.get()));
     }
 
-    /// After so many polls that took so long.
+    /// The length of the next interval, after one of `polls` polls that took `took`.
     fn next_interval(&self, polls: u32, took: Duration) -> u32 {
         let interval = self.interval.get();
         let polls_in_target = DRIVER_POLL_TARGET.as_nanos() * u128::from(polls) / took.as_nanos().max(1);

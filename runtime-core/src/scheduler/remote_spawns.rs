@@ -1,6 +1,6 @@
 //! [`RemoteSpawns`]: tasks spawned from threads that are not the runtime's.
 //!
-//! They need an arena like any task, and a thread that owns it. Here it is whoever has the *spawn lock*, a lock: the
+//! They need an arena like any task, and a thread that owns it. Here it is the thread that holds the *spawn lock*: the
 //! spawning thread, for the moment in which it makes a task; a thread that was asked to drain because many dead tasks
 //! have come back; in the end, for good, the one that shuts the runtime down ([`RemoteSpawns::close_spawns`]). What all
 //! do under the lock anyway, they also count and number there without further atomic operations. Several of these
@@ -28,7 +28,7 @@ use crate::runtime::Inner;
 use crate::task::arena::{ArenaGuard, ArenaId, TaskArena};
 use crate::task::{self, Id, JoinHandle, Notified, Schedule, SpawnInfo};
 
-/// See the module.
+/// An arena for the tasks of remote threads, and the lock under which they are spawned.
 pub(crate) struct RemoteSpawns {
     spawn_lock: Mutex<SpawnState>,
     arena: TaskArena,
@@ -53,12 +53,12 @@ impl RemoteSpawns {
         }
     }
 
-    /// The arena. It belongs to whoever holds the spawn lock.
+    /// The arena. It belongs to the thread that holds the spawn lock.
     pub(crate) fn arena(&self) -> &TaskArena {
         &self.arena
     }
 
-    /// The arena, to whoever holds its spawn lock while that is open.
+    /// The arena, for the thread that holds its spawn lock while that is open.
     fn arena_under<'a>(&'a self, spawn_lock: &'a MutexGuard<'_, SpawnState>) -> ArenaGuard<'a> {
         debug_assert!(!spawn_lock.closed, "it is the thread's that closed the spawn lock");
         // SAFETY: with the spawn lock in hand the arena is this thread's.

@@ -2,7 +2,7 @@
 //!
 //! A worker lies on the stack of its thread, and the thread's context points to it. The pointer goes into the context
 //! in [`work_as`] only, which borrows the worker for as long as the context may have it, and it comes out of the
-//! context as an [`AtWork`], which cannot leave the thread. So whoever has one may call the worker.
+//! context as an [`AtWork`], which cannot leave the thread. So a function that has one may call the worker.
 
 use std::ptr::NonNull;
 

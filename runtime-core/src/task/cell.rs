@@ -5,8 +5,8 @@
 //!   `COMPLETE`. What it holds is said in the header ([`StageKind`]), which is as much the stage's as the stage itself.
 //!
 //! A task whose future and output are a word each at most is one line of the cache, header and all. That is why the
-//! stage is a union, and why all else is as narrow as it may be: whoever spawns a task, runs it and joins it writes to
-//! it in turn, and on several threads each line goes from processor to processor each time.
+//! stage is a union, and why all else is as narrow as it may be: the threads that spawn a task, run it and join it
+//! write to it in turn, and on several threads each line goes from processor to processor each time.
 //!
 //! A [`NonNull<Header>`] stands for a task of any type; the vtable in the header knows the type.
 
@@ -26,7 +26,8 @@ use super::state::State;
 use super::{Id, contain};
 use crate::primitive::{Cell, UnsafeCell};
 
-/// See the module. `repr(C)`, and first in [`TaskCell`], so that a pointer to the one is a pointer to the other.
+/// What all tasks have in common, whatever their type. `repr(C)`, and first in [`TaskCell`], so that a pointer to the
+/// one is a pointer to the other.
 #[repr(C)]
 pub(crate) struct Header {
     /// First, because it is read in dead cells too ([`ArenaGuard::cancel_all`](super::arena::ArenaGuard::cancel_all)).
@@ -69,7 +70,7 @@ union Stage<F: Future> {
     error: ManuallyDrop<JoinError>,
 }
 
-/// One task. See the module.
+/// The memory of one task: its header and its stage.
 #[repr(C)]
 pub(crate) struct TaskCell<F: Future> {
     pub(crate) header: Header,
@@ -100,7 +101,7 @@ impl Header {
         &self.site_or_link
     }
 
-    /// Whether the stage is empty. For whom it belongs to.
+    /// Whether the stage is empty. Called by the thread that it belongs to.
     #[inline]
     pub(super) fn is_cleared(&self) -> bool {
         self.kind.get() == StageKind::Nothing
@@ -159,8 +160,8 @@ impl<F: Future> TaskCell<F> {
     /// Nobody has a reference to the task any more.
     #[inline]
     pub(super) unsafe fn drop_in_place(cell: NonNull<Self>) {
-        // SAFETY: the caller's promise. A task is complete by then, and what came of it was taken or dropped by whoever
-        // gave the last reference up or before, as was the join waker.
+        // SAFETY: the caller's promise. A task is complete by then, and what came of it was taken or dropped by the
+        // thread that gave the last reference up or before, as was the join waker.
         unsafe {
             debug_assert_eq!(cell.as_ref().header.kind.get(), StageKind::Nothing);
             cell.as_ref().assert_unshared();

@@ -68,8 +68,8 @@ impl CurrentTask {
     }
 }
 
-/// Runs a task's poll, or the drop of its future by a worker: with a budget, and known as the current task. Who has a
-/// `CurrentTask` with a waker also asks it afterwards whether it yields: see
+/// Runs a task's poll, or the drop of its future by a worker: with a budget, and known as the current task. A caller
+/// that has a `CurrentTask` with a waker also asks it afterwards whether it yields: see
 /// [`Notified::run_current`](crate::task::Notified).
 #[inline]
 pub(crate) fn in_task<R>(task: &CurrentTask, budget: Budget, f: impl FnOnce() -> R) -> R {

@@ -8,7 +8,7 @@
 
 use super::current::{Above, CURRENT};
 
-/// Code of the user's runs while this lives. See the module.
+/// Code of the user's runs while this lives; what it entered and did not leave is left when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Frame {
     since: u64,

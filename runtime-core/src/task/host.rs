@@ -35,7 +35,7 @@ impl HostCalls {
                 type_id: TypeId::of::<H>,
                 // SAFETY: called with the pointer to a host of this type that lives.
                 request_drain: |host, list| unsafe { (*host.cast::<H>()).request_drain(list) },
-                // SAFETY: as above, and the promise of whoever calls it.
+                // SAFETY: as above, and the promise of its caller.
                 remove_outstanding: |host| unsafe { H::remove_outstanding(host.cast()) },
             }
         }

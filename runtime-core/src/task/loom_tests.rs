@@ -45,7 +45,7 @@ fn assert_freed() {
     assert_eq!(FREED.load(Relaxed), 1, "a reference leaked");
 }
 
-/// Three threads: all interleavings would take hours. So many preemptions find every mutation we tried.
+/// Three threads: all interleavings would take hours. This number of preemptions finds every mutation that we tried.
 fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -83,7 +83,7 @@ struct Signals {
     waker: Mutex<Option<Waker>>,
 }
 
-/// Waits until so many signals were raised.
+/// Waits until a number of signals were raised.
 struct WaitFor {
     signals: Arc<Signals>,
     count: usize,

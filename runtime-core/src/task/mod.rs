@@ -132,7 +132,8 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> 
     panic::catch_unwind(AssertUnwindSafe(f))
 }
 
-/// So many payloads of payloads are dropped; the next one is leaked, because there must be an end to it somewhere.
+/// The number of nested payloads that are dropped. The next one is leaked, because there must be an end to it
+/// somewhere.
 const MAX_NESTED_PAYLOADS: u32 = 8;
 
 /// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn, with another

@@ -13,7 +13,7 @@
 use crate::primitive::atomic::AtomicUsize;
 use crate::primitive::atomic::Ordering::AcqRel;
 
-/// See the module.
+/// The tasks of closed arenas that are still referred to, and shutdown's part in the end of the runtime.
 #[derive(Debug)]
 pub(crate) struct Outstanding(AtomicUsize);
 
@@ -22,10 +22,11 @@ impl Outstanding {
         Self(AtomicUsize::new(0))
     }
 
-    /// Shutdown: so many tasks were left in the arenas when they were closed. True if none is left by now.
+    /// Called by shutdown with the number of tasks that were left in the arenas when they were closed. True if none is
+    /// left by now.
     #[must_use]
     pub(crate) fn add(&self, tasks: usize) -> bool {
-        // AcqRel: whoever ends it all has seen everything that was done to the runtime through the other tasks.
+        // AcqRel: the one that ends it all has seen everything that was done to the runtime through the other tasks.
         self.0.fetch_add(tasks, AcqRel).wrapping_add(tasks) == 0
     }
 
@@ -70,8 +71,8 @@ mod loom_tests {
     #[test]
     fn loom_the_last_of_shutdown_and_tasks_ends_the_runtime_alone() {
         loom::model(|| {
-            // The cells stand for the runtime's memory: each thread uses its own, and whoever ends it all takes them
-            // all.
+            // The cells stand for the runtime's memory: each thread uses its own, and the one that ends it all takes
+            // them all.
             let runtime = Arc::new((Outstanding::new(), [(); 3].map(|()| UnsafeCell::new(()))));
             let leave = |who: usize, is_last: fn(&Outstanding) -> bool| {
                 let runtime = runtime.clone();

@@ -270,7 +270,7 @@ impl Again {
     }
 }
 
-/// A task that stands in a queue, with the queue's reference. Whoever takes it out polls it.
+/// A task that stands in a queue, with the queue's reference. The thread that takes it out polls it.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Notified(TaskRef);
@@ -312,7 +312,7 @@ impl Notified {
         }
     }
 
-    /// The same, for those who have no current task: shutdown, and the blocking pool.
+    /// The same, for threads that have no current task: shutdown, and the blocking pool.
     #[inline]
     #[must_use]
     pub(crate) fn run(self, runner: &Runner<'_>) -> Option<Notified> {

@@ -5,12 +5,12 @@
 //! - `RUNNING`: one thread polls, cancels or finishes the task. It, and nobody else, may touch the stage (the future
 //!   or its output). Set when a thread takes the task from a queue, cleared in the step that parks, requeues or
 //!   completes it.
-//! - `SCHEDULED`: the task stands in a queue, or is about to be put there by whoever set the bit, or (while `RUNNING`)
-//!   was woken during its poll and will be queued again by the polling thread. Set by wakes, so that a task is in at
-//!   most one queue; cleared when a thread begins to poll it, so that any later wake leads to another poll.
+//! - `SCHEDULED`: the task stands in a queue, or is about to be put there by the thread that set the bit, or (while
+//!   `RUNNING`) was woken during its poll and will be queued again by the polling thread. Set by wakes, so that a task
+//!   is in at most one queue; cleared when a thread begins to poll it, so that any later wake leads to another poll.
 //! - `COMPLETE`: the future is gone, and the output (if anybody wants it) is in the stage. Never cleared. From here on
 //!   the join handle alone may touch the stage.
-//! - `CANCELLED`: whoever has or gets the task shall drop the future instead of polling it. Never cleared.
+//! - `CANCELLED`: the thread that has or gets the task shall drop the future instead of polling it. Never cleared.
 //! - `JOIN_INTEREST`: a `JoinHandle` exists. Set at birth, cleared only by the handle's drop, and only before
 //!   `COMPLETE`; afterwards it means nothing.
 //! - `JOIN_WAKER`: the join waker in the header is the runtime's: it is set, stays as it is, and the thread that
@@ -44,11 +44,11 @@
 //!
 //! # Orderings
 //!
-//! Whoever wakes publishes what it wrote before the wake: every wake is a read-modify-write with release, also the one
-//! that finds the task scheduled already and changes nothing, because the poll that follows must see those writes;
-//! `start_poll` and `finish_poll` acquire. The stage passes from thread to thread through the same word: `finish_poll`
-//! releases, `start_poll` acquires; `complete` releases, and the join handle acquires when it reads `COMPLETE`. The
-//! last reference acquires what all others released, as in any reference count.
+//! A thread that wakes publishes what it wrote before the wake: every wake is a read-modify-write with release, also
+//! the one that finds the task scheduled already and changes nothing, because the poll that follows must see those
+//! writes; `start_poll` and `finish_poll` acquire. The stage passes from thread to thread through the same word:
+//! `finish_poll` releases, `start_poll` acquires; `complete` releases, and the join handle acquires when it reads
+//! `COMPLETE`. The last reference acquires what all others released, as in any reference count.
 
 #[cfg(all(any(test, fuzzing), not(loom)))]
 pub(crate) mod model;
@@ -340,8 +340,8 @@ impl State {
     #[inline]
     #[must_use]
     pub(crate) fn ref_dec(&self, by: u32) -> bool {
-        // Who has all the references there are is alone with the task: nobody can make another, and the count need not
-        // be written any more.
+        // A thread that has all references there are is alone with the task: nobody can make another, and the count
+        // need not be written any more.
         if self.0.load(Acquire) >> REF_SHIFT == by {
             return true;
         }
@@ -351,7 +351,8 @@ impl State {
     }
 }
 
-/// There is no other way out: wrapping round would free a living task, and who clones a waker expects no error.
+/// There is no other way out: wrapping round would free a living task, and a thread that clones a waker expects no
+/// error.
 #[cold]
 fn too_many_references() -> ! {
     fatal::abort("a task has 64 million wakers and handles, and cannot count more");

@@ -346,8 +346,8 @@ impl Entry {
         waker
     }
 
-    /// Ends the wait of an entry, and returns the waker to call after unlocking; or the tick that it was extended to, if
-    /// that has not passed now. Then the node has to go back into the wheel.
+    /// Ends the wait of an entry, and returns the waker to call after unlocking; or the tick that it was extended to,
+    /// if that has not passed now. Then the node has to go back into the wheel.
     ///
     /// # Safety
     ///

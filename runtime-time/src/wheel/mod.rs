@@ -64,7 +64,7 @@ pub(crate) const MAX_TICK: u64 = 1 << 62;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Due;
 
-/// See the module.
+/// The timers of a shard, in slots by their ticks.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     /// The wheel's own time: it follows its user's, and lags behind while nothing is due.

@@ -113,7 +113,8 @@ pub(crate) struct Worker {
 impl Worker {
     pub(super) fn new(runtime: Arc<Inner>, core: Box<Core>) -> Self {
         let arena = NonNull::from(&Current::shared(&runtime).arena);
-        // SAFETY: whoever has the core owns the arena, which lies in the runtime. A worker does not change threads.
+        // SAFETY: the thread that has the core owns the arena, which lies in the runtime. A worker does not change
+        // threads.
         let local_arena = unsafe { LocalArena::new(arena) };
         Self { runtime, local_arena, core }
     }

@@ -1,4 +1,4 @@
-//! Blocking in place: what a worker does whose task says that it is going to block (`block_in_place`).
+//! Blocking in place: what a worker does when its task says that it is going to block (`block_in_place`).
 //!
 //! It keeps its core, as a worker that is stuck without a word does, and others see to its work in the same way: they
 //! steal it. What it says is only that they shall not wait for the monitor. So it
@@ -117,7 +117,7 @@ impl<P> Drop for Back<'_, P> {
 }
 
 impl Shared {
-    /// Ends the scheduler: not in the middle of a poll of somebody who blocks in place, of whatever runtime.
+    /// Ends the scheduler: not in the middle of a poll of a thread that blocks in place, of whatever runtime.
     pub(super) fn finale_here_or_elsewhere(&self, runtime: &Arc<Inner>, cores: AllCores) {
         if !matches!(context::role(), ThreadRole::BlockingInPlace(_) | ThreadRole::CoreRevoked(_)) {
             return self.finale(runtime, &cores);
@@ -131,7 +131,7 @@ impl Shared {
         });
         match started {
             Ok(thread) => {
-                // Before the end is told, by whoever waits for it to join the threads.
+                // Before the end is told, by the thread that waits for it to join the others.
                 self.cores.add_thread(thread);
                 // The thread waits for it.
                 let _ = send_cores.send(cores);

@@ -1,9 +1,9 @@
 //! What the workers are told between two polls, in one word that they read every tick.
 //!
 //! - That the runtime closes: for everybody, and for ever.
-//! - That nobody has looked after the drivers for some time, although everybody moves: a worker looks after them when
-//!   it has polled so many tasks, and learns only then how long these take. This is for one of them, whoever comes
-//!   along first.
+//! - That nobody has looked after the drivers for some time, although everybody moves: a worker looks after them at
+//!   the end of an interval of polls, and learns only then how long these take. This is for one of them, the first to
+//!   come along.
 //!
 //! The latter is the monitor's to say. If it is read late, the monitor says it again at its next sample.
 
@@ -29,7 +29,7 @@ impl ControlFlags {
     }
 }
 
-/// See the module.
+/// The word that all workers read every tick.
 #[derive(Default)]
 pub(super) struct ControlWord(AtomicU32);
 

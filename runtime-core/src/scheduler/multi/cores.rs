@@ -1,4 +1,4 @@
-//! Who has a core, and how far shutdown has come.
+//! [`Cores`]: which thread has which core, and how far shutdown has come.
 //!
 //! A *core* is the private side of a worker: its ends of the queues, its parker, its random numbers. Every core is in
 //! one of two places: with a thread, which is then a worker, a `block_on` thread or a spare worker; or *vacant*, in
@@ -10,7 +10,7 @@
 //!
 //! A thread that begins to block in place (`block_in_place.rs`) keeps its core, but lends it: until it is back it does
 //! not touch it. If the scheduler is ended meanwhile, which does not wait for it, it has no core any more when it comes
-//! back; but whoever waits for the runtime's end waits for that thread, too.
+//! back; but a thread that waits for the runtime's end waits for that thread, too.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,7 +22,7 @@ use parking_lot::{Condvar, Mutex};
 use super::Core;
 use crate::clock::Clock;
 
-/// See the module.
+/// The vacant cores, the number of those in use, and the stage that shutdown has reached.
 pub(super) struct Cores {
     state: Mutex<State>,
     finished: Condvar,
@@ -64,7 +64,7 @@ impl AllCores {
 }
 
 impl State {
-    /// All cores, for the one who is to end the scheduler, if it is time.
+    /// All cores, for the thread that is to end the scheduler, if it is time.
     fn take_all(&mut self) -> Option<AllCores> {
         if !self.closing || self.active > 0 || std::mem::replace(&mut self.ending, true) {
             return None;
@@ -132,8 +132,8 @@ impl Cores {
         Some(core)
     }
 
-    /// Spare workers from this number on are not in use. (One that has just begun may not be counted yet. Who relies on a look
-    /// at its queues has passed a fence after that one did, and sees it.)
+    /// Spare workers from this number on are not in use. (One that has just begun may not be counted yet. A thread that
+    /// relies on a look at its queues has passed a fence after that one did, and sees it.)
     #[inline]
     pub(super) fn spares_in_use(&self) -> usize {
         self.spares_in_use.load(Relaxed)
@@ -216,8 +216,8 @@ impl Cores {
         self.finished.notify_all();
     }
 
-    /// Waits for the end, and until no more than so many threads block in place. The threads to join, or `None` if it
-    /// takes longer than the limit.
+    /// Waits for the end, and until at most `blocking_in_place` threads block in place. The threads to join, or `None`
+    /// if it takes longer than the limit.
     pub(super) fn wait_finished(
         &self,
         blocking_in_place: usize,

@@ -10,8 +10,8 @@
 //!   its caller's thread.
 //! - Workers that are blocked: `rescue/` looks after them, `spares.rs` stand in for them, `spare_count.rs` says how
 //!   many, `responder.rs` which one keeps free, `block_in_place.rs` what a worker does that says so itself.
-//! - Beginning and end: `cores.rs` says which thread has which core, `threads.rs` starts the threads, `shutdown.rs` ends
-//!   the scheduler.
+//! - Beginning and end: `cores.rs` says which thread has which core, `threads.rs` starts the threads, `shutdown.rs`
+//!   ends the scheduler.
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
@@ -70,7 +70,8 @@ use crate::runtime::{Config, Inner};
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::{Header, JoinHandle, Notified, Schedule, SpawnInfo, TaskRef, contain, discard};
 
-/// So many callers of `block_on` at once spawn as cheaply as workers; further ones spawn like remote threads.
+/// The number of callers of `block_on` that spawn as cheaply as workers at the same time. Further ones spawn like
+/// remote threads.
 pub(crate) const BLOCK_ON_CORES: usize = 4;
 
 /// How many arenas there are for tasks from remote threads, so that those do not all queue for one lock. More than
@@ -101,7 +102,7 @@ pub(crate) struct Shared {
     cores: Cores,
     monitor: Monitor,
     started: Instant,
-    /// So many of the workers have something to run on.
+    /// The number of workers that can run at the same time, each on a processor.
     processors: usize,
     /// Whether the process may use one processor only: then waiting for another thread by looking is waiting in vain.
     single_cpu: bool,
@@ -272,7 +273,7 @@ impl Shared {
         self.has_surplus() || self.quarantine.quarantined() > 0
     }
 
-    /// Calls the wakers that the drivers have left, one by one: whoever comes along meanwhile takes the next.
+    /// Calls the wakers that the drivers have left, one by one: a thread that comes along meanwhile takes the next.
     fn call_external_wakers(&self, count: impl Fn()) {
         while let Some(waker) = take_one(&self.external_wakers) {
             count();

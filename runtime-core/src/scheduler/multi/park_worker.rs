@@ -22,7 +22,7 @@ impl Worker {
         if self.may_retire() {
             return;
         }
-        // Only a searcher spins, because the others rely on somebody who searches; and one is enough, for each takes a
+        // Only a searcher spins, because the others rely on a thread that searches; and one is enough, for each takes a
         // processor. It does not poll the drivers: while it sleeps in them it hears of everything at once, and has the
         // events of a whole batch for one system call.
         let began = self.shared().nanos_since_start();

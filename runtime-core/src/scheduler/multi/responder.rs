@@ -34,9 +34,10 @@
 //!
 //! Other workers look there before they sleep. Whether one sleeps all the same, because it looked a moment too early,
 //! the monitor sees at its next sample, and wakes it. A site may be forgotten later, and a task in quarantine may be
-//! aborted, while all others are stuck for good. So at each sample the monitor looks through some of the tasks that
-//! are there ([`SCAN_PER_SAMPLE`]), oldest first, and gives to the injector what need not be in quarantine any more. Without a responder that is
-//! everything. The monitor never sleeps while there is a responder, or a task in quarantine.
+//! aborted, while all others are stuck for good. So at each sample the monitor looks through some of the tasks that are
+//! there ([`SCAN_PER_SAMPLE`]), oldest first, and gives to the injector what need not be in quarantine any more.
+//! Without a responder that is everything. The monitor never sleeps while there is a responder, or a task in
+//! quarantine.
 
 use std::panic::Location;
 use std::ptr;

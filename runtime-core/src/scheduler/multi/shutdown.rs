@@ -11,11 +11,11 @@
 //! 3. All queues are closed (`../closing.rs`) and emptied. What is in them belongs to complete tasks: references,
 //!    nothing more. A waker that was past its change of state but not yet in the queue finds the flag after its push
 //!    and empties the queue itself.
-//! 4. The driver is closed: whoever still waits on a socket or a timer is woken and finds an error. So is whoever the
-//!    workers were yet to wake.
+//! 4. The driver is closed: each task that still waits on a socket or a timer is woken and finds an error. So are those
+//!    that the workers were yet to wake.
 //! 5. The arenas are given up, and the tasks still held by somebody are counted (`task/outstanding.rs`).
 //!
-//! Then whoever waits for the end is told.
+//! Then the threads that wait for the end are told.
 
 use std::ptr;
 use std::sync::Arc;
@@ -54,12 +54,12 @@ impl Shared {
         let Some(threads) = self.cores.wait_finished(own, limit) else { return false };
         let left = limit.map(|limit| limit.saturating_sub(Clock::real().saturating_duration_since(start)));
         join_threads(threads, left);
-        // Only now is nobody left who could start one.
+        // Only now is nobody left that could start one.
         join_threads(self.spares.take_threads(), left);
         true
     }
 
-    /// See the module.
+    /// Ends the scheduler, in the steps that the module explains.
     pub(super) fn finale(&self, runtime: &Arc<Inner>, cores: &AllCores) {
         // What runs here of the user's finds the runtime around it, as on a worker, even if this thread is not one.
         let _runtime = RuntimeGuard::enter(Arc::clone(runtime));

@@ -17,7 +17,7 @@ use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::{Header, Id, Site, TaskRef};
 use crate::wake_latency::WakeLatency;
 
-/// See the module.
+/// What other threads see of a worker.
 pub(super) struct Slot {
     pub(super) run_queue: RunQueueStealer,
     pub(super) wakeup: Wakeup,
@@ -73,7 +73,8 @@ impl Slot {
     /// Whether it is worth looking at its queues, which costs a fence for each.
     ///
     /// A worker that rests has nothing there. It notes that it is awake before it queues anything that the drivers have
-    /// brought, even while it still has the drivers: so whoever would see that by the fences of `idle/` sees this too.
+    /// brought, even while it still has the drivers: so a thread that would see that by the fences of `idle/` sees this
+    /// too.
     #[inline]
     pub(super) fn may_have_work(&self) -> bool {
         !self.activity.is_parked()
@@ -198,7 +199,7 @@ impl Name {
         }
         let version = self.version.load(Relaxed).wrapping_add(1);
         self.version.store(version, Relaxed);
-        // Whoever reads one of the two below also reads the odd version, or a later one.
+        // A thread that reads one of the two below also reads the odd version, or a later one.
         fence(Release);
         self.start.store(name.as_ptr().cast_mut(), Relaxed);
         self.len.store(name.len(), Relaxed);

@@ -8,8 +8,8 @@
 //! |-----------------------|---------------------------------------------------------------------------------|
 //! | one more blocks in place   | the worker that begins to block in place; it starts a spare if there are fewer than are needed |
 //! | one fewer blocks in place  | the same worker, when it is back                                                  |
-//! | so many stuck         | the monitor, after each sample                                                    |
-//! | one more running      | whoever is about to start a spare, up to a limit                                  |
+//! | the number of stuck   | the monitor, after each sample                                                    |
+//! | one more running      | the thread that is about to start a spare, up to a limit                                  |
 //! | one fewer running     | a spare that retires, only while more run than are needed; and a start that failed |
 //!
 //! A worker that begins to block in place while a spare retires: if its step comes first, the spare sees it in the very
@@ -44,7 +44,7 @@ impl Counts {
     }
 }
 
-/// See the module.
+/// How many spares run, how many workers block in place, and how many are stuck: three counts in one word.
 #[derive(Debug)]
 pub(super) struct SpareCount(AtomicU64);
 
@@ -66,7 +66,8 @@ impl SpareCount {
         self.0.fetch_sub(BLOCKING_IN_PLACE, SeqCst);
     }
 
-    /// So many spares are needed for workers that are stuck. Returns how many spares there are beyond those needed.
+    /// Sets the number of spares that are needed for stuck workers. Returns how many spares there are beyond those
+    /// needed.
     pub(super) fn set_stuck(&self, stuck: usize) -> usize {
         let mut now = self.0.load(SeqCst);
         loop {
@@ -81,7 +82,7 @@ impl SpareCount {
         }
     }
 
-    /// One more is about to run, unless so many do.
+    /// Counts one more as running, unless `limit` spares run already. Returns whether it did.
     #[must_use]
     pub(super) fn start(&self, limit: usize) -> bool {
         self.change(|counts| (counts.running() < limit).then_some(counts.0 + RUNNING))
@@ -108,7 +109,7 @@ impl SpareCount {
         Counts(self.0.load(SeqCst)).blocking_in_place()
     }
 
-    /// How many sleep, of so many workers and the spares, if nobody is awake: all that are not blocking in place.
+    /// How many of `workers` workers and the spares sleep if nobody is awake: all that are not blocking in place.
     /// `None` if more spares run than block in place: the monitor is to have them retire.
     pub(super) fn at_rest(&self, workers: usize) -> Option<usize> {
         let counts = Counts(self.0.load(SeqCst));

@@ -6,8 +6,8 @@
 //! many, and a spare retires: one that has run out of work, or the next to come to its maintenance, which leaves its
 //! tasks in the injector.
 //!
-//! Who starts one: the monitor (`rescue/`), and a worker that blocks in place (`block_in_place`). How many there are to
-//! be is in `spare_count.rs`.
+//! Spares are started by the monitor (`rescue/`), and by a worker that blocks in place (`block_in_place`). How many
+//! there are to be is in `spare_count.rs`.
 //!
 //! # Slots and threads
 //!
@@ -30,7 +30,7 @@ use super::{Core, Slot};
 use crate::clock::Clock;
 use crate::primitive::OnceLock;
 
-/// See the module.
+/// The slots of spare workers, their number, and their threads.
 pub(super) struct Spares {
     slots: Box<[OnceLock<Box<CachePadded<Slot>>>]>,
     pub(super) count: SpareCount,
@@ -141,7 +141,7 @@ impl Spares {
         threads.waiting += 1;
         let deadline = Clock::real().checked_add(self.keep_alive);
         loop {
-            // Whoever offered it has taken one off `waiting`, no matter which of those that wait gets it.
+            // The thread that offered it has taken one off `waiting`, no matter which of those that wait gets it.
             if let Some(core) = threads.offers.pop() {
                 return Some(Box::new(core));
             }
@@ -167,7 +167,7 @@ impl Spares {
         self.work.notify_all();
     }
 
-    /// The threads, to be joined after the monitor and the workers have ended, who may start some until then.
+    /// The threads, to be joined after the monitor and the workers have ended, which may start some until then.
     pub(super) fn take_threads(&self) -> Vec<thread::JoinHandle<()>> {
         std::mem::take(&mut self.threads.lock().handles)
     }

@@ -34,8 +34,8 @@ impl Worker {
             }
             (task, quarantined) => task.or(quarantined)?,
         };
-        // Whoever pushed them may have seen that they were taken, and woken nobody. (A searcher offers what it has when
-        // it stops.)
+        // The threads that pushed them may have seen that they were taken, and woken nobody. (A searcher offers what it
+        // has when it stops.)
         if !self.searching.get() && !self.core.run_queue.is_empty() {
             shared.notify(&self.runtime, || false);
         }
@@ -98,7 +98,7 @@ impl Worker {
     /// Tells the other workers that this one is not stalled. Returns the time in microseconds since the start.
     pub(super) fn note_maintenance(&self, now: Instant) -> u64 {
         let now = self.shared().micros_since_start(now);
-        // Relaxed: nothing else is read by whoever sees it, and to see it late costs a steal too many.
+        // Relaxed: nothing else is read by a thread that sees it, and to see it late costs a steal too many.
         self.slot().last_maintenance_us.store(now, Relaxed);
         now
     }

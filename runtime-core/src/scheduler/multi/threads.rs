@@ -1,5 +1,5 @@
-//! The threads of the scheduler: how workers, spare workers and the monitor are started, and what a thread does with the
-//! core that it has. (`shutdown.rs` has their end.)
+//! The threads of the scheduler: how workers, spare workers and the monitor are started, and what a thread does with
+//! the core that it has. (`shutdown.rs` has their end.)
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -175,8 +175,8 @@ impl Shared {
         core
     }
 
-    /// A spare that has retired, and put its core down, is needed after all: whoever wanted one meanwhile may have
-    /// found all cores in use.
+    /// A spare that has retired, and put its core down, is needed after all: a thread that wanted one meanwhile may
+    /// have found all cores in use.
     fn take_up_again(&self, runtime: &Arc<Inner>) -> Option<Box<Core>> {
         if self.spares.count.is_short() { self.take_core_for_spare(runtime) } else { None }
     }

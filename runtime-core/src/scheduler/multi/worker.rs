@@ -35,7 +35,7 @@ use crate::scheduler::poll_interval::PollInterval;
 use crate::task::arena::LocalArena;
 use crate::task::{Again, JoinHandle, Notified, Runner, SpawnInfo};
 
-/// Once in so many polls of a worker a task that is woken in its poll goes first.
+/// A task that is woken in its poll goes onto the LIFO queue once in this number of its worker's polls.
 const REWAKE_LIFO_INTERVAL: u64 = 64;
 
 /// What a thread has a core for.
@@ -60,7 +60,7 @@ enum Standing {
     Revoked,
 }
 
-/// See the module.
+/// A worker: what its thread alone uses. Others see its [`Slot`].
 pub(crate) struct Worker {
     pub(super) runtime: Arc<Inner>,
     /// The scheduler and this worker's slot of it, both inside the runtime: looked up once, used all the time.
@@ -81,7 +81,8 @@ impl Worker {
         let poll_interval = PollInterval::new(runtime.event_interval);
         let shared = Multi::shared(&runtime);
         let slot = shared.slot(core.index);
-        // SAFETY: whoever has the core owns the arena, which lies in the runtime. A worker does not change threads.
+        // SAFETY: the thread that has the core owns the arena, which lies in the runtime. A worker does not change
+        // threads.
         let local_arena = unsafe { LocalArena::new(NonNull::from(&slot.arena)) };
         let role = match core.index {
             index if index < shared.workers => Role::Worker,

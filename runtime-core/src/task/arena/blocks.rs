@@ -17,12 +17,12 @@
 //!
 //! # Who may touch what
 //!
-//! Until the arena is closed, everything belongs to the arena's owner, who is one thread at a time. To close it, the
-//! owner gives back every cell that no task lies in, and leaves ([`Blocks::leave`]): no cell is allocated here from
-//! then on, and the blocks are left to the tasks that lie in them, to which handles or wakers have outlived the
-//! runtime. Each of these counts its cell off on whatever thread it ends ([`free_outstanding`]), and the last one frees
-//! the block. Whoever finds an arena closed has acquired what the owner did before; and the count's own AcqRel has the
-//! last see what the others have done.
+//! Until the arena is closed, everything belongs to the arena's owner, one thread at a time. To close it, the owner
+//! gives back every cell that no task lies in, and leaves ([`Blocks::leave`]): no cell is allocated here from then on,
+//! and the blocks are left to the tasks that lie in them, to which handles or wakers have outlived the runtime. Each of
+//! these counts its cell off on whatever thread it ends ([`free_outstanding`]), and the last one frees the block. A
+//! thread that finds an arena closed has acquired what the owner did before; and the count's own AcqRel has the last
+//! see what the others have done.
 
 use std::alloc::Layout;
 use std::mem;
@@ -131,7 +131,7 @@ impl Block {
         !self.free.is_empty() || self.fresh + self.size.lines() <= self.lines
     }
 
-    /// The cell so many lines behind the head.
+    /// The cell that begins `line` lines behind the beginning of the block.
     ///
     /// # Safety
     ///
@@ -372,9 +372,9 @@ mod loom_tests {
     const CLOSED: u32 = u32::MAX;
 
     /// Two tasks of a block end elsewhere while its owner closes the arena: each comes back, or finds it closed and was
-    /// counted before. Whoever frees the block is the only one, and all others have done with it. (How a task comes
-    /// back or finds its list closed is a copy here of `TaskArena::free_remotely` and `ArenaGuard::close`, which have
-    /// models of their own, without blocks.)
+    /// counted before. The thread that frees the block is the only one, and all others have done with it. (How a task
+    /// comes back or finds its arena closed is a copy here of `TaskArena::free_remotely` and `ArenaGuard::close`, which
+    /// have models of their own, without blocks.)
     #[test]
     fn loom_the_last_of_owner_and_outstanding_tasks_frees_the_block() {
         loom::model(|| {

@@ -11,7 +11,7 @@
 //! they keep many blocks from going ([`CellCache::trim_if_sparse`]), all go back. Large tasks, and those that ask for
 //! more than the alignment of a line, have memory of their own ([`LargeCells`]).
 //!
-//! There is no other arena: a task is on it because its memory is from here. Who looks for tasks looks at every cell
+//! No list of tasks is kept: a task is in the arena because its memory is. Shutdown looks for tasks in every cell
 //! that has ever had one ([`CellCache::each`]). So that the living can be told from the dead, the first bytes of a
 //! cell, where the state of a task is, are left as they were when the task died until another one is written over them.
 //!
@@ -42,7 +42,7 @@ const MAX_CACHED_BYTES: usize = 8 * MAX_BLOCK_LINES * LINE;
 const _: () =
     assert!(mem::offset_of!(Header, state) == 0 && (PLAIN || mem::offset_of!(Header, vtable) <= free_list::LINK));
 
-/// See the module. For one thread at a time.
+/// The cells of an arena: those in use, and those of dead tasks that are kept by size. For one thread at a time.
 pub(super) struct CellCache {
     /// A stack of cells for each size.
     free_lists: [FreeList; SIZES],

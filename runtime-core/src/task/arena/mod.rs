@@ -14,18 +14,18 @@
 //!
 //! # An arena takes no lock
 //!
-//! An arena has one *owner*, a thread, at a time: its worker. The arenas of remote tasks belong to the thread that holds
-//! their spawn lock (`scheduler/remote_spawns.rs`); that of a vacant core, to the thread that holds the lock which keeps
-//! it vacant; and after the workers are gone and the spawn locks closed, all arenas belong to the thread that shuts the
-//! runtime down. What only the owner may do is in [`ArenaGuard`].
+//! An arena has one *owner*, a thread, at a time: its worker. The arenas of remote tasks belong to the thread that
+//! holds their spawn lock (`scheduler/remote_spawns.rs`); that of a vacant core, to the thread that holds the lock
+//! which keeps it vacant; and after the workers are gone and the spawn locks closed, all arenas belong to the thread
+//! that shuts the runtime down. What only the owner may do is in [`ArenaGuard`].
 //!
 //! # What happens at shutdown
 //!
 //! [`ArenaGuard::cancel_all`] cancels what is alive; [`ArenaGuard::close`] then empties the stack of remote frees, puts
 //! `CLOSED` in its place, and reports how many tasks are left in the arena: finished ones, to which handles or wakers
 //! remain. From then on nobody owns or walks the arena: a task that loses its last reference is freed at once, on
-//! whatever thread that is, and counted off (see [`Outstanding`](super::outstanding::Outstanding)). The last one lets go
-//! of the runtime's memory, in which the arenas lie.
+//! whatever thread that is, and counted off (see [`Outstanding`](super::outstanding::Outstanding)). The last one lets
+//! go of the runtime's memory, in which the arenas lie.
 
 mod blocks;
 mod cache;
@@ -65,11 +65,11 @@ use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 pub(crate) enum ArenaId {
     /// To the thread that has this slot.
     Slot(usize),
-    /// To whoever holds the spawn lock of these remote tasks.
+    /// To the thread that holds the spawn lock of these remote tasks.
     Remote(usize),
 }
 
-/// The memory of a worker's tasks, and the way from a task to its runtime. See the module.
+/// The memory of a worker's tasks, and the way from a task to its runtime.
 pub(crate) struct TaskArena {
     /// The host, of the type that `calls` is for. Read by every wake; so it shares no cache line with what the arena's
     /// thread writes.

@@ -1,16 +1,17 @@
 //! Remote frees: how a task that dies on another thread comes back to its arena.
 //!
 //! A task dies wherever its last reference goes. If that is on the thread that owns its arena, it is freed there and
-//! then. Any other thread pushes it onto the arena's stack of *remote frees*, several at a time ([`FreeBatch`]), and the
-//! owner frees what is there when it comes by: in its maintenance, before it parks, and before it asks the allocator for
-//! more.
+//! then. Any other thread pushes it onto the arena's stack of *remote frees*, several at a time ([`FreeBatch`]), and
+//! the owner frees what is there when it comes by: in its maintenance, before it parks, and before it asks the
+//! allocator for more.
 //!
 //! Pushing is a compare-exchange in a loop. The owner takes the whole stack with one swap, so no node is popped while
 //! another thread looks at it, and there is no ABA. A push releases and the swap acquires: the owner frees what the
 //! pusher has seen the last of.
 //!
-//! Every now and then ([`DRAIN_REQUEST_INTERVAL`]) a task *requests a drain* of the owner, so that a sleeping one does not sit on a heap of dead tasks.
-//! (The arena of remote tasks has no owner to wake: the thread that requests the drain does it itself.)
+//! Every now and then ([`DRAIN_REQUEST_INTERVAL`]) a task *requests a drain* of the owner, so that a sleeping one does
+//! not sit on a heap of dead tasks. (The arena of remote tasks has no owner to wake: the thread that requests the drain
+//! does it itself.)
 
 use std::ptr::{self, NonNull};
 

@@ -11,13 +11,13 @@
 //! | running   | searching | the worker, if fewer than half of the workers search (`start_search`)     |
 //! | searching | running   | the worker, when it found work, or before it does what may take long (`stop_search`); the last one out looks whether there is more, and wakes one |
 //! | running or searching | sleeping | the worker (`start_sleep`); then it looks at *everything* once more |
-//! | sleeping  | searching | whoever has work to offer (`wake_one`): takes it off the list and counts it as searching, then unparks it |
+//! | sleeping  | searching | the thread that has work to offer (`wake_one`): takes it off the list and counts it as searching, then unparks it |
 //! | sleeping  | running   | the worker itself, when the driver or somebody else woke it (`end_sleep`) |
 //!
 //! # Why no work is overlooked
 //!
-//! Whoever makes work visible does: write the queue; fence (SeqCst); read the word, and wake a sleeper if somebody
-//! sleeps and nobody searches. Whoever goes to sleep does: change the word (SeqCst); fence (SeqCst); read all queues,
+//! A pusher makes work visible. It does: write the queue; fence (SeqCst); read the word, and wake a sleeper if somebody
+//! sleeps and nobody searches. A sleeper does: change the word (SeqCst); fence (SeqCst); read all queues,
 //! and stay awake if there is work. The two fences are in one total order. If the pusher's comes first, the sleeper
 //! sees the work. If the sleeper's comes first, the pusher sees the sleeper.
 //!
@@ -66,7 +66,7 @@ impl Counts {
     }
 }
 
-/// See the module.
+/// Which workers sleep, and how many search.
 #[derive(Debug)]
 pub(crate) struct Idle {
     /// Read by every push of surplus, written when a worker changes its state. On a line of its own.
@@ -74,12 +74,12 @@ pub(crate) struct Idle {
     /// The last to go to sleep is the first to be woken: its caches are warm.
     sleepers: Mutex<Vec<usize>>,
     workers: u32,
-    /// So many may search at once.
+    /// The most workers that may search at once: half of them.
     searchers: u32,
 }
 
 impl Idle {
-    /// So many looks, a hundred nanoseconds or two.
+    /// The number of looks before a sleeper is woken, which take a hundred nanoseconds or two.
     const LOOKS_BEFORE_WAKE: u32 = if cfg!(loom) { 1 } else { 16 };
 
     pub(crate) fn new(workers: usize) -> Self {

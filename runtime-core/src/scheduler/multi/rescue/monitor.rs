@@ -64,7 +64,7 @@ fn run_monitor(runtime: &Arc<Inner>) {
                     break slept;
                 }
             };
-            // To know what somebody does who is still at it at the next sample.
+            // To have something to compare the next sample with.
             let cadence = monitor_thread.sample_once(Elapsed { real: Duration::ZERO, counted: Duration::ZERO });
             interval.restart(slept, monitor_thread.at_rest(cadence));
         } else {
@@ -112,7 +112,7 @@ impl<'a> MonitorThread<'a> {
         }
     }
 
-    /// The monitor has slept for so long.
+    /// The monitor has slept for `time`.
     fn note_slept(&mut self, time: Duration) {
         self.standstill_memory = self.standstill_memory.saturating_sub(time);
     }

@@ -1,4 +1,4 @@
-//! The monitor's own sleep, and who ends it.
+//! [`MonitorPark`]: the monitor's own sleep, and how workers end it.
 //!
 //! The monitor has nothing to do while all workers sleep, but must be awake as soon as one is. It sleeps without a
 //! timeout, and a worker that wakes up ends that sleep; which must not cost a worker more than a load when the monitor
@@ -11,21 +11,21 @@
 //!
 //! Waking up is also to come back from `block_in_place`, which takes one off those that block in place
 //! (`../spare_count.rs`). It does the same after that change. And it is to begin as a spare: that is counted as running
-//! by who starts it, and gets a core later, when it does the rest. What the starter did happens before what its thread
-//! does, so the fence stands after the count there, too.
+//! by the thread that starts it, and gets a core later, when it does the rest. What the starter did happens before what
+//! its thread does, so the fence stands after the count there, too.
 //!
 //! All is quiet if as many sleep (the idle word) as there are workers and spares, less those that block in place
-//! (`../spare_count.rs`). The two words are read at two moments, but a thread that is awake is not overlooked by that. If it does
-//! not wake the monitor it woke up before the fence, so neither word tells of it as away, and one sleeper is missing
-//! from the sum. Only another thread could make up for it, one that was asleep at the one moment and blocking in place,
-//! or no running spare, at the other. That one has woken up, or begun, in between, and wakes the monitor.
+//! (`../spare_count.rs`). The two words are read at two moments, but a thread that is awake is not overlooked by that.
+//! If it does not wake the monitor it woke up before the fence, so neither word tells of it as away, and one sleeper is
+//! missing from the sum. Only another thread could make up for it, one that was asleep at the one moment and blocking
+//! in place, or no running spare, at the other. That one has woken up, or begun, in between, and wakes the monitor.
 
 use crate::primitive::atomic::AtomicBool;
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
 use crate::primitive::atomic::fence;
 use crate::primitive::{Parker, Unparker};
 
-/// What the workers have of the monitor's sleep. See the module.
+/// Whether the monitor sleeps, and how a worker wakes it.
 #[derive(Debug)]
 pub(super) struct MonitorPark {
     asleep: AtomicBool,

@@ -1,7 +1,7 @@
 //! When the monitor helps, and how: a function of what a sample saw, and nothing else.
 //!
 //! - Nothing is done unless some worker is stuck *and* something waits: a task on a stuck worker's queues, one in the
-//!   injector while nobody moves who would come for it, timers and sockets that nobody looks after.
+//!   injector while no worker moves that would come for it, timers and sockets that nobody looks after.
 //! - If a worker sleeps, it is woken: it steals what is stranded, and sees to the drivers.
 //! - Workers that block in place have seen to their replacement themselves; should that have failed, or the worker that
 //!   they relied on have got stuck, they count as stuck asleep.
@@ -41,7 +41,7 @@ pub(super) struct Snapshot {
     pub(super) moving: usize,
     /// Of these, the latter.
     pub(super) preempted: usize,
-    /// In the same poll, but not for so long.
+    /// In the same poll, but for less than the threshold.
     pub(super) slow: usize,
     pub(super) stuck: usize,
     /// In `block_in_place`.
@@ -90,7 +90,7 @@ impl Snapshot {
         self.moving == 0 && !self.has_sleepers && self.starting == 0 && self.blocked() > 0
     }
 
-    /// The same, but for those who lack a processor.
+    /// The same, but for workers that lack a processor.
     pub(super) fn is_nobody_moving(&self) -> bool {
         self.moving == self.preempted && !self.has_sleepers && self.starting == 0 && self.blocked() > 0
     }
@@ -103,7 +103,7 @@ impl Snapshot {
     /// How soon to look again, after such help.
     pub(super) fn cadence(&self, action: Action) -> Cadence {
         match (self.stuck, self.slow) {
-            // Help for those who block in place may be refused for as long as they are.
+            // Help for workers that block in place may be refused for as long as they are.
             (0, 0) => Cadence::Normal,
             (0, _) => Cadence::Fast,
             _ if self.recent_standstill || action != Action::default() => Cadence::Fast,
@@ -118,7 +118,7 @@ impl Snapshot {
         if !is_stuck && self.blocking_in_place <= self.spares {
             return Action::default();
         }
-        // Those who move come for what is injected.
+        // Workers that move come for what is injected.
         let does_anybody_come = self.moving > self.preempted;
         let is_wanted = self.drivers_wait || self.stranded > 0 || self.injected > 0 && !does_anybody_come;
         if self.has_sleepers {

@@ -10,7 +10,7 @@ use crate::blocked::{BlockedHook, BlockedTask, Stack};
 use crate::reporter::Reporter;
 use crate::scheduler::multi::slot::UserCode;
 
-/// See the module.
+/// Which spawn sites have been reported, and to whom.
 pub(super) struct Reports {
     /// `None`: to stderr.
     hook: Option<BlockedHook>,

@@ -62,7 +62,7 @@ impl SampleInterval {
         parks.is_some() && (is_as_before || is_brief)
     }
 
-    /// Whether a monitor that has slept for so long, and is woken, may sleep on if all sleep again.
+    /// Whether a monitor that has slept for `slept`, and is woken, may go on sleeping if all workers sleep again.
     pub(super) fn may_keep_sleeping(slept: Duration) -> bool {
         slept >= IDLE_INTERVAL
     }

@@ -51,7 +51,7 @@ pub(super) struct Event {
     pub(super) stack: Option<Stack>,
 }
 
-/// See the module.
+/// What the monitor has seen of one worker's current poll.
 #[derive(Debug, Default)]
 pub(super) struct Sampler {
     /// The count when this poll was first seen; `None` while away.
