@@ -10,6 +10,8 @@ mod async_buf_read;
 mod async_read;
 mod async_seek;
 mod async_write;
+#[cfg(feature = "compat")]
+pub mod compat;
 mod read_buf;
 #[cfg(feature = "io-std")]
 mod stdio;

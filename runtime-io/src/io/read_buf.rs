@@ -147,6 +147,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// If fewer than `n` bytes remain.
     #[inline]
+    #[track_caller]
     pub fn initialize_unfilled_to(&mut self, n: usize) -> &mut [u8] {
         assert!(self.remaining() >= n, "a buffer with {} bytes left cannot give {n}", self.remaining());
         let end = self.filled + n;
@@ -175,6 +176,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// If they are not all initialised.
     #[inline]
+    #[track_caller]
     pub fn advance(&mut self, n: usize) {
         let filled = self.filled.checked_add(n).expect("the length filled exceeds the address space");
         self.set_filled(filled);
@@ -186,6 +188,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// If they are not all initialised.
     #[inline]
+    #[track_caller]
     pub fn set_filled(&mut self, n: usize) {
         assert!(n <= self.initialized, "{n} bytes cannot be filled if {} are initialised", self.initialized);
         self.filled = n;
@@ -201,6 +204,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// If fewer than `n` bytes remain.
     #[inline]
+    #[track_caller]
     pub unsafe fn assume_init(&mut self, n: usize) {
         assert!(n <= self.remaining(), "a buffer with {} bytes left cannot have {n} more", self.remaining());
         self.initialized = self.initialized.max(self.filled + n);
@@ -212,6 +216,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// If there is not room for all of them.
     #[inline]
+    #[track_caller]
     pub fn put_slice(&mut self, bytes: &[u8]) {
         assert!(
             self.remaining() >= bytes.len(),

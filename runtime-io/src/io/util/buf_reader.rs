@@ -65,7 +65,7 @@ impl<R: AsyncRead> BufReader<R> {
     /// If `capacity` is 0: nothing could be read through it.
     #[track_caller]
     pub fn with_capacity(capacity: usize, inner: R) -> Self {
-        assert!(capacity > 0, "a reader's buffer needs a capacity greater than 0");
+        assert!(capacity > 0, "a buffer's capacity must be greater than zero");
         Self { inner, buffer: Buffer::new(capacity), seeking: Seeking::Not }
     }
 

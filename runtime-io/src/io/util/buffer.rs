@@ -1,60 +1,46 @@
-//! Memory that readers fill without its being initialised first: a [`Buffer`] of its own, the [`Tail`] of a vector, and
-//! [`poll_fill_mut`] for any `BufMut`.
+//! Memory that readers fill: a [`Buffer`] of its own, the [`Tail`] of a vector, and [`poll_fill_mut`] for any `BufMut`.
 //!
-//! Everything that reads on behalf of somebody goes through here: `BufReader`, `copy`, `read_to_end`, `read_buf`. A
-//! reader that insists on initialised memory initialises it once, and not again at each attempt: how much is
-//! initialised is remembered for as long as the memory is the same.
+//! Everything that reads on behalf of somebody goes through here: `BufReader`, `copy`, `read_to_end`, `read_buf`. The
+//! memory of others need not be initialised. A reader that insists on it initialises a vector's tail once, and not again
+//! at each attempt: how much is initialised is remembered for as long as the memory is the same.
 #![allow(unsafe_code, reason = "what a reader filled is initialised, as `ReadBuf` vouches for it")]
 
 use std::fmt;
 use std::io;
-use std::mem::MaybeUninit;
-use std::task::Poll;
+use std::task::{Poll, ready};
 
 use crate::io::ReadBuf;
 
-/// Lets `read` fill `memory` from its front, and returns how many bytes it filled. `initialized` tells how many are
-/// initialised, before and after.
+/// Lets `read` fill an empty `buf`, and returns how many bytes it filled.
 ///
 /// # Panics
 ///
 /// If `read` put another buffer in the place of the one it was given, which safe code can do.
-///
-/// # Safety
-///
-/// The first `initialized` bytes must be initialised.
-unsafe fn fill(
-    memory: &mut [MaybeUninit<u8>],
-    initialized: &mut usize,
-    read: impl FnOnce(&mut ReadBuf<'_>) -> Poll<io::Result<()>>,
-) -> Poll<io::Result<usize>> {
-    let start: *const u8 = memory.as_ptr().cast();
-    let mut buf = ReadBuf::uninit(memory);
-    // SAFETY: the caller's promise.
-    unsafe { buf.assume_init(*initialized) };
-    let outcome = read(&mut buf);
+fn fill(buf: &mut ReadBuf<'_>, read: impl FnOnce(&mut ReadBuf<'_>) -> Poll<io::Result<()>>) -> Poll<io::Result<usize>> {
+    let start = buf.initialized().as_ptr();
+    let outcome = read(buf);
     assert!(std::ptr::eq(buf.initialized().as_ptr(), start), "the reader returned another buffer than it was given");
-    *initialized = buf.initialized().len();
     let filled = buf.filled().len();
     outcome.map_ok(|()| filled)
 }
 
 /// A buffer of fixed size: bytes are appended at the end, and consumed at the front.
 ///
+/// The memory is zeroed when it is allocated, once: readers that insist on initialised memory have it.
+///
 /// ```text
-/// [ consumed | bytes | initialised | uninitialised ]
-/// 0        start    end       initialized      capacity
+/// [ consumed | bytes | room ]
+/// 0        start    end   capacity
 /// ```
 pub(super) struct Buffer {
-    memory: Box<[MaybeUninit<u8>]>,
+    memory: Box<[u8]>,
     start: usize,
     end: usize,
-    initialized: usize,
 }
 
 impl Buffer {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { memory: Box::new_uninit_slice(capacity), start: 0, end: 0, initialized: 0 }
+        Self { memory: vec![0; capacity].into_boxed_slice(), start: 0, end: 0 }
     }
 
     pub(super) fn capacity(&self) -> usize {
@@ -64,9 +50,7 @@ impl Buffer {
     /// What has been filled and not been consumed.
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
-        let bytes: *const [MaybeUninit<u8>] = &self.memory[self.start..self.end];
-        // SAFETY: `end` does not exceed `initialized`, and all bytes below that are initialised.
-        unsafe { &*(bytes as *const [u8]) }
+        &self.memory[self.start..self.end]
     }
 
     #[inline]
@@ -101,14 +85,10 @@ impl Buffer {
         &mut self,
         read: impl FnOnce(&mut ReadBuf<'_>) -> Poll<io::Result<()>>,
     ) -> Poll<io::Result<usize>> {
-        let mut initialized = self.initialized - self.end;
-        // SAFETY: all bytes below `self.initialized` are initialised.
-        let outcome = unsafe { fill(&mut self.memory[self.end..], &mut initialized, read) };
-        self.initialized = self.end + initialized;
-        if let Poll::Ready(Ok(count)) = outcome {
-            self.end += count;
-        }
-        outcome
+        let mut buf = ReadBuf::new(&mut self.memory[self.end..]);
+        let count = ready!(fill(&mut buf, read))?;
+        self.end += count;
+        Poll::Ready(Ok(count))
     }
 }
 
@@ -163,8 +143,11 @@ impl<V: AsMut<Vec<u8>>> Tail<V> {
         read: impl FnOnce(&mut ReadBuf<'_>) -> Poll<io::Result<()>>,
     ) -> Poll<io::Result<usize>> {
         let vec = self.vec.as_mut();
+        let mut buf = ReadBuf::uninit(vec.spare_capacity_mut());
         // SAFETY: `initialized` counts only what was initialised in this memory.
-        let outcome = unsafe { fill(vec.spare_capacity_mut(), &mut self.initialized, read) };
+        unsafe { buf.assume_init(self.initialized) };
+        let outcome = fill(&mut buf, read);
+        self.initialized = buf.initialized().len();
         if let Poll::Ready(Ok(count)) = outcome {
             // SAFETY: the bytes have been filled, and are initialised and within the capacity therefore.
             unsafe { vec.set_len(vec.len() + count) };
@@ -174,7 +157,7 @@ impl<V: AsMut<Vec<u8>>> Tail<V> {
     }
 }
 
-/// The room that [`Tail::grow`] asks for: what is worth a read.
+/// The least room that is worth a read.
 pub(super) const MIN_ROOM: usize = 32;
 
 /// Lets `read` fill the next chunk of `buf`, and returns how many bytes were added.
@@ -184,8 +167,7 @@ pub(crate) fn poll_fill_mut<B: bytes::BufMut + ?Sized>(
 ) -> Poll<io::Result<usize>> {
     // SAFETY: what is initialised stays so, as `ReadBuf` gives access to.
     let memory = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
-    // SAFETY: nothing is said to be initialised.
-    let outcome = unsafe { fill(memory, &mut 0, read) };
+    let outcome = fill(&mut ReadBuf::uninit(memory), read);
     if let Poll::Ready(Ok(count)) = outcome {
         // SAFETY: as many bytes have been filled.
         unsafe { buf.advance_mut(count) };

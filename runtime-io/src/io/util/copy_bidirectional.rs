@@ -76,7 +76,8 @@ where
     A: AsyncRead + AsyncWrite + Unpin + ?Sized,
     B: AsyncRead + AsyncWrite + Unpin + ?Sized,
 {
-    assert!(a_to_b_buf_size > 0 && b_to_a_buf_size > 0, "the size of a buffer must be greater than 0");
+    assert!(a_to_b_buf_size > 0, "`a_to_b_buf_size` must be greater than 0");
+    assert!(b_to_a_buf_size > 0, "`b_to_a_buf_size` must be greater than 0");
     let mut a_to_b = OneWay::Copying(Transfer::new(a_to_b_buf_size));
     let mut b_to_a = OneWay::Copying(Transfer::new(b_to_a_buf_size));
     let mut is_a_first = false;

@@ -10,7 +10,6 @@ use pin_project_lite::pin_project;
 
 use crate::io::AsyncBufRead;
 
-use super::invalid_utf8;
 use super::read_until::poll_read_until;
 
 pin_project! {
@@ -46,7 +45,7 @@ impl<R> Lines<R> {
     }
 
     /// The reader.
-    pub fn get_ref(&mut self) -> &R {
+    pub fn get_ref(&self) -> &R {
         &self.reader
     }
 
@@ -67,8 +66,8 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
     ///
     /// # Errors
     ///
-    /// Those of the reader. [`InvalidData`](io::ErrorKind::InvalidData) if the line is not UTF-8; it is lost then, and
-    /// the next call returns the line after it.
+    /// Those of the reader. [`InvalidData`](io::ErrorKind::InvalidData) if the line is not UTF-8: its bytes are in the
+    /// error, a [`FromUtf8Error`](std::string::FromUtf8Error), and the next call returns the line after it.
     ///
     /// # Cancel safety
     ///
@@ -101,7 +100,8 @@ impl<R: AsyncBufRead> Lines<R> {
                 line.pop();
             }
         }
-        let line = String::from_utf8(line).map_err(|error| invalid_utf8(error.utf8_error()))?;
+        // The bytes are in the error.
+        let line = String::from_utf8(line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         Poll::Ready(Ok(Some(line)))
     }
 }

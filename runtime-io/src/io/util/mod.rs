@@ -76,11 +76,6 @@ fn early_end() -> std::io::Error {
     std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the stream ended early")
 }
 
-/// The bytes are no UTF-8.
-fn invalid_utf8(error: std::str::Utf8Error) -> std::io::Error {
-    std::io::Error::new(std::io::ErrorKind::InvalidData, error)
-}
-
 /// Whether to try again at once: a signal came between.
 fn is_interrupted(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::Interrupted

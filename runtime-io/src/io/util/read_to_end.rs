@@ -17,8 +17,8 @@ use super::text::Text;
 
 /// Reads to the end of the stream, and adds what is read to `count`.
 ///
-/// `exact` is the capacity at the start, which may be just enough: then the end is looked for with a small buffer of
-/// its own before the memory is grown, which would double it for nothing.
+/// `exact` is the capacity at the start, which may be just enough: then what little may be left, or the end, is read
+/// through a small buffer before the memory is grown, which would double it for nothing.
 fn poll_read_to_end<R: AsyncRead + ?Sized, V: AsMut<Vec<u8>>>(
     mut reader: Pin<&mut R>,
     cx: &mut Context<'_>,
@@ -27,7 +27,7 @@ fn poll_read_to_end<R: AsyncRead + ?Sized, V: AsMut<Vec<u8>>>(
     count: &mut usize,
 ) -> Poll<io::Result<()>> {
     loop {
-        let outcome = if tail.room() > 0 {
+        let outcome = if tail.room() >= MIN_ROOM {
             ready!(tail.poll_fill(|buf| reader.as_mut().poll_read(cx, buf)))
         } else if exact >= MIN_ROOM && tail.vec().capacity() == exact {
             let mut probe = [0; MIN_ROOM];

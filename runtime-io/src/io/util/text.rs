@@ -35,8 +35,14 @@ impl<'a> Text<'a> {
             Ok(text) if self.output.is_empty() => *self.output = text,
             Ok(text) => self.output.push_str(&text),
             Err(error) => {
-                let cause = error.utf8_error();
-                *self.bytes.vec() = error.into_bytes();
+                let mut cause = error.utf8_error();
+                let bytes = error.into_bytes();
+                if !self.output.is_empty() {
+                    // The position that is reported is one in the whole string.
+                    let whole = [self.output.as_bytes(), &bytes].concat();
+                    cause = std::str::from_utf8(&whole).expect_err("a part of it is not UTF-8");
+                }
+                *self.bytes.vec() = bytes;
                 return Err(io::Error::new(io::ErrorKind::InvalidData, cause));
             }
         }
