@@ -367,3 +367,46 @@ fn every_form_of_receiving_and_sending_moves_the_same_messages() {
         });
     });
 }
+
+/// Their driver is gone: what waits is told, what comes later too, and dropping them is in order.
+#[test]
+fn sockets_and_pipes_that_outlive_their_runtime_give_errors() {
+    use rt::net::UdpSocket;
+    use rt::net::unix::pipe;
+
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let directory = Directory::new();
+        let (udp, listener, pair, datagrams, pipe) = runtime.block_on(async {
+            (
+                UdpSocket::bind("127.0.0.1:0").await.unwrap(),
+                UnixListener::bind(directory.join("socket")).unwrap(),
+                UnixStream::pair().unwrap(),
+                UnixDatagram::pair().unwrap(),
+                pipe::pipe().unwrap(),
+            )
+        });
+        let other = multi(1);
+        let waiting = other.spawn(async move {
+            let mut buffer = [0; 8];
+            let says = |error: std::io::Error| assert!(error.to_string().contains("shut down"), "{error}");
+            let ((mut one, _two), (datagram, _other), (mut sender, mut receiver)) = (pair, datagrams, pipe);
+            // They may wait when it ends, or come later.
+            says(udp.recv(&mut buffer).await.unwrap_err());
+            says(listener.accept().await.unwrap_err());
+            says(one.read(&mut buffer).await.unwrap_err());
+            says(datagram.recv(&mut buffer).await.unwrap_err());
+            says(receiver.read(&mut buffer).await.unwrap_err());
+            says(udp.send_to(b"x", udp.local_addr().unwrap()).await.unwrap_err());
+            says(one.write(b"x").await.unwrap_err());
+            says(datagram.send(b"x").await.unwrap_err());
+            says(sender.write(b"x").await.unwrap_err());
+            says(udp.readable().await.unwrap_err());
+            says(sender.writable().await.unwrap_err());
+            says(udp.try_recv(&mut buffer).unwrap_err());
+            assert!(udp.into_std().is_ok());
+        });
+        drop(runtime);
+        other.block_on(waiting).unwrap();
+    });
+}

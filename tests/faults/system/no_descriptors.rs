@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rt::io::{AsyncReadExt, AsyncWriteExt};
-use rt::net::{TcpListener, TcpSocket, TcpStream};
+use rt::net::unix::pipe;
+use rt::net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixSocket, UnixStream};
 use rt::runtime::{Builder, Handle};
 use rt::time::sleep;
 use rt_test_util::*;
@@ -157,6 +158,82 @@ fn a_connect_or_a_bind_without_descriptors_is_an_error_and_leaves_nothing_behind
                 let mut greeting = String::new();
                 client.read_to_string(&mut greeting).await.unwrap();
                 assert_eq!(greeting, "hello");
+            });
+        });
+    });
+}
+
+/// As for TCP: a client has its descriptor already, and is in the queue of the listener before that is asked.
+#[test]
+fn an_accept_of_a_unix_stream_without_descriptors_loses_no_connection_and_does_not_spin() {
+    in_own_process(|| {
+        on_each_runtime(|runtime| {
+            runtime.block_on(async {
+                let name = "\0rt-test-no-descriptors";
+                let listener = Arc::new(UnixListener::bind(name).unwrap());
+                let clients: Vec<_> = (0..4).map(|_| UnixSocket::new_stream().unwrap()).collect();
+                let mut hoard = Hoard::of_all();
+                let waiting = rt::spawn({
+                    let listener = listener.clone();
+                    async move { listener.accept().await }
+                });
+                rt::task::yield_now().await;
+                let mut connected = Vec::new();
+                for (n, client) in (0..).zip(clients) {
+                    let mut client = client.connect(name).await.unwrap();
+                    client.write_all(&[n]).await.unwrap();
+                    connected.push(client);
+                }
+                assert_emfile(waiting.await.unwrap().unwrap_err());
+                assert_quiet("four connections that cannot be accepted").await;
+                for _ in 0..10 {
+                    assert_emfile(listener.accept().await.unwrap_err());
+                }
+                assert_eq!(runtime.metrics().drivers().io_registered, 1 + 4);
+                let mut accepted = Vec::new();
+                hoard.give_back(1);
+                accepted.push(listener.accept().await.unwrap());
+                assert_emfile(listener.accept().await.unwrap_err());
+                drop(hoard);
+                while accepted.len() < 4 {
+                    accepted.push(listener.accept().await.unwrap());
+                }
+                for (n, (mut server, _)) in (0..).zip(accepted) {
+                    assert_eq!(server.read_u8().await.unwrap(), n);
+                }
+            });
+        });
+    });
+}
+
+#[test]
+fn a_socket_or_pipe_of_any_kind_without_descriptors_is_an_error_and_leaves_nothing_behind() {
+    in_own_process(|| {
+        on_each_runtime(|runtime| {
+            runtime.block_on(async {
+                let before = (descriptors(), runtime.metrics().drivers().io_registered);
+                {
+                    let mut hoard = Hoard::of_all();
+                    // With one left, those that need two fail as well.
+                    for left in 0..2 {
+                        hoard.give_back(left);
+                        assert_emfile(UnixStream::pair().unwrap_err());
+                        assert_emfile(UnixDatagram::pair().unwrap_err());
+                        assert_emfile(pipe::pipe().unwrap_err());
+                    }
+                    let last = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+                    assert_emfile(UdpSocket::bind("127.0.0.1:0").await.unwrap_err());
+                    assert_emfile(UnixDatagram::unbound().unwrap_err());
+                    assert_emfile(UnixDatagram::bind("\0rt-test-none").unwrap_err());
+                    assert_emfile(UnixListener::bind("\0rt-test-none").unwrap_err());
+                    assert_emfile(UnixStream::connect("\0rt-test-none").await.unwrap_err());
+                    assert_quiet("after failures of every kind").await;
+                    drop(last);
+                }
+                assert_eq!((descriptors(), runtime.metrics().drivers().io_registered), before);
+                let (mut sender, mut receiver) = pipe::pipe().unwrap();
+                sender.write_all(b"x").await.unwrap();
+                assert_eq!(receiver.read_u8().await.unwrap(), b'x');
             });
         });
     });

@@ -6,22 +6,24 @@
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::UnixStream as StdStream;
 use std::sync::mpsc;
 use std::thread;
 
 use rt::io::unix::AsyncFd;
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
-use rt::net::{TcpListener, TcpStream};
+use rt::net::unix::pipe;
+use rt::net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixStream};
+
 use rt_test_util::*;
 
-fn pair() -> (AsyncFd<UnixStream>, UnixStream) {
-    let (ours, theirs) = UnixStream::pair().unwrap();
+fn pair() -> (AsyncFd<StdStream>, StdStream) {
+    let (ours, theirs) = StdStream::pair().unwrap();
     ours.set_nonblocking(true).unwrap();
     (AsyncFd::with_interest(ours, Interest::READABLE).unwrap(), theirs)
 }
 
-async fn assert_not_readable(fd: &AsyncFd<UnixStream>, what: &str) {
+async fn assert_not_readable(fd: &AsyncFd<StdStream>, what: &str) {
     let readable = poll_once(std::pin::pin!(fd.readable())).await;
     assert!(readable.is_pending(), "{what}: nobody wrote, and it is said to be readable");
 }
@@ -35,7 +37,7 @@ fn events_for_a_registration_that_is_gone_wake_nobody() {
             let metrics = runtime.metrics();
             runtime.block_on(async {
                 for _ in 0..100 {
-                    let (ours, mut ghost) = UnixStream::pair().unwrap();
+                    let (ours, mut ghost) = StdStream::pair().unwrap();
                     let (number, copy) = (ours.as_raw_fd(), ours.try_clone().unwrap());
                     copy.set_nonblocking(true).unwrap();
                     let gone = AsyncFd::<RawFd>::with_interest(number, Interest::READABLE).unwrap();
@@ -69,9 +71,9 @@ fn a_new_descriptor_gets_no_event_of_the_old_one_that_had_its_number() {
     const CROWD: usize = 100;
     in_own_process(|| {
         on_each_runtime(|runtime| {
-            // A thread that writes to whatever it is handed, and hands it back: it must not close any meanwhile, for
-            // then those numbers would be used again.
-            let (crowds, to_write) = mpsc::channel::<Vec<UnixStream>>();
+            // A thread that writes to whatever it is handed, and hands it back: it must not close any meanwhile, for then
+            // those numbers would be used again.
+            let (crowds, to_write) = mpsc::channel::<Vec<StdStream>>();
             let (written, back) = mpsc::channel();
             let writer = thread::spawn(move || {
                 for mut crowd in to_write {
@@ -153,6 +155,71 @@ fn a_connection_in_the_place_of_one_that_was_aborted_reads_what_is_its_own() {
                     }
                 }
                 server.await.unwrap();
+                assert!(same > 100, "hardly any number was used again: nothing was tested");
+            });
+        });
+    });
+}
+
+/// Sockets and pipes of every kind take over each other's numbers, with events on the way, and each hears only of what
+/// is its own.
+#[test]
+fn a_number_that_goes_from_one_kind_to_another_takes_nothing_along() {
+    in_own_process(|| {
+        on_each_runtime(|runtime| {
+            runtime.block_on(async {
+                let mut same = 0;
+                let mut last = -1;
+                for n in 0..400u32 {
+                    let byte = [n as u8];
+                    let mut read = [0];
+                    let number = match n % 4 {
+                        0 => {
+                            let (one, mut other) = UnixStream::pair().unwrap();
+                            let mut reading = std::pin::pin!(other.read(&mut read));
+                            assert!(poll_once(reading.as_mut()).await.is_pending(), "something is left of another");
+                            let mut one = one;
+                            one.write_all(&byte).await.unwrap();
+                            assert_eq!(reading.await.unwrap(), 1);
+                            one.as_raw_fd()
+                        }
+                        1 => {
+                            let (one, other) = UnixDatagram::pair().unwrap();
+                            {
+                                let mut receiving = std::pin::pin!(other.recv(&mut read));
+                                assert!(poll_once(receiving.as_mut()).await.is_pending());
+                                one.send(&byte).await.unwrap();
+                                assert_eq!(receiving.await.unwrap(), 1);
+                            }
+                            // One more, which nobody hears of.
+                            one.send(&byte).await.unwrap();
+                            one.as_raw_fd()
+                        }
+                        2 => {
+                            let (mut sender, mut receiver) = pipe::pipe().unwrap();
+                            let mut reading = std::pin::pin!(receiver.read(&mut read));
+                            assert!(poll_once(reading.as_mut()).await.is_pending());
+                            sender.write_all(&byte).await.unwrap();
+                            assert_eq!(reading.await.unwrap(), 1);
+                            sender.as_raw_fd()
+                        }
+                        _ => {
+                            let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+                            let address = socket.local_addr().unwrap();
+                            {
+                                let mut receiving = std::pin::pin!(socket.recv(&mut read));
+                                assert!(poll_once(receiving.as_mut()).await.is_pending());
+                                socket.send_to(&byte, address).await.unwrap();
+                                assert_eq!(receiving.await.unwrap(), 1);
+                            }
+                            socket.send_to(&byte, address).await.unwrap();
+                            socket.as_raw_fd()
+                        }
+                    };
+                    assert_eq!(read, byte);
+                    same += usize::from(number == last);
+                    last = number;
+                }
                 assert!(same > 100, "hardly any number was used again: nothing was tested");
             });
         });

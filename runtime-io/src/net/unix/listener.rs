@@ -123,7 +123,7 @@ impl UnixListener {
 
     fn accept_now(&self) -> io::Result<(UnixStream, SocketAddr)> {
         let (stream, peer) = self.io.source().accept()?;
-        Ok((UnixStream::register_connected(&self.driver, stream)?, peer.into()))
+        Ok((UnixStream::register_accepted(&self.driver, stream)?, peer.into()))
     }
 
     /// Takes over a listener of the standard library.

@@ -155,16 +155,14 @@ impl UnixSocket {
         UnixStream::connect_system(socket, address)
     }
 
-    /// Starts to connect, and says whether that is done already.
-    pub(super) fn connect_now(self, address: &SockAddr) -> io::Result<(mio::net::UnixStream, bool)> {
+    /// Starts to connect. It has succeeded when the stream is writable and has no error.
+    pub(super) fn connect_now(self, address: &SockAddr) -> io::Result<mio::net::UnixStream> {
         let socket = self.io.0;
         platform::require_nonblocking(&socket)?;
-        let is_connected = match socket.connect(address) {
-            Ok(()) => true,
-            Err(error) if error.raw_os_error() == Some(runtime_core::os::IN_PROGRESS) => false,
-            Err(error) => return Err(error),
-        };
-        Ok((mio::net::UnixStream::from_std(socket.into()), is_connected))
+        match socket.connect(address) {
+            Err(error) if error.raw_os_error() != Some(runtime_core::os::IN_PROGRESS) => Err(error),
+            _ => Ok(mio::net::UnixStream::from_std(socket.into())),
+        }
     }
 
     /// Makes it a datagram socket.

@@ -115,10 +115,8 @@ impl UnixStream {
         address: io::Result<SockAddr>,
     ) -> impl Future<Output = io::Result<UnixStream>> {
         with_driver(|driver| async move {
-            let (stream, is_connected) = socket?.connect_now(&address?)?;
-            if is_connected {
-                return Self::register_connected(&driver, stream);
-            }
+            let stream = socket?.connect_now(&address?)?;
+            // Linux is done at once, but only an event tells whether the listener has gone since.
             let io = Endpoint::register(&driver, stream, BOTH_WAYS, Ready::EMPTY)?;
             poll_fn(|cx| io.registration().poll_ready(cx, Direction::Write)).await?;
             match io.source().take_error()? {
@@ -128,9 +126,10 @@ impl UnixStream {
         })
     }
 
-    /// There is room to write in a connection that has just been made: no need to wait until the poller says so.
-    pub(super) fn register_connected(driver: &Handle, stream: mio::net::UnixStream) -> io::Result<Self> {
-        Ok(Self { io: Endpoint::register(driver, stream, BOTH_WAYS, Ready::WRITABLE)? })
+    /// What a client has sent by the time it is accepted can be read, and there is room to write: no need to wait until
+    /// the poller says so.
+    pub(super) fn register_accepted(driver: &Handle, stream: mio::net::UnixStream) -> io::Result<Self> {
+        Ok(Self { io: Endpoint::register(driver, stream, BOTH_WAYS, Ready::READABLE | Ready::WRITABLE)? })
     }
 
     /// Two streams that are connected to each other, and have no names.
@@ -146,7 +145,12 @@ impl UnixStream {
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let driver = current_driver();
         let (one, other) = mio::net::UnixStream::pair()?;
-        Ok((Self::register_connected(&driver, one)?, Self::register_connected(&driver, other)?))
+        let register = |stream| {
+            // There is room to write in a new stream.
+            let io = Endpoint::register(&driver, stream, BOTH_WAYS, Ready::WRITABLE)?;
+            io::Result::Ok(Self { io })
+        };
+        Ok((register(one)?, register(other)?))
     }
 
     ready_method!();
