@@ -9,7 +9,6 @@ use std::task::{Context, Poll, ready};
 use mio::event::Source;
 use mio::unix::SourceFd;
 use mio::{Registry, Token};
-use runtime_core::os;
 
 use crate::interest::Interest;
 use crate::readiness::Direction;
@@ -18,14 +17,6 @@ use crate::registration::{Evented, Registration, current_driver};
 
 use super::guard::{AsyncFdReadyGuard, AsyncFdReadyMutGuard};
 
-/// What is said about a descriptor in blocking mode.
-fn is_blocking_error() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidInput,
-        "the file descriptor is in blocking mode: make it non-blocking first (`O_NONBLOCK`, `set_nonblocking(true)`)",
-    )
-}
-
 /// An object with a file descriptor, and waiting until that descriptor is ready.
 ///
 /// For pipes, devices, sockets of foreign libraries: whatever the system's poller takes. (It does not take regular
@@ -33,11 +24,10 @@ fn is_blocking_error() -> io::Error {
 ///
 /// # Non-blocking mode
 ///
-/// The descriptor must be in non-blocking mode (`O_NONBLOCK`). In the other, an operation that finds nothing does not
-/// say so but blocks the worker, and all tasks that the worker would have polled. So a descriptor in blocking mode is
-/// refused. Most types have a `set_nonblocking`, or a flag for it where they are made; for any descriptor there is
-/// `fcntl` with `F_SETFL`. That goes for those, too, which are only waited for and never read (of processes, of other
-/// pollers): the system takes the flag for each.
+/// A descriptor that is read or written should be in non-blocking mode (`O_NONBLOCK`): nobody checks it. In the other
+/// mode, an operation that finds nothing does not say so but blocks the worker, and all tasks that the worker would have
+/// polled. Most types have a `set_nonblocking`, or a flag for it where they are made; for any descriptor there is `fcntl`
+/// with `F_SETFL`. One that is only waited for (of a process, of another poller, of a ring) can be in either mode.
 ///
 /// The mode is the open file's, and so shared by all who have inherited the descriptor. Standard input belongs to the
 /// shell as well: read it on a thread of its own ([`spawn_blocking`](runtime_core::spawn_blocking)).
@@ -119,8 +109,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the poller does not take it; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is in blocking mode. The
-    /// object is dropped then; [`try_new`](Self::try_new) gives it back.
+    /// If the poller does not take it. The object is dropped then; [`try_new`](Self::try_new) gives it back.
     ///
     /// # Panics
     ///
@@ -193,16 +182,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     pub fn try_with_interest(inner: T, interest: Interest) -> Result<Self, AsyncFdRegisterError<T>> {
         let driver = current_driver();
         let number = inner.as_raw_fd();
-        // A courtesy: if the system does not tell the mode, the caller's word is taken for it. The poller refuses a
-        // number that is nobody's.
-        let is_blocking = os::is_blocking(number).unwrap_or(false);
-        // What cannot be waited for at all is told first: files are in blocking mode, and would be in vain in the
-        // other.
         match Evented::new(&driver, Descriptor { object: inner, number }, interest, Ready::EMPTY) {
-            Ok(io) if is_blocking => {
-                let inner = Self { io }.into_inner();
-                Err(AsyncFdRegisterError { inner, cause: is_blocking_error() })
-            }
             Ok(io) => Ok(Self { io }),
             Err((Descriptor { object: inner, .. }, cause)) => Err(AsyncFdRegisterError { inner, cause }),
         }

@@ -13,6 +13,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use runtime_core::os::descriptor::{StatusFlags, set_nonblocking, status_flags};
 
 use crate::net::endpoint::carriers;
+use crate::ready::Ready;
 use crate::registration::current_driver;
 
 pub use open_options::OpenOptions;
@@ -52,7 +53,9 @@ carriers!(mio::unix::pipe::Sender, mio::unix::pipe::Receiver);
 pub fn pipe() -> io::Result<(Sender, Receiver)> {
     let driver = current_driver();
     let (sender, receiver) = mio::unix::pipe::new()?;
-    Ok((Sender::register(&driver, sender)?, Receiver::register(&driver, receiver)?))
+    // There is room to write in a new pipe: no need to wait until the poller says so.
+    let sender = Sender::register(&driver, sender, Ready::WRITABLE)?;
+    Ok((sender, Receiver::register(&driver, receiver)?))
 }
 
 /// Checks what is to become an end, and puts it into non-blocking mode.

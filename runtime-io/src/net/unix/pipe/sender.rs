@@ -36,8 +36,8 @@ pub struct Sender {
 }
 
 impl Sender {
-    pub(super) fn register(driver: &Handle, end: mio::unix::pipe::Sender) -> io::Result<Self> {
-        Ok(Self { io: Endpoint::register(driver, end, Interest::WRITABLE, Ready::EMPTY)? })
+    pub(super) fn register(driver: &Handle, end: mio::unix::pipe::Sender, assumed: Ready) -> io::Result<Self> {
+        Ok(Self { io: Endpoint::register(driver, end, Interest::WRITABLE, assumed)? })
     }
 
     /// Takes over the writing end of a pipe, in the form of a file. It is put into non-blocking mode.
@@ -68,7 +68,7 @@ impl Sender {
     pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Sender> {
         let driver = current_driver();
         let descriptor = prepare(owned_fd, StatusFlags::can_write, "the pipe is not open for writing")?;
-        Self::register(&driver, descriptor.into())
+        Self::register(&driver, descriptor.into(), Ready::EMPTY)
     }
 
     /// As [`from_file`](Self::from_file), without a check. It must be in non-blocking mode, and be open for writing;
@@ -97,7 +97,7 @@ impl Sender {
     /// Outside of a runtime with I/O enabled.
     #[track_caller]
     pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Sender> {
-        Self::register(&current_driver(), owned_fd.into())
+        Self::register(&current_driver(), owned_fd.into(), Ready::EMPTY)
     }
 
     ready_method!();
