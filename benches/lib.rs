@@ -34,6 +34,7 @@
 //! work of their own. Most programs spend little of their time in their runtime.
 
 mod criterion_rows;
+mod files;
 mod measure;
 mod process;
 mod runtime;
@@ -45,6 +46,7 @@ mod workload;
 pub mod workloads;
 
 pub use self::criterion_rows::CriterionRows;
+pub use self::files::{File, Files};
 pub use self::measure::{Measure, PerOperation};
 pub use self::process::{Usage, allow_open_files, usage_of_other_threads, usage_of_process};
 pub use self::runtime::{Handle, Listener, Runtime, Stream, Task, Timer};

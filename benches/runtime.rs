@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::time::Duration;
 
+use crate::files::Files;
+
 /// The handle of a task of runtime `R`.
 pub type Task<R, T> = <<R as Runtime>::Handle as Handle>::Task<T>;
 
@@ -38,7 +40,7 @@ pub trait Runtime: Sized + Send + Sync + 'static {
 
 /// What a task can ask of its runtime. A task calls these as a program would: rt's and Tokio's are free functions,
 /// which find their runtime by a thread-local, and smol's are methods of the executor.
-pub trait Handle: Copy + Send + Sync + 'static {
+pub trait Handle: Files + Copy + Send + Sync + 'static {
     /// Waits for a task's output. Panics if the task did.
     type Task<T: Send + 'static>: Future<Output = T> + Unpin + Send + 'static;
     /// A timer that can be set anew.

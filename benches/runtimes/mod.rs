@@ -1,5 +1,6 @@
 //! The runtimes that are compared, each set up as its documentation says, with its defaults.
 
+mod files;
 mod joined;
 mod on_rt;
 mod on_smol;

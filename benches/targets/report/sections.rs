@@ -1,9 +1,10 @@
 //! Which rows there are, in which order, and what they aim at.
 
 use rt_benches::workloads::{
-    Arrivals, Blocking, Chain, Connecting, Detached, Echo, EchoLatency, Fired, ForkJoin, FromOutside, FromThreads,
-    Idle, InBlockOn, Join, LoneTimer, ManySenders, ManyTimers, MillionTimers, PingPong, Reset, SetAndCancel, Sleepers,
-    StuckWorkers, ThereAndBack, Timeout, TimerBesideHogs, WakeLatency, Yielding,
+    Arrivals, Blocking, Chain, Connecting, Detached, Directory, Echo, EchoLatency, Fired, ForkJoin, FromOutside,
+    FromThreads, Idle, InBlockOn, Join, LoneTimer, ManyFiles, ManySenders, ManyTimers, MillionTimers, PingPong, Reset,
+    SequentialReads, SequentialWrites, SetAndCancel, Sleepers, StuckWorkers, ThereAndBack, Timeout, TimerBesideHogs,
+    WakeLatency, WholeFile, Yielding,
 };
 use rt_benches::{Measure, PerOperation, Workload};
 
@@ -69,6 +70,7 @@ pub(crate) fn all() -> Vec<Section> {
         timers(),
         blocking(),
         sockets(),
+        files(),
         latency(),
         memory_and_idle(),
     ]
@@ -150,6 +152,21 @@ fn sockets() -> Section {
     .timed(Echo::THOUSAND, None)
     .timed(Echo::LARGE, None)
     .timed(Connecting, None)
+}
+
+fn files() -> Section {
+    let about = "Files in the cache of the operating system. rt and Tokio make one system call for each read and write; \
+                 smol's files have a buffer of 8 MiB.";
+    Section::new("Files", "files", Extent::Once, about)
+        .timed(SequentialReads::TINY, 1.0)
+        .timed(SequentialReads::PAGES, 1.0)
+        .telling(0)
+        .timed(SequentialWrites::TINY, 1.0)
+        .timed(SequentialWrites::PAGES, 1.0)
+        .timed(WholeFile::SMALL, 1.0)
+        .timed(WholeFile::LARGE, 1.0)
+        .timed(Directory, 1.0)
+        .timed(ManyFiles, 1.0)
 }
 
 fn latency() -> Section {
