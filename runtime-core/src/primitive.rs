@@ -217,6 +217,11 @@ mod imp {
             MutexGuard { mutex: self, guard: Some(self.0.lock().expect(NOT_POISONED)) }
         }
 
+        /// Takes the value out.
+        pub fn into_inner(self) -> T {
+            self.0.into_inner().expect(NOT_POISONED)
+        }
+
         /// Locks if nobody holds the lock.
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             Some(MutexGuard { mutex: self, guard: Some(self.0.try_lock().ok()?) })
