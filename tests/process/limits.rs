@@ -92,17 +92,13 @@ fn an_orphan_without_a_reaper_gets_one_later() {
     });
 }
 
-/// The system has no process left for this user (`EAGAIN`). The superuser is not limited, so the child becomes another.
+/// The system has no process left for this user (`EAGAIN`). The superuser is not limited, so the test becomes another.
 #[test]
 fn without_processes_there_is_an_error_and_no_child() {
     in_own_process_by_signal_too(|| {
         if nix::unistd::getuid().is_root() {
             let nobody = nix::unistd::Uid::from_raw(65_432);
-            // SAFETY: a number that nobody else has, for this process only.
-            assert_eq!(
-                unsafe { libc::syscall(libc::SYS_setresuid, nobody.as_raw(), nobody.as_raw(), nobody.as_raw()) },
-                0
-            );
+            nix::unistd::setresuid(nobody, nobody, nobody).unwrap();
         }
         let runtime = current();
         runtime.block_on(async {
