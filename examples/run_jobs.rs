@@ -11,10 +11,11 @@ use std::fmt;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use nix::sys::signal::{Signal as Number, killpg};
 use nix::unistd::Pid;
+use parking_lot::Mutex;
 use rt::io::{self, AsyncBufReadExt, AsyncRead, BufReader};
 use rt::process::{Child, Command};
 use rt::signal::unix::{Signal, SignalKind, signal};
@@ -151,7 +152,7 @@ async fn run(options: Options) -> io::Result<ExitCode> {
         .await??
     };
     let queue = Arc::new(Mutex::new(jobs_in(&list)));
-    let count = queue.lock().unwrap().len();
+    let count = queue.lock().len();
     let mut runners = Vec::new();
     for _ in 0..options.jobs.min(count) {
         // Each runner has a stream of its own, and each stream hears every signal, also while the runner is busy.
@@ -163,7 +164,7 @@ async fn run(options: Options) -> io::Result<ExitCode> {
         ends.extend(runner.await?);
     }
     // What nobody has come to.
-    ends.extend(queue.lock().unwrap().drain(..).map(|job| (job, End::Interrupted, Duration::ZERO)));
+    ends.extend(queue.lock().drain(..).map(|job| (job, End::Interrupted, Duration::ZERO)));
     ends.sort_by_key(|(job, ..)| job.number);
 
     let succeeded = ends.iter().filter(|(_, end, _)| matches!(end, End::Ended(status) if status.success())).count();
@@ -187,7 +188,7 @@ async fn run_from(
 ) -> Vec<(Job, End, Duration)> {
     let mut ends = Vec::new();
     loop {
-        let Some(job) = queue.lock().unwrap().pop_front() else { break };
+        let Some(job) = queue.lock().pop_front() else { break };
         let begin = Instant::now();
         let end = run_job(&job, &options, &mut interrupts).await;
         let is_over = matches!(end, End::Interrupted);

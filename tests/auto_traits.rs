@@ -306,6 +306,41 @@ fn of_unix_sockets_and_pipes() {
 
 #[cfg(unix)]
 #[test]
+fn of_processes_and_signals() {
+    use rt::{process, signal};
+
+    types! {
+        // Tokio's are not unwind safe, by what they happen to be made of.
+        ALL => [
+            process::Child,
+            process::ChildStdin,
+            process::ChildStdout,
+            process::ChildStderr,
+            signal::unix::Signal,
+            signal::unix::SignalKind,
+        ]
+        // The closures to be run in the child may be anything.
+        "Send Sync Unpin" => [process::Command]
+    }
+    .check();
+    futures! {
+        "Send Sync" => [
+            any::<&'static mut process::Command>().status(),
+            any::<&'static mut process::Command>().output(),
+        ]
+        "Send Sync UnwindSafe RefUnwindSafe" => [signal::ctrl_c()]
+        "Send Sync RefUnwindSafe" => [
+            any::<process::Child>().wait_with_output(),
+            any::<&'static mut process::Child>().wait(),
+            any::<&'static mut process::Child>().kill(),
+            any::<&'static mut signal::unix::Signal>().recv(),
+        ]
+    }
+    .check();
+}
+
+#[cfg(unix)]
+#[test]
 fn of_descriptors() {
     use std::os::fd::{AsRawFd, RawFd};
     use std::os::unix::net::UnixStream;

@@ -130,3 +130,32 @@ fn listening_costs_the_process_two_descriptors() {
         assert_eq!(open(), with_third);
     });
 }
+
+/// Without descriptors there is an error, once there are some all is well, and nothing was left behind.
+#[cfg(target_os = "linux")]
+#[test]
+fn listening_without_descriptors_is_an_error() {
+    use nix::libc;
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+    in_own_process(|| {
+        let runtime = multi(2);
+        runtime.block_on(async {
+            let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+            setrlimit(Resource::RLIMIT_NOFILE, 256.min(hard), hard).unwrap();
+            let mut files: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+            for _ in 0..2 {
+                let error = signal(SignalKind::user_defined1()).unwrap_err();
+                assert_eq!(error.raw_os_error(), Some(libc::EMFILE));
+                files.pop();
+            }
+            let mut usr1 = listen(SignalKind::user_defined1());
+            // From now on it takes none.
+            let mut usr2 = listen(SignalKind::user_defined2());
+            send(Number::SIGUSR1);
+            send(Number::SIGUSR2);
+            hear(&mut usr1).await;
+            hear(&mut usr2).await;
+        });
+    });
+}

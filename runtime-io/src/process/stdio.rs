@@ -180,8 +180,8 @@ pub(super) struct Collect<R> {
 }
 
 impl<R: AsyncRead + Unpin> Collect<R> {
-    /// How many bytes are read at a time: what a pipe holds on Linux.
-    const CHUNK: usize = 64 * 1024;
+    /// How much memory there is to begin with: a page.
+    const FIRST: usize = 4096;
 
     pub(super) fn new(reader: Option<R>) -> Self {
         Self { reader, bytes: Vec::new() }
@@ -189,7 +189,9 @@ impl<R: AsyncRead + Unpin> Collect<R> {
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while let Some(reader) = &mut self.reader {
-            self.bytes.reserve(Self::CHUNK);
+            if self.bytes.len() == self.bytes.capacity() {
+                self.bytes.reserve(self.bytes.len().max(Self::FIRST));
+            }
             let mut buf = ReadBuf::uninit(self.bytes.spare_capacity_mut());
             ready!(Pin::new(reader).poll_read(cx, &mut buf))?;
             let count = buf.filled().len();

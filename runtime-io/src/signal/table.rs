@@ -33,6 +33,7 @@
 //! teller order what is around them, as a lock would.
 
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -129,6 +130,11 @@ impl Listener {
         }
     }
 }
+
+// As for sockets: no panic leaves the table or the listener inconsistent, as nothing that can panic runs under their
+// locks.
+impl UnwindSafe for Listener {}
+impl RefUnwindSafe for Listener {}
 
 impl fmt::Debug for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
