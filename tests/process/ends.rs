@@ -6,6 +6,7 @@ use std::task::{Context, Waker};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use rt::io::{AsyncBufReadExt, BufReader};
 use rt::time::timeout;
 
 use super::*;
@@ -257,4 +258,59 @@ fn a_loop_over_an_ended_child_lets_others_run() {
         });
         task.await.unwrap();
     });
+}
+
+/// A child that is traced has not ended for its parent before its tracer has seen the end. The system tells of it twice;
+/// nobody goes round and round in between.
+#[test]
+fn a_traced_child_is_waited_for_when_its_tracer_has_seen_the_end() {
+    /// Tells the process that is to be the tracer whom to trace.
+    const TRACEE: &str = "RT_TEST_PROCESS_TRACEE";
+
+    in_own_process(|| {
+        if let Ok(tracee) = env::var(TRACEE) {
+            return trace(tracee.parse().unwrap());
+        }
+        multi(2).block_on(async {
+            let mut child = endless().spawn().unwrap();
+            let name = env::var(VARIABLE).unwrap();
+            let mut tracer = Command::new(env::current_exe().unwrap());
+            tracer.args([&name, "--exact", "--nocapture"]).env(TRACEE, child.id().unwrap().to_string());
+            let mut tracer = tracer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+            let mut lines = BufReader::new(tracer.stdout.take().unwrap()).lines();
+            let is_traced = loop {
+                match lines.next_line().await.unwrap().as_deref() {
+                    Some("traced") => break true,
+                    Some("refused") => break false,
+                    Some(_) => {}
+                    None => panic!("the tracer says nothing"),
+                }
+            };
+            child.start_kill().unwrap();
+            if is_traced {
+                let looks = || rt::runtime::Handle::current().metrics().totals().driver_polls;
+                let before = looks();
+                timeout(Duration::from_millis(30), child.wait()).await.unwrap_err();
+                assert!(looks() - before < 100, "looked into the drivers {} times", looks() - before);
+            }
+            drop(tracer.stdin.take());
+            assert_eq!(child.wait().await.unwrap().signal(), Some(9));
+            assert!(tracer.wait().await.unwrap().success());
+        });
+    });
+}
+
+/// Traces a process of another's until standard input ends, and then sees its end.
+fn trace(tracee: i32) {
+    use nix::libc;
+
+    // SAFETY: this request has no arguments that point anywhere.
+    let outcome = unsafe { libc::ptrace(libc::PTRACE_SEIZE, tracee, 0, 0) };
+    // Some systems let no process trace its siblings.
+    println!("\n{}", if outcome == 0 { "traced" } else { "refused" });
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+    if outcome == 0 {
+        let flags = nix::sys::wait::WaitPidFlag::__WALL;
+        nix::sys::wait::waitpid(Pid::from_raw(tracee), Some(flags)).unwrap();
+    }
 }

@@ -211,7 +211,7 @@ fn a_socket_or_pipe_of_any_kind_without_descriptors_is_an_error_and_leaves_nothi
     in_own_process(|| {
         on_each_runtime(|runtime| {
             runtime.block_on(async {
-                let before = (descriptors(), runtime.metrics().drivers().io_registered);
+                let before = (descriptor_count(), runtime.metrics().drivers().io_registered);
                 {
                     let mut hoard = Hoard::of_all();
                     // With one left, those that need two fail as well.
@@ -230,7 +230,7 @@ fn a_socket_or_pipe_of_any_kind_without_descriptors_is_an_error_and_leaves_nothi
                     assert_quiet("after failures of every kind").await;
                     drop(last);
                 }
-                assert_eq!((descriptors(), runtime.metrics().drivers().io_registered), before);
+                assert_eq!((descriptor_count(), runtime.metrics().drivers().io_registered), before);
                 let (mut sender, mut receiver) = pipe::pipe().unwrap();
                 sender.write_all(b"x").await.unwrap();
                 assert_eq!(receiver.read_u8().await.unwrap(), b'x');
