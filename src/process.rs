@@ -16,8 +16,9 @@
 //! # }
 //! ```
 //!
-//! All this needs a runtime with I/O: one from [`macro@crate::main`], [`Runtime::new`](crate::runtime::Runtime::new), or a
-//! builder with [`enable_io`](crate::runtime::Builder::enable_io).
+//! All this needs a runtime with I/O: one from [`macro@crate::main`] or
+//! [`Runtime::new`](crate::runtime::Runtime::new), or a builder with
+//! [`enable_io`](crate::runtime::Builder::enable_io).
 //!
 //! # Input and output at once
 //!
@@ -52,7 +53,8 @@
 //! - Children that other code of the program has started are never waited for.
 //!
 //! On Linux a child's end is heard of through a descriptor of the process. Where the system has none (before Linux 5.3,
-//! in some sandboxes, on other systems) it takes a handler for `SIGCHLD`, which then [stays](crate::signal::unix::signal).
+//! in some sandboxes, on other systems) it takes a handler for `SIGCHLD`, which then
+//! [stays](crate::signal::unix::signal).
 //!
 //! # Cancel safety
 //!

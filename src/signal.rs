@@ -20,8 +20,8 @@
 //! ```
 //!
 //! Once a program has listened for a signal, that signal no longer does what it does by default, ever: see
-//! [`unix::signal`]. Signals are the process's: each is told to all who listen for it, in all runtimes. All this needs a
-//! runtime with I/O.
+//! [`unix::signal`]. Signals are the process's: each is told to all who listen for it, in all runtimes. All this needs
+//! a runtime with I/O.
 
 #[doc(inline)]
 pub use runtime_io::signal::ctrl_c;

@@ -260,8 +260,8 @@ fn a_loop_over_an_ended_child_lets_others_run() {
     });
 }
 
-/// A child that is traced has not ended for its parent before its tracer has seen the end. The system tells of it twice;
-/// nobody goes round and round in between.
+/// A child that is traced has not ended for its parent before its tracer has seen the end. The system tells of it
+/// twice; nobody goes round and round in between.
 #[test]
 fn a_traced_child_is_waited_for_when_its_tracer_has_seen_the_end() {
     /// Tells the process that is to be the tracer whom to trace.

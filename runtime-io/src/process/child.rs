@@ -108,6 +108,20 @@ impl Child {
     /// # Errors
     ///
     /// The operating system's: the process has become another user's, for example.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::process::Command;
+    ///
+    /// # #[rt::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut child = Command::new("sleep").arg("1000").spawn()?;
+    /// child.start_kill()?;
+    /// assert!(!child.wait().await?.success());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn start_kill(&mut self) -> io::Result<()> {
         match &mut self.state {
             State::Running(guard) => {
@@ -185,6 +199,21 @@ impl Child {
     /// # Errors
     ///
     /// If somebody else has waited for the child.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::process::Command;
+    ///
+    /// # #[rt::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut child = Command::new("cat").stdin(std::process::Stdio::piped()).spawn()?;
+    /// assert!(child.try_wait()?.is_none(), "it waits for input");
+    /// child.wait().await?;
+    /// assert!(child.try_wait()?.unwrap().success());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         match &mut self.state {
             State::Running(guard) => {

@@ -58,22 +58,78 @@ impl Command {
     }
 
     /// The standard library's command in here: to set what this type has no method for.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::process::Command;
+    ///
+    /// # #[rt::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut command = Command::new("echo");
+    /// command.as_std_mut().arg("hello");
+    /// assert_eq!(command.output().await?.stdout, b"hello\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_std_mut(&mut self) -> &mut std::process::Command {
         &mut self.std
     }
 
     /// Takes the standard library's command out. Whether to kill on drop is lost: it knows no such thing.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::process::Command;
+    ///
+    /// # #[rt::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut command = Command::new("true");
+    /// command.env("A", "1");
+    /// let mut command: std::process::Command = command.into_std();
+    /// let status = rt::spawn_blocking(move || command.status()).await??;
+    /// assert!(status.success());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_std(self) -> std::process::Command {
         self.std
     }
 
     /// Adds an argument. It is passed as it is; no shell sees it.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::process::Command;
+    ///
+    /// # #[rt::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("echo").arg("$HOME").output().await?;
+    /// assert_eq!(output.stdout, b"$HOME\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn arg<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Command {
         self.std.arg(arg);
         self
     }
 
     /// Adds several arguments.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::process::Command;
+    ///
+    /// # #[rt::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("echo").args(["one", "two"]).output().await?;
+    /// assert_eq!(output.stdout, b"one two\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn args<I, S>(&mut self, args: I) -> &mut Command
     where
         I: IntoIterator<Item = S>,
@@ -84,6 +140,19 @@ impl Command {
     }
 
     /// Sets an environment variable of the child.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::process::Command;
+    ///
+    /// # #[rt::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("sh").args(["-c", "echo $COLOUR"]).env("COLOUR", "red").output().await?;
+    /// assert_eq!(output.stdout, b"red\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn env<K, V>(&mut self, key: K, val: V) -> &mut Command
     where
         K: AsRef<OsStr>,
@@ -111,6 +180,19 @@ impl Command {
     }
 
     /// Leaves out all environment variables, inherited and set; those that are set later are there.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::process::Command;
+    ///
+    /// # #[rt::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("/usr/bin/env").env_clear().env("ONLY", "this").output().await?;
+    /// assert_eq!(output.stdout, b"ONLY=this\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn env_clear(&mut self) -> &mut Command {
         self.std.env_clear();
         self
@@ -119,6 +201,19 @@ impl Command {
     /// Sets the working directory of the child.
     ///
     /// Whether a relative path of the program is looked for from there differs from system to system.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::process::Command;
+    ///
+    /// # #[rt::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("pwd").current_dir("/").output().await?;
+    /// assert_eq!(output.stdout, b"/\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn current_dir<P: AsRef<Path>>(&mut self, dir: P) -> &mut Command {
         self.std.current_dir(dir);
         self
@@ -191,6 +286,19 @@ impl Command {
     }
 
     /// Sets what the program is told that it is called: its argument number 0, by default the program's name.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::process::Command;
+    ///
+    /// # #[rt::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let output = Command::new("sh").arg0("my-shell").args(["-c", "echo $0"]).output().await?;
+    /// assert_eq!(output.stdout, b"my-shell\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn arg0<S>(&mut self, arg: S) -> &mut Command
     where
         S: AsRef<OsStr>,
@@ -234,8 +342,8 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// If the program cannot be started: there is no such program, or no process, no descriptor or no memory left. There
-    /// is no child then. If the child was started, but there is nothing left to watch it with, it is killed.
+    /// If the program cannot be started: there is no such program, or no process, no descriptor or no memory left.
+    /// There is no child then. If the child was started, but there is nothing left to watch it with, it is killed.
     ///
     /// # Panics
     ///

@@ -11,8 +11,8 @@
 //!   Handlers that were there before are called as well, by signal-hook-registry.
 //!
 //! A process that forks without `exec` shares the teller with its parent. The child's handlers write into it, but set
-//! their own flags, so the parent's drivers look in vain, which is harmless; but the child's drivers may miss bytes that
-//! the parent's take out. (A fork that goes on to `exec`, as all here do, closes the teller.)
+//! their own flags, so the parent's drivers look in vain, which is harmless; but the child's drivers may miss bytes
+//! that the parent's take out. (A fork that goes on to `exec`, as all here do, closes the teller.)
 //!
 //! `table.rs` has the protocol.
 #![allow(unsafe_code, reason = "installs a signal handler, whose code must be such as may run in one")]

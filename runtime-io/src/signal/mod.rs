@@ -13,13 +13,13 @@
 //! away a handler that was installed.
 
 #[cfg(not(loom))]
+mod ctrl_c;
+#[cfg(not(loom))]
 mod dispatch;
 mod table;
 #[cfg(not(loom))]
 pub mod unix;
 
-#[cfg(not(loom))]
-mod ctrl_c;
 #[cfg(not(loom))]
 pub use ctrl_c::ctrl_c;
 #[cfg(all(feature = "process", not(loom)))]

@@ -1,7 +1,7 @@
-//! Which signals have come, and who listens for them: the part of the protocol that threads share, and that loom checks.
+//! Which signals have come, and who listens for them: the part of the protocol that threads share and loom checks.
 //!
-//! There is one [`Table`] in a process (`dispatch.rs`). For each number of a signal it has a flag, *pending*, and a line
-//! of listeners. A listener is a [`ScheduledIo`]: a signal is to it what an event is to a descriptor.
+//! There is one [`Table`] in a process (`dispatch.rs`). For each number of a signal it has a flag, *pending*, and a
+//! line of listeners. A listener is a [`ScheduledIo`]: a signal is to it what an event is to a descriptor.
 //!
 //! 1. *Note* (the handler, on any thread, in the middle of anything): sets the pending flag, and after that makes the
 //!    teller readable. Nothing else: a handler may neither take a lock nor allocate.
@@ -65,6 +65,7 @@ impl Table {
     }
 
     /// Whether there can be signals of that number.
+    #[cfg(not(loom))]
     pub(super) fn has(&self, number: usize) -> bool {
         number < self.lines.len()
     }
@@ -112,6 +113,7 @@ pub(crate) struct Listener {
 
 impl Listener {
     /// The number of the signals.
+    #[cfg(not(loom))]
     pub(crate) fn number(&self) -> usize {
         self.number
     }
