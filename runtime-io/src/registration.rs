@@ -100,7 +100,7 @@ impl Registration {
     }
 
     /// As [`poll_ready`](Self::poll_ready), for those who spend the budget themselves.
-    #[cfg(all(target_os = "linux", feature = "process"))] // for the ends of processes
+    #[cfg(all(target_os = "linux", feature = "process", not(loom)))] // for the ends of processes
     pub(crate) fn poll_event(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<io::Result<ReadyEvent>> {
         self.io().poll_ready(cx, direction)
     }

@@ -3,7 +3,7 @@
 //!
 //! The public types are thin. What TCP stands on is in `backend`, together with the operating system's resolver; what
 //! all the others stand on is in `endpoint`, and the methods that they share in `methods` and `halves`. Both are made of
-//! [`Registration`](crate::registration), which waits. What only one kind of system has is in `platform`, and `unix` for
+//! `Registration`, which waits. What only one kind of system has is in `platform`, and `unix` for
 //! Unix sockets and pipes.
 
 mod addr;

@@ -1,6 +1,6 @@
 //! What only Unix has: sockets between processes of one host, and pipes.
 //!
-//! The public types hold an [`Endpoint`](super::endpoint::Endpoint) each. `address` has the names of sockets, abstract
+//! The public types hold an `Endpoint` each. `address` has the names of sockets, abstract
 //! ones included; `pipe` has anonymous and named pipes.
 
 mod address;
