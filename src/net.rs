@@ -17,7 +17,7 @@
 //! Whatever is to be awaited here can be dropped before it is done: then it has taken no connection, no datagram and no
 //! byte, and sent none. A [timeout](crate::time::timeout) around `accept`, `recv_from` or `readable` loses nothing.
 //!
-//! //! # Example
+//! # Example
 //!
 //! A server that sends back what it gets:
 //!
