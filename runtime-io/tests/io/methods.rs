@@ -83,10 +83,10 @@ fn reading_to_the_end_appends_and_grows_only_when_it_must() {
 #[test]
 fn memory_is_initialised_once_for_those_who_need_it() {
     run(async {
-        let mut reader = Initialising { left: 90, initialised: 0 };
-        let mut bytes = Vec::with_capacity(100);
+        let mut reader = Initialising { left: 900, initialised: 0 };
+        let mut bytes = Vec::with_capacity(1000);
         reader.read_to_end(&mut bytes).await.unwrap();
-        assert_eq!((bytes.len(), reader.initialised), (90, 100));
+        assert_eq!((bytes.len(), reader.initialised), (900, 1000));
         // Growing moves the memory, and what is behind the bytes need not come along.
         let mut reader = Initialising { left: 10_000, initialised: 0 };
         reader.read_to_end(&mut vec![]).await.unwrap();

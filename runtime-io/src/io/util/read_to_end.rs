@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::marker::PhantomPinned;
-use std::mem;
+use std::mem::{self, MaybeUninit};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -30,8 +30,8 @@ fn poll_read_to_end<R: AsyncRead + ?Sized, V: AsMut<Vec<u8>>>(
         let outcome = if tail.room() >= MIN_ROOM {
             ready!(tail.poll_fill(|buf| reader.as_mut().poll_read(cx, buf)))
         } else if exact >= MIN_ROOM && tail.vec().capacity() == exact {
-            let mut probe = [0; MIN_ROOM];
-            let mut buf = ReadBuf::new(&mut probe);
+            let mut probe = [MaybeUninit::uninit(); MIN_ROOM];
+            let mut buf = ReadBuf::uninit(&mut probe);
             let outcome = ready!(reader.as_mut().poll_read(cx, &mut buf));
             tail.vec().extend_from_slice(buf.filled());
             outcome.map(|()| buf.filled().len())
