@@ -35,7 +35,8 @@
 //! - [`spawn`], [`spawn_local`], [`spawn_blocking`] and [`task`]: tasks, their handles, yielding, and the cooperative
 //!   budget ([`task::coop`]);
 //! - [`runtime`]: building a runtime, holding it, entering it, and reading its counters;
-//! - [`net`] and [`io`]: TCP, and the traits and extension methods for streams; on Unix [`io::unix::AsyncFd`];
+//! - [`net`] and [`io`]: TCP, UDP, Unix sockets and pipes, and the traits and extension methods for streams; on Unix
+//!   [`io::unix::AsyncFd`];
 //! - [`fs`]: files and directories;
 //! - [`process`] and [`signal`], on Unix: child processes, and what other processes tell this one;
 //! - [`time`]: sleeping, intervals, timeouts, and a clock that can be paused;
@@ -43,40 +44,17 @@
 //!
 //! # What is not here yet, and what to use
 //!
-//! Beware of what the compiler proposes for a missing `rt::sync::Mutex`: the standard library's of
-//! that name blocks the thread, and with it every task that waits for its worker. Until rt has these parts, take those
+//! Beware of what the compiler proposes for a missing `rt::sync::Mutex`: the standard library's of that name blocks the thread, and with it every task that waits for its worker. Until rt has these parts, take those
 //! of other crates. None of the following starts a Tokio runtime, or needs one.
 //!
 //! | For | take |
 //! | --- | --- |
 //! | channels, `Mutex`, `RwLock`, `Semaphore`, `Notify`, `Barrier`, `OnceCell`, `watch` | `tokio::sync`, of the crate `tokio` with the feature `sync` and no other: it belongs to no runtime. Or `async-lock` and `async-channel` |
-//! | UDP, Unix sockets | `async-net`, which waits on a thread of its own; or [`io::unix::AsyncFd`] around the standard library's, on Unix |
 //! | streams, and combinators for futures | `futures`, or `futures-lite` |
 //! | sets of tasks | `FuturesUnordered` of `futures`, filled with [`task::JoinHandle`]s |
 //!
-//! Libraries that want Tokio's I/O traits, such as hyper, take rt's sockets in the wrapper of `tokio-util` (feature
-//! `compat`), and tasks through an executor of three lines:
-//!
-//! ```ignore
-//! use hyper_util::rt::TokioIo; // hyper-util with the feature `tokio`
-//! use tokio_util::compat::FuturesAsyncReadCompatExt;
-//!
-//! #[derive(Clone)]
-//! struct OnRt; // in the place of `TokioExecutor`, for HTTP/2
-//!
-//! impl<F> hyper::rt::Executor<F> for OnRt
-//! where
-//!     F: Future<Output: Send> + Send + 'static,
-//! {
-//!     fn execute(&self, future: F) {
-//!         rt::spawn(future);
-//!     }
-//! }
-//!
-//! let (stream, _) = listener.accept().await?;
-//! let io = TokioIo::new(stream.compat());
-//! rt::spawn(hyper::server::conn::http2::Builder::new(OnRt).serve_connection(io, service));
-//! ```
+//! Libraries that take streams of any runtime have adapters: `rt-hyper` for hyper, `rt-tokio-io` for what wants Tokio's
+//! traits, and for the traits of `futures-io` the feature `compat`.
 //!
 //! A library that calls `tokio::spawn`, `tokio::time` or `tokio::net` itself needs a Tokio runtime beside this one.
 
