@@ -128,18 +128,18 @@ fn of_tasks() {
             task::JoinHandle<u8>,
             task::JoinHandle<Cell<u8>>,
             task::coop::Unconstrained<Ready<u8>>,
-            task::coop::Cooperative<Ready<u8>>,
+            task::coop::Coop<Ready<u8>>,
         ]
         // The output comes from another thread.
         "Unpin UnwindSafe RefUnwindSafe" => [task::JoinHandle<Rc<u8>>]
         // What is around a future is as the future is.
         "Send Unpin UnwindSafe" => [
             task::coop::Unconstrained<Ready<Cell<u8>>>,
-            task::coop::Cooperative<Ready<Cell<u8>>>,
+            task::coop::Coop<Ready<Cell<u8>>>,
         ]
         "Unpin UnwindSafe RefUnwindSafe" => [
             task::coop::Unconstrained<Ready<Rc<u8>>>,
-            task::coop::Cooperative<Ready<Rc<u8>>>,
+            task::coop::Coop<Ready<Rc<u8>>>,
         ]
         // It belongs to a poll of a task. Tokio's has a cell for the budget.
         OF_ITS_THREAD => [task::coop::RestoreOnPending]

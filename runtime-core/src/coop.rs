@@ -244,18 +244,18 @@ impl<F: Future> Future for Unconstrained<F> {
 /// Makes a future of a foreign library take part: each poll of it that completes spends one unit of the budget.
 ///
 /// Useful around a channel or a lock that knows nothing of this runtime and is always ready.
-pub fn cooperative<F: Future>(inner: F) -> Cooperative<F> {
-    Cooperative { inner }
+pub fn cooperative<F: Future>(inner: F) -> Coop<F> {
+    Coop { inner }
 }
 
 /// The future of [`cooperative`].
 #[must_use = "futures do nothing unless polled"]
 #[derive(Debug)]
-pub struct Cooperative<F> {
+pub struct Coop<F> {
     inner: F,
 }
 
-impl<F: Future> Future for Cooperative<F> {
+impl<F: Future> Future for Coop<F> {
     type Output = F::Output;
 
     #[track_caller]

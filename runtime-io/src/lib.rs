@@ -54,5 +54,5 @@ pub use driver::{DEFAULT_EVENTS, Driver, Handle};
 /// What every operation reports once the driver under it is gone.
 #[cfg(feature = "net")]
 pub(crate) fn shut_down() -> std::io::Error {
-    std::io::Error::other("the runtime's I/O driver was shut down")
+    runtime_core::runtime::ShutDown::new("the runtime's I/O driver was shut down").into()
 }

@@ -37,6 +37,7 @@ pub struct Builder {
     /// `None`: what the environment says when the runtime is built.
     worker_threads: Option<usize>,
     io_events: usize,
+    busy_io_events: Option<usize>,
     enable_io: bool,
     enable_time: bool,
     start_paused: bool,
@@ -58,6 +59,7 @@ impl Builder {
             config: Config::new(flavor),
             worker_threads: None,
             io_events: drivers::DEFAULT_IO_EVENTS,
+            busy_io_events: None,
             enable_io: false,
             enable_time: false,
             start_paused: false,
@@ -337,8 +339,47 @@ impl Builder {
     /// If it is zero.
     #[track_caller]
     pub fn max_io_events_per_tick(&mut self, events: usize) -> &mut Self {
-        assert!(events > 0, "the poller must deliver at least one event at a time");
+        assert!(
+            events > 0,
+            "max_io_events_per_tick must be non-zero: the poller delivers at least one event at a time"
+        );
         self.io_events = events;
+        self
+    }
+
+    /// The most events that a look at the poller delivers to a worker that has other work, and does not wait for any (as
+    /// many as [`max_io_events_per_tick`](Self::max_io_events_per_tick)).
+    ///
+    /// What it does not take stays with the system until the next look. A small number keeps a flood of events from
+    /// filling the worker's queue faster than it runs tasks.
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_multi_thread().enable_all().max_io_events_per_busy_tick(64).build();
+    /// # runtime.unwrap();
+    /// ```
+    #[track_caller]
+    pub fn max_io_events_per_busy_tick(&mut self, events: usize) -> &mut Self {
+        assert!(events > 0, "max_io_events_per_busy_tick must be non-zero: a busy worker takes at least one event");
+        self.busy_io_events = Some(events);
+        self
+    }
+
+    /// Names the runtime, for whoever has many of them: see [`Handle::name`](super::Handle::name).
+    ///
+    /// # Panics
+    ///
+    /// If the name is empty, or nothing but white space.
+    #[track_caller]
+    pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
+        let name = name.into();
+        assert!(!name.trim().is_empty(), "a runtime's name must not be empty");
+        self.config.name = Some(name);
         self
     }
 
@@ -404,7 +445,7 @@ impl Builder {
         let slots = config.slots();
         let mut stack = DriverStack::bare();
         if self.enable_io {
-            drivers::add_io(&mut stack, slots, self.io_events)?;
+            drivers::add_io(&mut stack, slots, self.io_events, self.busy_io_events)?;
         }
         if self.enable_time {
             drivers::add_time(&mut stack, slots, &clock);

@@ -30,4 +30,6 @@ pub use runtime_core::blocked::{Activity, BlockedTask};
 pub use runtime_core::driver::DriverCounters;
 pub use runtime_core::events::{TaskEvent, TaskEventKind};
 pub use runtime_core::metrics::Counts;
-pub use runtime_core::runtime::{EnterGuard, Handle, RuntimeFlavor, RuntimeMetrics, TryCurrentError};
+pub use runtime_core::runtime::{
+    EnterGuard, Handle, Id, RuntimeFlavor, RuntimeMetrics, TryCurrentError, is_rt_shutdown_err, worker_index,
+};

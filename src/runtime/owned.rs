@@ -202,6 +202,29 @@ pub struct LocalRuntime {
 }
 
 impl LocalRuntime {
+    /// A runtime with sockets and timers, and the defaults of [`Builder`] for the rest.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build_local`].
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::LocalRuntime::new().unwrap();
+    /// let task = runtime.spawn_local(async { std::rc::Rc::new(7) });
+    /// assert_eq!(*runtime.block_on(task).unwrap(), 7);
+    /// ```
+    #[track_caller]
+    pub fn new() -> io::Result<Self> {
+        Builder::new_current_thread().enable_all().build_local()
+    }
+
+    /// A view of what the runtime counts.
+    pub fn metrics(&self) -> RuntimeMetrics {
+        self.runtime.metrics()
+    }
+
     #[track_caller]
     pub(super) fn from_parts(config: Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Self> {
         // SAFETY: this object closes the runtime, and cannot leave the thread.

@@ -66,6 +66,10 @@ worker_counters! {
     completions,
     /// Times the worker went to sleep.
     parks,
+    /// Times it came back from there.
+    unparks,
+    /// Nanoseconds in which it had work, up to when it last ran out of it or looked at the clock.
+    busy_nanos,
     /// Times it looked for work at other workers.
     steal_attempts,
     /// Times it found some.

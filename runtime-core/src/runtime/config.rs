@@ -42,6 +42,8 @@ pub enum RuntimeFlavor {
 pub struct Config {
     /// Which scheduler.
     pub flavor: Flavor,
+    /// What the user calls the runtime.
+    pub name: Option<String>,
     /// Bind a current-thread runtime to the thread that makes it, so that it can run `!Send` tasks.
     pub(crate) local: bool,
     /// Worker threads of a multi-thread runtime.
@@ -90,6 +92,7 @@ impl Config {
     pub fn new(flavor: Flavor) -> Self {
         Self {
             flavor,
+            name: None,
             local: false,
             worker_threads: 1,
             processors: 1,
@@ -167,6 +170,7 @@ impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
             .field("flavor", &self.flavor)
+            .field("name", &self.name)
             .field("worker_threads", &self.worker_threads)
             .field("processors", &self.processors)
             .field("max_blocking_threads", &self.max_blocking_threads)

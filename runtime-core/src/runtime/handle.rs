@@ -142,6 +142,23 @@ impl Handle {
         self.inner.flavor()
     }
 
+    /// Which runtime this is, among those of the process.
+    pub fn id(&self) -> super::Id {
+        self.inner.id
+    }
+
+    /// What `Builder::name` has called the runtime.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_current_thread().name("ingest").build().unwrap();
+    /// assert_eq!(runtime.handle().name(), Some("ingest"));
+    /// ```
+    pub fn name(&self) -> Option<&str> {
+        self.inner.name.as_deref()
+    }
+
     /// A view of what the runtime counts.
     pub fn metrics(&self) -> RuntimeMetrics {
         RuntimeMetrics::new(Arc::clone(&self.inner))
@@ -163,6 +180,26 @@ impl fmt::Debug for Handle {
 /// There is no current runtime. See [`Handle::try_current`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TryCurrentError(());
+
+impl TryCurrentError {
+    /// Whether the thread is in no runtime: always so, because there is no other reason.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let error = rt::runtime::Handle::try_current().unwrap_err();
+    /// assert!(error.is_missing_context() && !error.is_thread_local_destroyed());
+    /// ```
+    pub fn is_missing_context(&self) -> bool {
+        true
+    }
+
+    /// Whether the thread is ending and has dropped what it knew of its runtime: never so. That has no destructor, and
+    /// is there until the thread is gone; in a destructor of another thread-local the context is just missing.
+    pub fn is_thread_local_destroyed(&self) -> bool {
+        false
+    }
+}
 
 impl fmt::Display for TryCurrentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Inner;
 use crate::driver::DriverCounters;
@@ -34,10 +35,7 @@ impl RuntimeMetrics {
 
     /// The number of worker threads; 1 on a current-thread runtime.
     pub fn num_workers(&self) -> usize {
-        match &self.inner.scheduler {
-            Scheduler::Multi(shared) => shared.num_workers(),
-            Scheduler::Current(_) => 1,
-        }
+        self.inner.num_workers()
     }
 
     /// What one worker has counted. `None` if there is no such worker.
@@ -45,6 +43,57 @@ impl RuntimeMetrics {
         match &self.inner.scheduler {
             Scheduler::Multi(shared) => shared.worker_counters(worker).map(WorkerCounters::read),
             Scheduler::Current(shared) => (worker == 0).then(|| shared.own_counters().read()),
+        }
+    }
+
+    /// How often a worker has gone to sleep.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such worker: they are numbered from 0 to [`num_workers`](Self::num_workers), exclusive.
+    #[track_caller]
+    pub fn worker_park_count(&self, worker: usize) -> u64 {
+        self.existing_worker(worker).parks
+    }
+
+    /// How often a worker has gone to sleep and come back, both counted: the number is odd while it sleeps.
+    ///
+    /// # Panics
+    ///
+    /// As [`worker_park_count`](Self::worker_park_count).
+    #[track_caller]
+    pub fn worker_park_unpark_count(&self, worker: usize) -> u64 {
+        let counts = self.existing_worker(worker);
+        counts.parks + counts.unparks
+    }
+
+    /// For how long a worker has been at work: neither asleep nor waiting for something to do.
+    ///
+    /// The time is added up when the worker runs out of work, and about every millisecond while it has some.
+    ///
+    /// # Panics
+    ///
+    /// As [`worker_park_count`](Self::worker_park_count).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_current_thread().build().unwrap();
+    /// let metrics = runtime.metrics();
+    /// let before = metrics.worker_total_busy_duration(0);
+    /// runtime.block_on(async { rt::spawn(async {}).await.unwrap() });
+    /// assert!(metrics.worker_total_busy_duration(0) >= before);
+    /// ```
+    #[track_caller]
+    pub fn worker_total_busy_duration(&self, worker: usize) -> Duration {
+        Duration::from_nanos(self.existing_worker(worker).busy_nanos)
+    }
+
+    #[track_caller]
+    fn existing_worker(&self, worker: usize) -> Counts {
+        match self.worker(worker) {
+            Some(counts) => counts,
+            None => panic!("there is no worker {worker}: the runtime has {}", self.num_workers()),
         }
     }
 

@@ -5,8 +5,10 @@ mod config;
 pub mod control;
 mod handle;
 mod hooks;
+mod id;
 mod metrics;
 mod names;
+mod shutdown_error;
 
 use std::io;
 use std::panic::RefUnwindSafe;
@@ -18,8 +20,10 @@ pub use self::config::{
 };
 pub use self::handle::{EnterGuard, Handle, TryCurrentError};
 pub(crate) use self::handle::{spawn_blocking_here, spawn_here, spawn_local_here};
+pub use self::id::Id;
 pub use self::metrics::RuntimeMetrics;
 pub use self::names::{ThreadNamer, ThreadNames};
+pub use self::shutdown_error::{ShutDown, is_rt_shutdown_err};
 
 pub(crate) use self::config::join_threads;
 
@@ -40,6 +44,8 @@ use crate::task::outstanding::Outstanding;
 /// What all parts of a runtime share. Always in an [`Arc`]; handles, threads and main futures count it, and all its
 /// tasks together hold one count (`task/outstanding.rs`).
 pub(crate) struct Inner {
+    id: Id,
+    name: Option<String>,
     pub(crate) scheduler: Scheduler,
     pub(crate) drivers: Drivers,
     pub(crate) clock: Arc<Clock>,
@@ -76,6 +82,8 @@ impl Inner {
             Flavor::CurrentThread => Scheduler::Current(current::Shared::new(config, drivers.driver, &rng)),
         };
         let inner = Arc::new(Self {
+            id: Id::next(),
+            name: config.name.clone(),
             scheduler,
             drivers: Drivers {
                 unpark: drivers.unpark,
@@ -115,6 +123,14 @@ impl Inner {
         match self.scheduler {
             Scheduler::Multi(_) => Flavor::MultiThread,
             Scheduler::Current(_) => Flavor::CurrentThread,
+        }
+    }
+
+    /// Worker threads; 1 on a current-thread runtime.
+    pub(crate) fn num_workers(&self) -> usize {
+        match &self.scheduler {
+            Scheduler::Multi(shared) => shared.num_workers(),
+            Scheduler::Current(_) => 1,
         }
     }
 
@@ -170,4 +186,23 @@ impl Host for Inner {
             }
         }
     }
+}
+
+/// Which worker of the current runtime the calling thread is, as the methods of [`RuntimeMetrics`] number them.
+///
+/// `None` on a thread that is not a worker: one of the blocking pool, one in `block_on` of a multi-thread runtime, a
+/// spare worker that stands in for a blocked one, or one without a runtime. On a current-thread runtime it is `Some(0)`
+/// on the thread that drives the runtime. A task may find itself on another worker after each `await`.
+///
+/// # Example
+///
+/// ```
+/// let runtime = rt::runtime::Builder::new_current_thread().build().unwrap();
+/// assert_eq!(runtime.block_on(async { rt::runtime::worker_index() }), Some(0));
+/// assert_eq!(rt::runtime::worker_index(), None);
+/// ```
+pub fn worker_index() -> Option<usize> {
+    let index = crate::context::worker_index()?;
+    let is_worker = crate::context::with_runtime(|runtime| index < runtime.num_workers());
+    (is_worker == Ok(true)).then_some(index)
 }

@@ -4,6 +4,7 @@
 //! [`Scheduler`] for the runtime): [`multi`], work stealing on many threads, and [`current`], one thread. Code outside
 //! of this folder does not ask which one it is on, except to report it.
 
+mod busy_time;
 mod closing;
 pub(crate) mod current;
 #[cfg(all(test, not(loom)))]

@@ -89,7 +89,7 @@ impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.cause, self.panic_message()) {
             (Cause::Cancelled, _) => write!(f, "task {} was cancelled", self.0.id),
-            (Cause::Panic(_), Some(message)) => write!(f, "task {} panicked: {message}", self.0.id),
+            (Cause::Panic(_), Some(message)) => write!(f, "task {} panicked with message {message:?}", self.0.id),
             (Cause::Panic(_), None) => write!(f, "task {} panicked", self.0.id),
         }
     }
@@ -98,9 +98,9 @@ impl fmt::Display for JoinError {
 impl fmt::Debug for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.cause, self.panic_message()) {
-            (Cause::Cancelled, _) => write!(f, "JoinError::Cancelled({})", self.0.id),
-            (Cause::Panic(_), Some(message)) => write!(f, "JoinError::Panic({}, {message:?})", self.0.id),
-            (Cause::Panic(_), None) => write!(f, "JoinError::Panic({}, ..)", self.0.id),
+            (Cause::Cancelled, _) => write!(f, "JoinError::Cancelled({:?})", self.0.id),
+            (Cause::Panic(_), Some(message)) => write!(f, "JoinError::Panic({:?}, {message:?}, ...)", self.0.id),
+            (Cause::Panic(_), None) => write!(f, "JoinError::Panic({:?}, ...)", self.0.id),
         }
     }
 }

@@ -58,6 +58,8 @@ pub struct Driver {
     poll: mio::Poll,
     timer: wait::Timer,
     events: mio::Events,
+    /// For turns that do not wait, if these are to take fewer.
+    busy_events: Option<mio::Events>,
     /// Empty between turns; kept for its memory.
     wakes: WakeBatch,
     handle: Arc<Handle>,
@@ -99,6 +101,7 @@ impl Driver {
             poll,
             timer,
             events: mio::Events::with_capacity(events.clamp(1, MAX_EVENTS)),
+            busy_events: None,
             wakes: WakeBatch::new(),
             handle: handle.clone(),
             closed: false,
@@ -106,9 +109,18 @@ impl Driver {
         Ok((driver, handle))
     }
 
+    /// Has turns that do not wait take `events` at most. The system keeps the others for the next turn.
+    pub fn limit_busy_events(&mut self, events: usize) {
+        self.busy_events = Some(mio::Events::with_capacity(events.clamp(1, MAX_EVENTS)));
+    }
+
     /// Waits for events, for `timeout` at most, and delivers them. Returns whether there were any.
     fn turn(&mut self, timeout: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
-        match self.timer.wait(&mut self.poll, &mut self.events, timeout) {
+        let events = match &mut self.busy_events {
+            Some(busy) if timeout == Some(Duration::ZERO) => busy,
+            _ => &mut self.events,
+        };
+        match self.timer.wait(&mut self.poll, events, timeout) {
             Ok(()) => {}
             // A signal ended the wait before any event came. The worker looks for work and parks again.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return false,
@@ -116,7 +128,7 @@ impl Driver {
             Err(error) => panic!("the I/O driver cannot wait for events any more: {error}"),
         }
         let mut delivered = 0;
-        for event in &self.events {
+        for event in &*events {
             match event.token() {
                 WAKE | TIMER => {}
                 SIGNALS => {

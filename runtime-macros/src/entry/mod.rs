@@ -209,10 +209,10 @@ fn run_on_runtime(options: &Options, future: TokenStream) -> TokenStream {
         let number = Literal::usize_unsuffixed(number);
         quote_spanned!(here=> .worker_threads(#number))
     });
+    let name = options.name.as_ref().map(|name| quote_spanned!(here=> .name(#name)));
     let start_paused = options.start_paused.map(|paused| quote_spanned!(here=> .start_paused(#paused)));
 
-    let build =
-        quote_spanned!(here=> #facade::runtime::Builder::#new().enable_all() #worker_threads #start_paused .#build());
+    let build = quote_spanned!(here=> #facade::runtime::Builder::#new().enable_all() #worker_threads #start_paused #name .#build());
     quote_spanned! {here=>
         let runtime = match #build {
             ::core::result::Result::Ok(runtime) => runtime,

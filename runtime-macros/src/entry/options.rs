@@ -11,7 +11,7 @@ use quote::quote_spanned;
 use super::Attribute;
 use crate::error::Errors;
 
-const OPTIONS: [&str; 4] = ["flavor", "worker_threads", "start_paused", "crate"];
+const OPTIONS: [&str; 5] = ["flavor", "worker_threads", "start_paused", "name", "crate"];
 const FLAVORS: [&str; 2] = ["multi_thread", "current_thread"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(super) struct Options {
     pub(super) flavor: Flavor,
     pub(super) worker_threads: Option<usize>,
     pub(super) start_paused: Option<bool>,
+    /// What the runtime is called.
+    pub(super) name: Option<String>,
     /// The path under which the user's crate knows the facade.
     pub(super) facade: TokenStream,
 }
@@ -41,6 +43,7 @@ struct Parsed {
     flavor: Option<Option<Flavor>>,
     worker_threads: Option<Option<Given<usize>>>,
     start_paused: Option<Option<Given<bool>>>,
+    name: Option<Option<String>>,
     facade: Option<Option<TokenStream>>,
 }
 
@@ -97,6 +100,7 @@ impl Parsed {
                 let value = start_paused(value, errors).map(|value| Given { name: name.clone(), value });
                 self.start_paused.replace(value).is_none()
             }
+            "name" => self.name.replace(runtime_name(value, errors)).is_none(),
             _ => self.facade.replace(facade(value, errors)).is_none(),
         };
         if !first_time {
@@ -145,6 +149,7 @@ impl Parsed {
             flavor,
             worker_threads: worker_threads.map(|given| given.value),
             start_paused: start_paused.map(|given| given.value),
+            name: self.name.flatten(),
             facade,
         }
     }
@@ -195,6 +200,14 @@ fn start_paused(value: TokenStream, errors: &mut Errors) -> Option<bool> {
     paused
 }
 
+fn runtime_name(value: TokenStream, errors: &mut Errors) -> Option<String> {
+    let name = value::string(value.clone()).filter(|name| !name.trim().is_empty());
+    if name.is_none() {
+        errors.report(value, "the name of a runtime is a string that is not empty: write `name = \"my-runtime\"`");
+    }
+    name
+}
+
 fn facade(value: TokenStream, errors: &mut Errors) -> Option<TokenStream> {
     let path = value::path(value.clone());
     if path.is_none() {
@@ -243,6 +256,7 @@ fn example(option: &str) -> &'static str {
         "flavor" => "flavor = \"multi_thread\"",
         "worker_threads" => "worker_threads = 4",
         "start_paused" => "start_paused = true",
+        "name" => "name = \"my-runtime\"",
         _ => "crate = my_rt",
     }
 }

@@ -126,6 +126,13 @@ impl Worker {
 
     /// See [`Driving::run`].
     fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+        self.core.busy.begin(Clock::real());
+        let polled = self.run_until_ready(main, poll);
+        self.core.busy.end(Clock::real(), self.counters());
+        polled
+    }
+
+    fn run_until_ready<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         if self.counters().polls.get() == 0 {
             self.queue_injected();
         }
@@ -262,7 +269,9 @@ impl Worker {
     #[cold]
     fn maintain(&self) {
         self.local_arena.flush_and_drain();
-        let is_drivers_turn = self.core.poll_interval.end_interval(Clock::real());
+        let now = Clock::real();
+        self.core.busy.count(now, self.counters());
+        let is_drivers_turn = self.core.poll_interval.end_interval(now);
         self.core.injector_turns.adapt(&self.core.poll_interval);
         if is_drivers_turn && self.shared().driver.poll(&mut Woken(self)) {
             self.counters().driver_polls.add(1);
@@ -276,7 +285,10 @@ impl Worker {
         // The hook may have spawned or woken something.
         if self.core.queue.borrow().is_empty() {
             self.counters().parks.add(1);
+            self.core.busy.end(Clock::real(), self.counters());
             slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, &mut Woken(self));
+            self.core.busy.begin(Clock::real());
+            self.counters().unparks.add(1);
         }
         if slept == Slept::InDriver {
             self.counters().driver_polls.add(1);

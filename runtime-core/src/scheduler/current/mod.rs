@@ -23,6 +23,7 @@ use crossbeam_utils::CachePadded;
 
 pub(crate) use self::drive::{Worker, block_on};
 
+use super::busy_time::BusyTime;
 use super::closing::Closing;
 use super::injector_turns::InjectorTurns;
 use super::multi::take_one;
@@ -88,6 +89,7 @@ struct Core {
     // These two count across callers: a caller that stays for a few ticks only must not begin anew and leave the
     // injector and the drivers to the next, who does the same.
     poll_interval: PollInterval,
+    busy: BusyTime,
     injector_turns: InjectorTurns,
 }
 
@@ -100,6 +102,7 @@ impl Shared {
             user_random: rng.split(),
             ids: IdBlock::default(),
             poll_interval: PollInterval::new(config.event_interval),
+            busy: BusyTime::default(),
             injector_turns: InjectorTurns::new(config.global_queue_interval),
         };
         Self {

@@ -56,6 +56,7 @@ use self::slot::Slot;
 use self::spares::Spares;
 pub(crate) use self::worker::Worker;
 
+use super::busy_time::BusyTime;
 use super::closing::Closing;
 use super::park::{SharedDriver, Wakeup};
 use super::remote_spawns::RemoteSpawns;
@@ -118,6 +119,7 @@ struct Core {
     ids: IdBlock,
     /// For how long it has waited last until it was called, if it was (`spin.rs`).
     last_wait: Cell<Option<Duration>>,
+    busy: BusyTime,
 }
 
 /// Both sides of a worker.
@@ -126,7 +128,7 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
     let (wakeup, parker) = Wakeup::new();
     let (victims, user_random) = (rng.split(), rng.split());
     let (ids, last_wait) = (IdBlock::default(), Cell::default());
-    let core = Core { index, run_queue, parker, victims, user_random, ids, last_wait };
+    let core = Core { index, run_queue, parker, victims, user_random, ids, last_wait, busy: BusyTime::default() };
     (Slot::new(index, stealers, wakeup), core)
 }
 
@@ -215,7 +217,12 @@ impl Shared {
 
     /// The present in nanoseconds since the start.
     fn nanos_since_start(&self) -> u64 {
-        Clock::real().saturating_duration_since(self.started).as_nanos() as u64
+        self.nanos_at(Clock::real())
+    }
+
+    /// A moment in nanoseconds since the start.
+    fn nanos_at(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.started).as_nanos() as u64
     }
 
     /// The workers' public sides, without the `block_on` threads'.

@@ -25,12 +25,16 @@ impl Worker {
         // Only a searcher spins, because the others rely on a thread that searches; and one is enough, for each takes a
         // processor. It does not poll the drivers: while it sleeps in them it hears of everything at once, and has the
         // events of a whole batch for one system call.
-        let began = self.shared().nanos_since_start();
+        let now = Clock::real();
+        self.core.busy.end(now, self.counters());
+        let began = self.shared().nanos_at(now);
         let may_spin = self.searching.get() && self.shared().idle.is_only_searcher();
         let looks = Cell::new(0);
         if may_spin && self.spin(|| self.has_work_come(looks.replace(looks.get() + 1))) {
             // That was no poll.
-            self.poll_interval.resume(Clock::real());
+            let now = Clock::real();
+            self.poll_interval.resume(now);
+            self.core.busy.begin(now);
             return;
         }
         self.park(began, batch);
@@ -61,7 +65,10 @@ impl Worker {
         let slept = self.core.run_queue.is_empty() && self.park_if_no_work(began, batch);
         // Before anything that may block.
         self.shared().monitor.wake_if_asleep();
-        self.note_maintenance(Clock::real());
+        let now = Clock::real();
+        self.note_maintenance(now);
+        self.core.busy.begin(now);
+        self.counters().unparks.add(1);
         // Relaxed, as all that the monitor reads. Should the monitor see the one without the other, it overestimates
         // the age of the poll, by the time since its last sample at most.
         self.slot().polls_at_unpark.store(self.counters().polls.get(), Relaxed);

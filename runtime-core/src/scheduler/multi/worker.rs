@@ -237,6 +237,7 @@ impl Worker {
             others.for_each(|slot| self.core.run_queue.steal_events_from(&slot.run_queue));
             self.offer_surplus();
         }
+        self.core.busy.begin(Clock::real());
         let mut batch = EventBatch::default();
         let mut yielded = None;
         loop {
@@ -372,6 +373,7 @@ impl Worker {
             return;
         }
         let now = Clock::real();
+        self.core.busy.count(now, self.counters());
         let is_drivers_turn = self.poll_interval.end_interval(now);
         self.core.run_queue.adapt_injector_interval(&self.poll_interval);
         let before = self.slot().last_maintenance_us.load(Relaxed);
