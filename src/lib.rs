@@ -96,6 +96,14 @@ pub mod task {
     pub use runtime_core::{block_in_place, spawn, spawn_blocking, spawn_local};
 }
 
+/// Channels and locks for asynchronous code.
+///
+/// They work on rt, on any other executor, and between plain threads.
+pub mod sync {
+    #[doc(inline)]
+    pub use runtime_sync::*;
+}
+
 /// Sleeping, intervals, timeouts, and a clock that can be paused.
 #[cfg(feature = "time")]
 pub mod time {

@@ -1,0 +1,7 @@
+//! Channels and locks for asynchronous code: `rt::sync`.
+//!
+//! This crate is re-exported as `rt::sync`; use it from there. Everything here works on rt, on any other executor, and
+//! between plain threads. On rt each operation that is awaited spends the task's budget.
+
+mod blocking;
+pub mod oneshot;
