@@ -4,4 +4,11 @@
 //! between plain threads. On rt each operation that is awaited spends the task's budget.
 
 mod blocking;
+pub mod futures;
+mod notify;
 pub mod oneshot;
+#[cfg(test)]
+mod test_wakers;
+mod waiters;
+
+pub use self::notify::Notify;
