@@ -6,9 +6,14 @@
 mod blocking;
 pub mod futures;
 mod notify;
+mod once_cell;
 pub mod oneshot;
+mod set_once;
+mod slot;
 #[cfg(test)]
 mod test_wakers;
 mod waiters;
 
 pub use self::notify::Notify;
+pub use self::once_cell::{OnceCell, SetError};
+pub use self::set_once::{SetOnce, SetOnceError};
