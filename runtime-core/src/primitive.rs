@@ -23,7 +23,7 @@ pub mod atomic;
 mod imp {
     pub use crossbeam_deque::Injector;
     pub use crossbeam_utils::sync::{Parker, Unparker};
-    pub use parking_lot::{Condvar, Mutex, MutexGuard};
+    pub use parking_lot::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard};
     pub use std::cell::Cell;
     pub use std::sync::Arc;
     pub use std::sync::atomic;
@@ -248,6 +248,29 @@ mod imp {
     impl<T> DerefMut for MutexGuard<'_, T> {
         fn deref_mut(&mut self) -> &mut T {
             self.guard.as_mut().expect(LOCKED)
+        }
+    }
+
+    pub use loom::sync::RwLockReadGuard;
+
+    /// loom's lock for readers and writers with `parking_lot`'s shape: no poisoning.
+    #[derive(Debug, Default)]
+    pub struct RwLock<T>(loom::sync::RwLock<T>);
+
+    impl<T> RwLock<T> {
+        /// Wraps a value.
+        pub fn new(value: T) -> Self {
+            Self(loom::sync::RwLock::new(value))
+        }
+
+        /// Locks for reading, waiting if it must.
+        pub fn read(&self) -> RwLockReadGuard<'_, T> {
+            self.0.read().expect(NOT_POISONED)
+        }
+
+        /// Locks for writing, waiting if it must.
+        pub fn write(&self) -> loom::sync::RwLockWriteGuard<'_, T> {
+            self.0.write().expect(NOT_POISONED)
         }
     }
 

@@ -13,6 +13,7 @@ mod slot;
 #[cfg(test)]
 mod test_wakers;
 mod waiters;
+pub mod watch;
 
 pub use self::notify::Notify;
 pub use self::once_cell::{OnceCell, SetError};
