@@ -199,14 +199,13 @@ impl<T> OnceCell<T> {
                     return Ok(value);
                 }
                 let mut notified = pin!(self.notify.notified());
-                // In line first, and then another look: whoever stops making it after that notifies.
-                if !notified.as_mut().enable() {
-                    if let Some(making) = self.try_make() {
-                        return Err(making);
-                    }
-                    if self.get().is_none() {
-                        poll_fn(|cx| notified.as_mut().poll_freely(cx)).await;
-                    }
+                if let Some(making) = self.try_make() {
+                    return Err(making);
+                }
+                // Somebody makes it, or has made it before the future was made. Whoever makes it after that notifies the
+                // future; whoever gives up leaves a permit, if nobody waits yet.
+                if !self.initialized() {
+                    poll_fn(|cx| notified.as_mut().poll_freely(cx)).await;
                 }
             }
         })
