@@ -4,6 +4,7 @@
 //! between plain threads. On rt each operation that is awaited spends the task's budget.
 
 mod blocking;
+pub mod broadcast;
 pub mod futures;
 mod notify;
 mod once_cell;
