@@ -28,34 +28,29 @@ fn model(f: impl Fn() + Send + Sync + 'static) {
 /// A value is sent, and then the end: a receiver that waits gets both, and is woken for what it waits.
 #[test]
 fn loom_each_receiver_receives_each_value_and_the_end() {
+    /// What a receiver gets beside what another thread does.
+    fn recv_beside<R: 'static>(rx: &mut Receiver<u32>, f: impl FnOnce() -> R + 'static) -> (Result<u32, RecvError>, R) {
+        let other = thread::spawn(f);
+        let count = Count::new();
+        let mut recv = pin!(rx.recv());
+        let result = poll_for(recv.as_mut(), &count);
+        let returned = other.join().unwrap();
+        if let Poll::Ready(result) = result {
+            return (result, returned);
+        }
+        assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+        let Poll::Ready(result) = poll(recv) else { panic!("woken for nothing") };
+        (result, returned)
+    }
     model(|| {
         let (tx, mut rx) = channel(2);
         let mut other = tx.subscribe();
-        let mut sender = Some(thread::spawn(move || {
+        let (result, tx) = recv_beside(&mut rx, move || {
             tx.send(7).unwrap();
-        }));
-        let mut received = Vec::new();
-        loop {
-            let count = Count::new();
-            let mut recv = pin!(rx.recv());
-            let result = match poll_for(recv.as_mut(), &count) {
-                Poll::Ready(result) => result,
-                Poll::Pending => {
-                    sender.take().expect("nobody waits for a sender that has gone").join().unwrap();
-                    assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
-                    let Poll::Ready(result) = poll(recv) else { panic!("woken for nothing") };
-                    result
-                }
-            };
-            match result {
-                Ok(value) => received.push(value),
-                Err(error) => {
-                    assert_eq!(error, RecvError::Closed);
-                    break;
-                }
-            }
-        }
-        assert_eq!(received, [7]);
+            tx
+        });
+        assert_eq!(result, Ok(7));
+        assert_eq!(recv_beside(&mut rx, move || drop(tx)).0, Err(RecvError::Closed));
         assert_eq!(other.try_recv(), Ok(7));
         assert_eq!(other.try_recv(), Err(TryRecvError::Closed));
     });
@@ -63,7 +58,7 @@ fn loom_each_receiver_receives_each_value_and_the_end() {
 
 /// Two receivers wait. One of them goes, the other waits with another waker.
 #[test]
-fn loom_a_send_wakes_who_waits_beside_a_drop() {
+fn loom_a_send_wakes_receivers_that_wait_beside_a_drop() {
     model(|| {
         let (tx, mut rx) = channel(1);
         let mut other = tx.subscribe();
@@ -114,7 +109,9 @@ fn loom_a_receiver_that_is_overtaken_is_told_what_it_missed() {
             }
         }
         assert_eq!(next, 3);
-        drop(sender.map(|sender| sender.join().unwrap()));
+        if let Some(sender) = sender {
+            sender.join().unwrap();
+        }
         drop(rx);
         assert_eq!(Arc::strong_count(&token), 1);
     });

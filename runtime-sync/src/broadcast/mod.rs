@@ -1,7 +1,7 @@
 //! A channel for any number of senders and receivers, in which each receiver receives each value.
 //!
 //! [`channel`] makes a sender, which can be cloned, and a receiver; [`Sender::subscribe`] makes more. A receiver gets a clone of
-//! each value that is sent after it was made. (The last to receive a value gets the value itself.)
+//! each value that is sent after it was made.
 //!
 //! # Lagging
 //!
@@ -39,8 +39,8 @@
 //! list is in order, and whoever sends wakes all that wait for another number than the next, in batches, without the
 //! lock.
 //!
-//! Values are dropped outside of the locks. They are cloned under the lock of their slot: a `clone` must not use the
-//! channel.
+//! Values are dropped outside of the locks. All receivers of a value but the last clone it under the lock of its slot: a `clone`
+//! must not use the channel.
 
 pub mod error;
 #[cfg(all(test, loom))]

@@ -93,7 +93,7 @@ impl<T> Shared<T> {
         Ok(receivers)
     }
 
-    /// The value of this number, for one receiver, who has not had it yet. `None` if it is not in the ring.
+    /// A clone of the value of this number, for one receiver, who has not had it yet. `None` if it is not in the ring.
     pub(super) fn take(&self, number: u64) -> Option<T>
     where
         T: Clone,
@@ -104,7 +104,12 @@ impl<T> Shared<T> {
         }
         // First, so that a clone that panics counts as received.
         slot.remaining -= 1;
-        if slot.remaining == 0 { slot.value.take() } else { slot.value.clone() }
+        if slot.remaining > 0 {
+            return slot.value.clone();
+        }
+        let last = slot.value.take();
+        drop(slot);
+        last.clone()
     }
 
     /// A receiver does without the value of this number. Returns it if it was the last. (The caller drops it, outside of the

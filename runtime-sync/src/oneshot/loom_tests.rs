@@ -50,7 +50,9 @@ impl Value {
 }
 
 fn model(f: impl Fn(&StdArc<()>) + Send + Sync + 'static) {
-    loom::model(move || {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(move || {
         let token = StdArc::new(());
         f(&token);
         assert_eq!(StdArc::strong_count(&token), 1, "a value was lost");
