@@ -20,7 +20,7 @@
 //! Wakers are called, cloned and dropped outside of the lock: those that are taken out are collected in a [`WakeBatch`].
 
 use std::any::Any;
-use std::marker::{PhantomData, PhantomPinned};
+use std::marker::PhantomPinned;
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -82,7 +82,6 @@ impl<T> Drop for Waiter<T> {
 pub(crate) struct List<T> {
     oldest: Option<NonNull<Waiter<T>>>,
     youngest: Option<NonNull<Waiter<T>>>,
-    _waiters: PhantomData<Waiter<T>>,
 }
 
 // SAFETY: the list is reached under its lock only, and its waiters may be touched by any thread that has it.
@@ -93,7 +92,7 @@ unsafe impl<T: Send> Send for List<T> {}
 /// A waiter is always given to the list that it was pushed to, under the same lock.
 impl<T: Copy> List<T> {
     pub(crate) const fn new() -> Self {
-        Self { oldest: None, youngest: None, _waiters: PhantomData }
+        Self { oldest: None, youngest: None }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -43,6 +43,7 @@ mod state;
 mod tests;
 
 use std::ops::Deref;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use runtime_core::primitive::RwLockReadGuard;
@@ -84,6 +85,10 @@ pub struct Ref<'a, T> {
     guard: RwLockReadGuard<'a, T>,
     has_changed: bool,
 }
+
+// The lock is not poisoned by a panic: the value is the user's, who sees what is left of it.
+impl<T> UnwindSafe for Ref<'_, T> {}
+impl<T> RefUnwindSafe for Ref<'_, T> {}
 
 impl<T> Ref<'_, T> {
     /// Whether the receiver had not seen this version when it borrowed the value. Always false if the sender did.
