@@ -224,17 +224,16 @@ mod tests {
     #[test]
     fn one_of_many_threads_sets_the_value_and_all_see_it() {
         for _ in 0..200 {
-            let once = SetOnce::new();
-            std::thread::scope(|scope| {
-                for n in 0..4 {
-                    let once = &once;
-                    scope.spawn(move || {
-                        let was_first = once.set(Box::new(n)).is_ok();
-                        let value = **crate::blocking::block_on(once.wait());
-                        assert_eq!(was_first, value == n);
-                    });
-                }
+            let once = Arc::new(SetOnce::new());
+            let threads = [0, 1, 2, 3].map(|n| {
+                let once = once.clone();
+                std::thread::spawn(move || {
+                    let was_first = once.set(Box::new(n)).is_ok();
+                    let value = **crate::blocking::block_on(once.wait());
+                    assert_eq!(was_first, value == n);
+                })
             });
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
         }
     }
 }

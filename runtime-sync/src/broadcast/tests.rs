@@ -182,28 +182,29 @@ fn receiving_spends_budget() {
 #[test]
 fn many_threads_send_and_receive_without_a_runtime() {
     let (tx, rx) = channel(64);
-    let receivers: Vec<_> = (0..3).map(|_| rx.resubscribe()).collect();
-    drop(rx);
-    std::thread::scope(|scope| {
-        for mut rx in receivers {
-            scope.spawn(move || {
-                let mut seen = 0;
-                loop {
-                    match rx.blocking_recv() {
-                        Ok(_) => seen += 1,
-                        Err(RecvError::Lagged(missed)) => seen += missed,
-                        Err(RecvError::Closed) => break,
-                    }
+    let receivers = [(); 3].map(|()| {
+        let mut rx = rx.resubscribe();
+        std::thread::spawn(move || {
+            let mut seen = 0;
+            loop {
+                match rx.blocking_recv() {
+                    Ok(_) => seen += 1,
+                    Err(RecvError::Lagged(missed)) => seen += missed,
+                    Err(RecvError::Closed) => break seen,
                 }
-                assert_eq!(seen, 2000);
-            });
-        }
-        for _ in 0..2 {
-            let tx = tx.clone();
-            scope.spawn(move || (0..1000).for_each(|number| drop(tx.send(Box::new(number)))));
-        }
-        drop(tx);
+            }
+        })
     });
+    drop(rx);
+    let senders = [(); 2].map(|()| {
+        let tx = tx.clone();
+        std::thread::spawn(move || (0..1000).for_each(|number| drop(tx.send(Box::new(number)))))
+    });
+    drop(tx);
+    senders.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in receivers {
+        assert_eq!(thread.join().unwrap(), 2000);
+    }
 }
 
 #[test]
