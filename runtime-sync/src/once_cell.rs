@@ -1,8 +1,8 @@
 //! [`OnceCell`]: a value that is made once, by whoever needs it first.
 //!
-//! A word says whether somebody is making the value. Whoever sets it by an exchange makes it; others wait. If the making
-//! fails or is dropped, the word is cleared, and the one that has waited longest is notified and tries again. When the
-//! value is there, all are.
+//! A word says whether somebody is making the value. Whoever sets it by an exchange makes it; others wait. If the
+//! making fails or is dropped, the word is cleared, and the one that has waited longest is notified and tries again.
+//! When the value is there, all are.
 
 use std::error::Error;
 use std::fmt;
@@ -18,8 +18,8 @@ use crate::slot::Slot;
 
 /// A value that is made once, by whoever needs it first, with a future.
 ///
-/// Others that need it meanwhile wait. If the future fails, panics or is dropped, one of them makes the value with its own.
-/// Once it is there, to read it is one load. For values of a `static` whose making is asynchronous, say.
+/// Others that need it meanwhile wait. If the future fails, panics or is dropped, one of them makes the value with its
+/// own. Once it is there, to read it is one load. For values of a `static` whose making is asynchronous, say.
 ///
 /// # Fairness
 ///
@@ -130,8 +130,8 @@ impl<T> OnceCell<T> {
     ///
     /// # Panics
     ///
-    /// Panics if the closure or its future does. Then the next tries. If the future waits for this very cell, neither ever
-    /// ends.
+    /// Panics if the closure or its future does. Then the next tries. If the future waits for this very cell, neither
+    /// ever ends.
     ///
     /// # Cancel safety
     ///
@@ -202,8 +202,8 @@ impl<T> OnceCell<T> {
                 if let Some(making) = self.try_make() {
                     return Err(making);
                 }
-                // Somebody makes it, or has made it before the future was made. Whoever makes it after that notifies the
-                // future; whoever gives up leaves a permit, if nobody waits yet.
+                // Somebody makes it, or has made it before the future was made. Whoever makes it after that notifies
+                // the future; whoever gives up leaves a permit, if nobody waits yet.
                 if !self.initialized() {
                     poll_fn(|cx| notified.as_mut().poll_freely(cx)).await;
                 }

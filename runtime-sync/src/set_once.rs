@@ -12,8 +12,8 @@ use crate::slot::Slot;
 
 /// A value that is set once, and that any number of tasks can wait for.
 ///
-/// As [`OnceCell`](crate::OnceCell), but whoever reads the value does not know how to make it: it waits for somebody who
-/// does. Once it is set, to read it is one load.
+/// As [`OnceCell`](crate::OnceCell), but whoever reads the value does not know how to make it: it waits for somebody
+/// who does. Once it is set, to read it is one load.
 ///
 /// # Fairness
 ///

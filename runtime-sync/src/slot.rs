@@ -1,7 +1,7 @@
 //! A place for a value that is written once, beside a flag that says whether it was.
 //!
-//! The flag is set by a release store after the value was written, and loaded by an acquire before it is looked at. Who may
-//! write is the business of [`OnceCell`](crate::OnceCell) and [`SetOnce`](crate::SetOnce).
+//! The flag is set by a release store after the value was written, and loaded by an acquire before it is looked at. Who
+//! may write is the business of [`OnceCell`](crate::OnceCell) and [`SetOnce`](crate::SetOnce).
 
 use std::mem::MaybeUninit;
 

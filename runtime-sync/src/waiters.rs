@@ -5,19 +5,20 @@
 //!
 //! # Who may touch a waiter
 //!
-//! The waiter's *status* is one atomic word. [`IDLE`] and the words that say what a waiter was told mean that it is in no list,
-//! and belongs to its future alone. [`LISTED`] means that it is in a list, and everything in it belongs to whoever has the
-//! lock of that list.
+//! The waiter's *status* is one atomic word. [`IDLE`] and the words that say what a waiter was told mean that it is in
+//! no list, and belongs to its future alone. [`LISTED`] means that it is in a list, and everything in it belongs to
+//! whoever has the lock of that list.
 //!
 //! - The future links it, under the lock.
 //! - Somebody else takes it out under the lock, first its waker and then, as the last touch, by a release store of what
 //!   the waiter is told. From then on the future may be dropped, without the lock.
 //! - The future itself takes it out under the lock.
 //!
-//! So a future that loads another status than `LISTED`, with an acquire, needs no lock. One that loads `LISTED` takes the lock
-//! and looks again.
+//! So a future that loads another status than `LISTED`, with an acquire, needs no lock. One that loads `LISTED` takes
+//! the lock and looks again.
 //!
-//! Wakers are called, cloned and dropped outside of the lock: those that are taken out are collected in a [`WakeBatch`].
+//! Wakers are called, cloned and dropped outside of the lock: those that are taken out are collected in a
+//! [`WakeBatch`].
 
 use std::any::Any;
 use std::marker::PhantomPinned;
@@ -51,8 +52,8 @@ struct Inner<T> {
     data: T,
 }
 
-// SAFETY: whoever touches the inner part has the lock, or knows that nobody else does (see the module). What moves between
-// threads is the waker and the data.
+// SAFETY: whoever touches the inner part has the lock, or knows that nobody else does (see the module). What moves
+// between threads is the waker and the data.
 unsafe impl<T: Send> Send for Waiter<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Waiter<T> {}
@@ -103,8 +104,8 @@ impl<T: Copy> List<T> {
     ///
     /// # Safety
     ///
-    /// The waiter must not be [`LISTED`], and must be taken out, by whomever, before its memory goes. The caller must be its
-    /// future.
+    /// The waiter must not be [`LISTED`], and must be taken out, by whomever, before its memory goes. The caller must
+    /// be its future.
     pub(crate) unsafe fn push(&mut self, waiter: &Waiter<T>, waker: Option<Waker>, data: T) {
         debug_assert_ne!(waiter.status.load(Relaxed), LISTED);
         let this = NonNull::from(waiter);
@@ -211,8 +212,8 @@ pub(crate) struct WakeBatch {
 }
 
 impl WakeBatch {
-    /// As many waiters are taken out under one hold of the lock: enough to make the lock cheap, few enough that another thread
-    /// waits for a microsecond at most.
+    /// As many waiters are taken out under one hold of the lock: enough to make the lock cheap, few enough that another
+    /// thread waits for a microsecond at most.
     const CAPACITY: usize = if cfg!(loom) { 1 } else { 32 };
 
     pub(crate) const fn new() -> Self {

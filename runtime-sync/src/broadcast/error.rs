@@ -20,8 +20,8 @@ impl<T: fmt::Debug> Error for SendError<T> {}
 pub enum RecvError {
     /// All senders are gone, and every value has been received.
     Closed,
-    /// The receiver was too slow, and has missed as many values as this says. The next that it receives is the oldest that
-    /// the channel still has.
+    /// The receiver was too slow, and has missed as many values as this says. The next that it receives is the oldest
+    /// that the channel still has.
     Lagged(u64),
 }
 
@@ -43,8 +43,8 @@ pub enum TryRecvError {
     Empty,
     /// All senders are gone, and every value has been received.
     Closed,
-    /// The receiver was too slow, and has missed as many values as this says. The next that it receives is the oldest that
-    /// the channel still has.
+    /// The receiver was too slow, and has missed as many values as this says. The next that it receives is the oldest
+    /// that the channel still has.
     Lagged(u64),
 }
 

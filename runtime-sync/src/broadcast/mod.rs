@@ -1,27 +1,26 @@
 //! A channel for any number of senders and receivers, in which each receiver receives each value.
 //!
-//! [`channel`] makes a sender, which can be cloned, and a receiver; [`Sender::subscribe`] makes more. A receiver gets a clone of
-//! each value that is sent after it was made.
+//! [`channel`] makes a sender, which can be cloned, and a receiver; [`Sender::subscribe`] makes more. A receiver gets a
+//! clone of each value that is sent after it was made.
 //!
 //! # Lagging
 //!
-//! A send never waits. The channel keeps as many values as its capacity says; the next takes the place of the oldest, whether or
-//! not all have received that. A receiver that was too slow is told how many it has missed
+//! A send never waits. The channel keeps as many values as its capacity says; the next takes the place of the oldest,
+//! whether or not all have received that. A receiver that was too slow is told how many it has missed
 //! ([`RecvError::Lagged`](error::RecvError::Lagged)), and goes on with the oldest that is left.
 //!
 //! The capacity is rounded up to a power of two.
 //!
 //! # Closing
 //!
-//! When the last sender is dropped, receivers receive what is left, and then
-//! [`Closed`](error::RecvError::Closed). [`WeakSender`]s do not count. When there is no receiver a send fails; one may come
-//! later.
+//! When the last sender is dropped, receivers receive what is left, and then [`Closed`](error::RecvError::Closed).
+//! [`WeakSender`]s do not count. When there is no receiver a send fails; one may come later.
 //!
 //! # Memory
 //!
-//! Two allocations for a channel: one of 15 words, and one of a value and three words for each value of the capacity. A
-//! value is dropped when the last of the receivers that it was sent to has received it, or has gone; or when another takes
-//! its place. A receiver is two words, a waiter part of the future that waits.
+//! Two allocations for a channel: one of 16 words, and one of an `Option` of a value and three words for each value of
+//! the capacity. A value is dropped when the last of the receivers that it was sent to has received it, or has gone; or
+//! when another takes its place. A receiver is two words, a waiter part of the future that waits.
 //!
 //! # Fairness
 //!
@@ -29,18 +28,18 @@
 //!
 //! # How it works
 //!
-//! Values are numbered. A value lies in the ring at its number modulo the capacity, in a slot with a lock of its own, beside
-//! its number and the count of receivers that have yet to receive it. A receiver knows which number it wants next, and
-//! mostly looks into that slot only. If another number is there, it looks at the *tail*: a lock around the next number to be
-//! sent, the count of receivers, and the list of those that wait. That tells whether the value has been sent, is still
-//! to come, or was lost. Senders lock the tail first, and then a slot.
+//! Values are numbered. A value lies in the ring at its number modulo the capacity, in a slot with a lock of its own,
+//! beside its number and the count of receivers that have yet to receive it. A receiver knows which number it wants
+//! next, and mostly looks into that slot only. If another number is there, it looks at the *tail*: a lock around the
+//! next number to be sent, the count of receivers, and the list of those that wait. That tells whether the value has
+//! been sent, is still to come, or was lost. Senders lock the tail first, and then a slot.
 //!
-//! Who waits for a number goes into the list under the lock of the tail while that number is the next to be sent. So the
-//! list is in order, and whoever sends wakes all that wait for another number than the next, in batches, without the
-//! lock.
+//! Who waits for a number goes into the list under the lock of the tail while that number is the next to be sent. So
+//! the list is in order, and whoever sends wakes all that wait for another number than the next, in batches, without
+//! the lock.
 //!
-//! Values are dropped outside of the locks. All receivers of a value but the last clone it under the lock of its slot: a `clone`
-//! must not use the channel.
+//! Values are dropped outside of the locks. All receivers of a value but the last clone it under the lock of its slot:
+//! a `clone` must not use the channel.
 
 pub mod error;
 #[cfg(all(test, loom))]

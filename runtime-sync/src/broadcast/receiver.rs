@@ -102,8 +102,8 @@ impl<T: Clone> Receiver<T> {
     /// # Errors
     ///
     /// [`Closed`](RecvError::Closed) if all senders are gone and every value has been received;
-    /// [`Lagged`](RecvError::Lagged) if the next value was lost: then the following call goes on with the oldest that is
-    /// left.
+    /// [`Lagged`](RecvError::Lagged) if the next value was lost: then the following call goes on with the oldest that
+    /// is left.
     ///
     /// # Cancel safety
     ///

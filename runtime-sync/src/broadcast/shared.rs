@@ -75,8 +75,8 @@ impl<T> Shared<T> {
         self.ring[number as usize & (self.ring.len() - 1)].lock()
     }
 
-    /// Puts the value into the ring and wakes the receivers that wait. Returns how many will receive it, or the value if there
-    /// are none.
+    /// Puts the value into the ring and wakes the receivers that wait. Returns how many will receive it, or the value
+    /// if there are none.
     pub(super) fn send(&self, value: T) -> Result<usize, T> {
         let mut tail = self.tail.lock();
         let receivers = tail.receivers;
@@ -112,8 +112,8 @@ impl<T> Shared<T> {
         last.clone()
     }
 
-    /// A receiver does without the value of this number. Returns it if it was the last. (The caller drops it, outside of the
-    /// lock.)
+    /// A receiver does without the value of this number. Returns it if it was the last. (The caller drops it, outside
+    /// of the lock.)
     pub(super) fn skip(&self, number: u64) -> Option<T> {
         let mut slot = self.slot(number);
         if slot.number != number {
@@ -223,8 +223,8 @@ impl<T> Shared<T> {
         tail.next
     }
 
-    /// A receiver goes, that would have received this number next. Returns the numbers of the values in the ring that were sent
-    /// to it, and whether it was the last.
+    /// A receiver goes, that would have received this number next. Returns the numbers of the values in the ring that
+    /// were sent to it, and whether it was the last.
     pub(super) fn remove_receiver(&self, number: u64) -> (Range<u64>, bool) {
         let mut tail = self.tail.lock();
         tail.receivers -= 1;

@@ -179,11 +179,11 @@ macro_rules! future_of_notify {
                 Self { wait: Wait::new(&notify), notify }
             }
 
-            /// Gets in line, as a first poll would, and returns whether the future is complete: by a permit, or because all were
-            /// notified since it was made.
+            /// Gets in line, as a first poll would, and returns whether the future is complete: by a permit, or because
+            /// all were notified since it was made.
             ///
-            /// For a condition that is looked at in between: enable, look, and await only if the condition does not hold. No
-            /// notification is missed then. If this returns true, the notification counts as received.
+            /// For a condition that is looked at in between: enable, look, and await only if the condition does not
+            /// hold. No notification is missed then. If this returns true, the notification counts as received.
             ///
             /// # Example
             ///

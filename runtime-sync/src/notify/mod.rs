@@ -2,19 +2,19 @@
 //!
 //! # The protocol
 //!
-//! One word holds the stored *permit*, whether there are waiters, and the *round*: how often `notify_waiters` was called.
-//! The list of waiters lies behind a lock, and each waiter knows the round in which it began.
+//! One word holds the stored *permit*, whether there are waiters, and the *round*: how often `notify_waiters` was
+//! called. The list of waiters lies behind a lock, and each waiter knows the round in which it began.
 //!
 //! - While there are no waiters, permits are stored and taken by an exchange of the word alone.
-//! - To wait, a future takes the lock, and by one exchange takes the permit or sets WAITING. If the round is another than when
-//!   the future was made, it does not wait.
+//! - To wait, a future takes the lock, and by one exchange takes the permit or sets WAITING. If the round is another
+//!   than when the future was made, it does not wait.
 //! - WAITING changes under the lock only. So whoever finds it set takes the lock, and looks again.
-//! - `notify_waiters` begins a new round, under the lock. From this moment all waiters of earlier rounds are notified, though
-//!   it takes them out in batches, and wakes each batch without the lock. They are the oldest in the list. A `notify_one`
-//!   that comes meanwhile lends a hand: it takes them out itself until it finds a waiter of the present round. A waiter that
-//!   sees under the lock that its round is over takes itself out.
-//! - A future that was chosen by `notify_one` or `notify_last`, and is dropped before it was polled again, does the same once
-//!   more, so that the notification gets to somebody else.
+//! - `notify_waiters` begins a new round, under the lock. From this moment all waiters of earlier rounds are notified,
+//!   though it takes them out in batches, and wakes each batch without the lock. They are the oldest in the list. A
+//!   `notify_one` that comes meanwhile lends a hand: it takes them out itself until it finds a waiter of the present
+//!   round. A waiter that sees under the lock that its round is over takes itself out.
+//! - A future that was chosen by `notify_one` or `notify_last`, and is dropped before it was polled again, does the
+//!   same once more, so that the notification gets to somebody else.
 //!
 //! All exchanges are acquires and releases: whatever comes before a notification is seen by the future that it
 //! completes.
@@ -50,8 +50,8 @@ const BY_ALL: u8 = TOLD + 2;
 /// A `Notify` carries no data: it is used beside some, which a lock or an atomic protects. A task waits with
 /// [`notified`](Self::notified). Another calls
 ///
-/// - [`notify_one`](Self::notify_one) to complete one of those that wait, or, if there is none, to store a *permit* with which
-///   the next does not wait. At most one permit is stored;
+/// - [`notify_one`](Self::notify_one) to complete one of those that wait, or, if there is none, to store a *permit*
+///   with which the next does not wait. At most one permit is stored;
 /// - [`notify_waiters`](Self::notify_waiters) to complete all that wait, and store nothing.
 ///
 /// # Fairness
@@ -223,8 +223,8 @@ impl Notify {
         self.notify_all_and(|| true);
     }
 
-    /// Calls the closure under the lock, and if it returns true, completes all that wait. Returns what it did. The closure must
-    /// not call code of the user's.
+    /// Calls the closure under the lock, and if it returns true, completes all that wait. Returns what it did. The
+    /// closure must not call code of the user's.
     pub(crate) fn notify_all_and(&self, f: impl FnOnce() -> bool) -> bool {
         let mut waiters = self.waiters.lock();
         if !f() {

@@ -28,17 +28,17 @@
 //! - **Memory.** A half that sees that the other is gone frees the memory; else it sets its own bit, and frees the
 //!   memory if the other was faster. A half that ends the channel and finds no waker sets its bit in the same exchange.
 //!
-//! So to send a value that nobody waits for yet is one exchange. To receive it after that is none: the receiver sees that
-//! the sender is gone.
+//! So to send a value that nobody waits for yet is one exchange. To receive it after that is none: the receiver sees
+//! that the sender is gone.
 //!
 //! # Orderings
 //!
-//! Each exchange is a release of what its thread has put into the slots, and an acquire of what it takes out of them. Loads
-//! that decide about a slot or about the memory are acquires. What a half does with the memory before it sets its bit is
-//! released by that, and acquired by whoever frees it.
+//! Each exchange is a release of what its thread has put into the slots, and an acquire of what it takes out of them.
+//! Loads that decide about a slot or about the memory are acquires. What a half does with the memory before it sets its
+//! bit is released by that, and acquired by whoever frees it.
 //!
-//! User code (clones, wakes and drops of wakers, drops of values) runs when the channel is in order, or is not touched any
-//! more: it may panic, and use the channel again.
+//! User code (clones, wakes and drops of wakers, drops of values) runs when the channel is in order, or is not touched
+//! any more: it may panic, and use the channel again.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -93,8 +93,8 @@ impl WakerSlot {
 
     /// # Safety
     ///
-    /// The caller must be the half that the slot belongs to, and have put a waker there. The other half may have taken it
-    /// since: nothing but the words of the waker is compared.
+    /// The caller must be the half that the slot belongs to, and have put a waker there. The other half may have taken
+    /// it since: nothing but the words of the waker is compared.
     unsafe fn has(&self, waker: &Waker) -> bool {
         // SAFETY: by the contract the words are there, and nobody else writes them.
         self.0.with(|slot| unsafe { (*slot).assume_init_ref().will_wake(waker) })
@@ -166,9 +166,9 @@ pub(super) fn new<T>() -> (Half<T>, Half<T>) {
 
 /// # Safety
 ///
-/// In all methods: the half has not left the channel. Those of the sender are called by the sender, those of the receiver
-/// by the receiver, and not by two threads at once if they are marked as exclusive. Methods that consume the half leave
-/// the channel.
+/// In all methods: the half has not left the channel. Those of the sender are called by the sender, those of the
+/// receiver by the receiver, and not by two threads at once if they are marked as exclusive. Methods that consume the
+/// half leave the channel.
 impl<T> Half<T> {
     unsafe fn channel(&self) -> &Channel<T> {
         // SAFETY: by the contract the half has not left, and until then the memory stays.
@@ -211,7 +211,8 @@ impl<T> Half<T> {
         // SAFETY: passed on to the caller.
         let state = unsafe { &self.channel().state };
         if state.load(Acquire) & other != 0 || state.fetch_or(gone, AcqRel) & other != 0 {
-            // SAFETY: the other half has left, and this one does now. Whoever has sent or received has emptied the slots.
+            // SAFETY: the other half has left, and this one does now. Whoever has sent or received has emptied the
+            // slots.
             let channel = unsafe { Box::from_raw(self.0.as_ptr()) };
             // Nothing to do. It shows a model that whatever was done with the slots is over.
             channel.value.with_mut(|_| ());

@@ -1,10 +1,10 @@
 //! A channel for one value, from one sender to one receiver.
 //!
-//! [`channel`] makes both halves. [`Sender::send`] never waits. The [`Receiver`] is a future of the value. For the answer
-//! to a request, say: the request carries the sender along.
+//! [`channel`] makes both halves. [`Sender::send`] never waits. The [`Receiver`] is a future of the value. For the
+//! answer to a request, say: the request carries the sender along.
 //!
-//! Either half notices when the other goes: a receiver whose sender was dropped gets an error, and a sender can wait until
-//! nobody wants its value any more ([`Sender::closed`]).
+//! Either half notices when the other goes: a receiver whose sender was dropped gets an error, and a sender can wait
+//! until nobody wants its value any more ([`Sender::closed`]).
 //!
 //! # Memory
 //!
@@ -64,8 +64,8 @@ pub struct Sender<T> {
     half: ManuallyDrop<Half<T>>,
 }
 
-// SAFETY: the halves share the value, which moves to the receiver's thread, and is never seen by both. What of a half is
-// done by reference is a load of the word.
+// SAFETY: the halves share the value, which moves to the receiver's thread, and is never seen by both. What of a half
+// is done by reference is a load of the word.
 unsafe impl<T: Send> Send for Sender<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Sender<T> {}
@@ -208,7 +208,8 @@ unsafe impl<T: Send> Sync for Receiver<T> {}
 impl<T> Receiver<T> {
     /// Makes every later `send` fail, and wakes a sender that waits in [`Sender::closed`].
     ///
-    /// A value that was sent before is still received. Call [`try_recv`](Self::try_recv) or await the receiver to get it.
+    /// A value that was sent before is still received. Call [`try_recv`](Self::try_recv) or await the receiver to get
+    /// it.
     ///
     /// # Example
     ///

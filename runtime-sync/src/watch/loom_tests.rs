@@ -1,4 +1,5 @@
-//! The protocol of a watch channel, on every interleaving (loom). There are two lists, and a batch has room for one waker.
+//! The protocol of a watch channel, on every interleaving (loom). There are two lists, and a batch has room for one
+//! waker.
 
 use std::future::Future;
 use std::pin::{Pin, pin};

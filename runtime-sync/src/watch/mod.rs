@@ -1,20 +1,20 @@
 //! A channel that keeps one value, the latest, for any number of receivers to look at and to wait for.
 //!
-//! [`channel`] makes a sender and a receiver; both can be cloned. A receiver sees the value by reference, knows which *version*
-//! of it it has seen, and can wait for another. It may miss versions, but never the last. For configuration, state, and
-//! the signal to shut down.
+//! [`channel`] makes a sender and a receiver; both can be cloned. A receiver sees the value by reference, knows which
+//! *version* of it it has seen, and can wait for another. It may miss versions, but never the last. For configuration,
+//! state, and the signal to shut down.
 //!
 //! # Borrowed values
 //!
-//! [`Receiver::borrow`] locks the value for reading: until the [`Ref`] is dropped, senders block their threads, and so may
-//! later readers. So let go of it soon, never hold it over an `await` (the compiler refuses that in a spawned task), and do
-//! not borrow twice at a time on one thread. The closures of [`send_modify`](Sender::send_modify) and the like run
-//! with the value locked, and must not use the channel.
+//! [`Receiver::borrow`] locks the value for reading: until the [`Ref`] is dropped, senders block their threads, and so
+//! may later readers. So let go of it soon, never hold it over an `await` (the compiler refuses that in a spawned
+//! task), and do not borrow twice at a time on one thread. The closures of [`send_modify`](Sender::send_modify) and the
+//! like run with the value locked, and must not use the channel.
 //!
 //! # Memory
 //!
-//! One allocation for a channel, of the size of the value and some 36 words. A receiver is two words, a waiter part of the
-//! future that waits.
+//! One allocation for a channel, of the size of the value and some 34 words. A receiver is two words, a waiter part of
+//! the future that waits.
 //!
 //! # Fairness
 //!
@@ -22,14 +22,15 @@
 //!
 //! # How it works
 //!
-//! The value lies behind a lock for readers and writers. One word beside it holds the version, and whether somebody waits
-//! for the next. A sender writes the value and advances the version under the lock. In the same exchange it learns
-//! whether anybody waits, and says that nobody does any more. Only if somebody did it wakes them: it takes out of each
-//! list who waits for another version than the present. There are several lists, each with a lock of its own.
+//! The value lies behind a lock for readers and writers. One word beside it holds the version, and whether somebody
+//! waits for the next. A sender writes the value and advances the version under the lock. In the same exchange it
+//! learns whether anybody waits, and says that nobody does any more. Only if somebody did it wakes them: it takes out
+//! of each list who waits for another version than the present. There are several lists, each with a lock of its own.
 //!
-//! A receiver that would wait takes the lock of a list, looks at the word again, sets the bit if it is not set, and puts itself
-//! in. If the bit is set, and the version the one that it knows, the sender that advances it has yet to come, and will look
-//! through the list: had it done so already, the receiver would have seen its version, as it has the lock of the list.
+//! A receiver that would wait takes the lock of a list, looks at the word again, sets the bit if it is not set, and
+//! puts itself in. If the bit is set, and the version the one that it knows, the sender that advances it has yet to
+//! come, and will look through the list: had it done so already, the receiver would have seen its version, as it has
+//! the lock of the list.
 
 mod changed;
 pub mod error;

@@ -144,10 +144,11 @@ impl<T> Receiver<T> {
         cooperative(Changed::new(&self.shared, &mut self.known)).await
     }
 
-    /// Waits for a value of which the closure returns true. It is asked about the present value first, seen or not, and then
-    /// about each that it does not miss. What it has been asked about counts as seen.
+    /// Waits for a value of which the closure returns true. It is asked about the present value first, seen or not, and
+    /// then about each that it does not miss. What it has been asked about counts as seen.
     ///
-    /// The closure runs with the value locked for reading, and so is the value that is returned. See the [module](super).
+    /// The closure runs with the value locked for reading, and so is the value that is returned. See the
+    /// [module](super).
     ///
     /// # Errors
     ///

@@ -12,8 +12,8 @@ use super::state::{State, Version};
 use crate::Notify;
 use crate::waiters::{List, TOLD, Waiter, WakeBatch};
 
-/// Receivers that wait on different workers seldom meet at the lock of a list, nor do those that a send wakes, and that wait
-/// for the next value.
+/// Receivers that wait on different workers seldom meet at the lock of a list, nor do those that a send wakes, and that
+/// wait for the next value.
 const LISTS: usize = if cfg!(loom) { 2 } else { 8 };
 
 /// See the module.
@@ -51,8 +51,8 @@ impl<T> Shared<T> {
         context::worker_index().unwrap_or_else(|| context::random_below(LISTS as u32) as usize) % LISTS
     }
 
-    /// Puts the waiter into a list, unless there is a version that it does not know, or there will be none. Returns whether it
-    /// waits.
+    /// Puts the waiter into a list, unless there is a version that it does not know, or there will be none. Returns
+    /// whether it waits.
     ///
     /// # Safety
     ///

@@ -58,8 +58,8 @@ impl State {
         Snapshot(self.0.load(Acquire))
     }
 
-    /// The next version, whose value has been written; for the owner of the write lock. Nobody waits for it any more. Returns
-    /// what it was before.
+    /// The next version, whose value has been written; for the owner of the write lock. Nobody waits for it any more.
+    /// Returns what it was before.
     pub(super) fn advance(&self) -> Snapshot {
         let mut state = self.load().0;
         loop {
