@@ -99,6 +99,7 @@ pub mod task {
 /// Channels and locks for asynchronous code.
 ///
 /// They work on rt, on any other executor, and between plain threads.
+#[cfg(feature = "sync")]
 pub mod sync {
     #[doc(inline)]
     pub use runtime_sync::*;

@@ -1,16 +1,18 @@
 //! Sockets, pipes, and the names of hosts.
 //!
-//! - TCP: [`TcpListener`] accepts connections, [`TcpStream`] is one, and [`TcpSocket`] sets options before there is one.
+//! - TCP: [`TcpListener`] accepts connections, [`TcpStream`] is one, and [`TcpSocket`] sets options before there is
+//!   one.
 //! - UDP: [`UdpSocket`] sends and receives datagrams, to and from anybody or one address.
 //! - Between processes of one host, on Unix: [`UnixListener`], [`UnixStream`], [`UnixDatagram`] and [`UnixSocket`]; and
 //!   [`unix::pipe`] for pipes, with a name or without.
-//! - A stream is read and written with the traits of [`rt::io`](crate::io), by one task, or by two that have a half each:
+//! - A stream is read and written with the traits of [`rt::io`](crate::io), by one task, or by two that have a half
+//!   each:
 //!   `split` lends them, `into_split` gives them away, to tasks for example.
-//! - Whatever takes an address takes anything that is [`ToSocketAddrs`]: `"localhost:8080"`, say. Names are looked up by
-//!   the operating system, on the blocking pool; [`lookup_host`] does just that.
+//! - Whatever takes an address takes anything that is [`ToSocketAddrs`]: `"localhost:8080"`, say. Names are looked up
+//!   by the operating system, on the blocking pool; [`lookup_host`] does just that.
 //!
-//! All this needs a runtime with I/O: one from [`macro@crate::main`], [`Runtime::new`](crate::runtime::Runtime::new), or a
-//! builder with [`enable_io`](crate::runtime::Builder::enable_io).
+//! All this needs a runtime with I/O: one from [`macro@crate::main`], [`Runtime::new`](crate::runtime::Runtime::new),
+//! or a builder with [`enable_io`](crate::runtime::Builder::enable_io).
 //!
 //! # Cancel safety
 //!

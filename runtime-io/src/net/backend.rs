@@ -200,8 +200,9 @@ impl Listener {
 
     pub(super) fn accept(&self) -> io::Result<(Stream, SocketAddr)> {
         let (stream, peer) = self.socket.source().accept()?;
-        // What the client has sent by now can be read, and there is room to write: no need to wait until the poller says
-        // so. (If a read is short at an urgent mark, before any event, then that of the registration is yet to come.)
+        // What the client has sent by now can be read, and there is room to write: no need to wait until the poller
+        // says so. (If a read is short at an urgent mark, before any event, then that of the registration is yet to
+        // come.)
         let stream = Stream::register(&self.driver, stream, Ready::READABLE | Ready::WRITABLE)?;
         if self.is_doubtful {
             stream.registration().be_wary();

@@ -25,9 +25,10 @@ use super::guard::{AsyncFdReadyGuard, AsyncFdReadyMutGuard};
 /// # Non-blocking mode
 ///
 /// A descriptor that is read or written should be in non-blocking mode (`O_NONBLOCK`): nobody checks it. In the other
-/// mode, an operation that finds nothing does not say so but blocks the worker, and all tasks that the worker would have
-/// polled. Most types have a `set_nonblocking`, or a flag for it where they are made; for any descriptor there is `fcntl`
-/// with `F_SETFL`. One that is only waited for (of a process, of another poller, of a ring) can be in either mode.
+/// mode, an operation that finds nothing does not say so but blocks the worker, and all tasks that the worker would
+/// have polled. Most types have a `set_nonblocking`, or a flag for it where they are made; for any descriptor there is
+/// `fcntl` with `F_SETFL`. One that is only waited for (of a process, of another poller, of a ring) can be in either
+/// mode.
 ///
 /// The mode is the open file's, and so shared by all who have inherited the descriptor. Standard input belongs to the
 /// shell as well: read it on a thread of its own ([`spawn_blocking`](runtime_core::spawn_blocking)).

@@ -32,7 +32,8 @@ pub struct ReadHalf<'a>(&'a TcpStream);
 
 /// The writing half of a stream, from [`TcpStream::split`].
 ///
-/// Dropping it does nothing to the stream: shut it down (`AsyncWriteExt::shutdown`) to end what the other side can read.
+/// Dropping it does nothing to the stream: shut it down (`AsyncWriteExt::shutdown`) to end what the other side can
+/// read.
 #[derive(Debug)]
 pub struct WriteHalf<'a>(&'a TcpStream);
 

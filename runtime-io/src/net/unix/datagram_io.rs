@@ -166,7 +166,8 @@ impl UnixDatagram {
 
 /// To the socket that this one is connected to.
 impl UnixDatagram {
-    /// Waits until there is room, and sends a message to the socket that this one is [connected](Self::connect) to, and returns its length.
+    /// Waits until there is room, and sends a message to the socket that this one is [connected](Self::connect) to, and
+    /// returns its length.
     ///
     /// # Errors
     ///

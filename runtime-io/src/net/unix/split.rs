@@ -26,7 +26,8 @@ pub struct ReadHalf<'a>(&'a UnixStream);
 
 /// The writing half of a stream, from [`UnixStream::split`].
 ///
-/// Dropping it does nothing to the stream: shut it down (`AsyncWriteExt::shutdown`) to end what the other side can read.
+/// Dropping it does nothing to the stream: shut it down (`AsyncWriteExt::shutdown`) to end what the other side can
+/// read.
 #[derive(Debug)]
 pub struct WriteHalf<'a>(&'a UnixStream);
 
