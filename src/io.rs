@@ -1,8 +1,8 @@
 //! Reading and writing without blocking: the traits, their methods, buffers, and what goes with them.
 //!
 //! What can be read is [`AsyncRead`], and [`AsyncReadExt`] has the methods for it; likewise [`AsyncWrite`] and
-//! [`AsyncWriteExt`], [`AsyncBufRead`] and [`AsyncBufReadExt`], [`AsyncSeek`] and [`AsyncSeekExt`]. The methods need their
-//! trait in scope:
+//! [`AsyncWriteExt`], [`AsyncBufRead`] and [`AsyncBufReadExt`], [`AsyncSeek`] and [`AsyncSeekExt`]. The methods need
+//! their trait in scope:
 //!
 //! ```
 //! use rt::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
@@ -20,8 +20,8 @@
 //! # }
 //! ```
 //!
-//! A writer is ended by [`shutdown`](AsyncWriteExt::shutdown): the other side then finds the end of the stream. One with
-//! a buffer ([`BufWriter`], [`BufStream`]) must be shut down, or flushed, before it is dropped.
+//! A writer is ended by [`shutdown`](AsyncWriteExt::shutdown): the other side then finds the end of the stream. One
+//! with a buffer ([`BufWriter`], [`BufStream`]) must be shut down, or flushed, before it is dropped.
 //!
 //! # What is cancel safe
 //!

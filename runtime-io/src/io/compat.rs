@@ -6,8 +6,8 @@
 //! - [`AsyncReadCompat::compat`] and [`AsyncWriteCompat::compat_write`] make a futures-io stream of one of rt's.
 //! - [`FuturesReadCompat::compat`] and [`FuturesWriteCompat::compat_write`] make a stream of rt's of a futures-io one.
 //!
-//! Nothing is copied on the way. Readers of futures-io take initialised memory only: a buffer that is not is filled with
-//! zeros once, and stays initialised for the reads that follow into it.
+//! Nothing is copied on the way. Readers of futures-io take initialised memory only: a buffer that is not is filled
+//! with zeros once, and stays initialised for the reads that follow into it.
 //!
 //! # Example
 //!

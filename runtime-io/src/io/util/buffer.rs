@@ -1,8 +1,8 @@
 //! Memory that readers fill: a [`Buffer`] of its own, the [`Tail`] of a vector, and [`poll_fill_mut`] for any `BufMut`.
 //!
 //! Everything that reads on behalf of somebody goes through here: `BufReader`, `copy`, `read_to_end`, `read_buf`. The
-//! memory of others need not be initialised. A reader that insists on it initialises a vector's tail once, and not again
-//! at each attempt: how much is initialised is remembered for as long as the memory is the same.
+//! memory of others need not be initialised. A reader that insists on it initialises a vector's tail once, and not
+//! again at each attempt: how much is initialised is remembered for as long as the memory is the same.
 #![allow(unsafe_code, reason = "what a reader filled is initialised, as `ReadBuf` vouches for it")]
 
 use std::fmt;

@@ -22,7 +22,8 @@ use super::{is_interrupted, write_zero};
 ///
 /// # Cancel safety
 ///
-/// If it is dropped before it is done, no bytes are lost: to copy again is to go on. The count is of the last call only.
+/// If it is dropped before it is done, no bytes are lost: to copy again is to go on. The count is of the last call
+/// only.
 ///
 /// # Example
 ///

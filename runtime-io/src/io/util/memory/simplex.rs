@@ -12,8 +12,8 @@ use super::pipe::{End, Pipe, poll_pipe};
 
 /// A queue of bytes: what is written to it is read from it again, in order.
 ///
-/// From [`simplex`], which gives it out in two halves, or [`new_unsplit`](Self::new_unsplit). To let the reader find the
-/// end, shut it down ([`shutdown`](crate::io::AsyncWriteExt::shutdown)): the halves do not when they are dropped.
+/// From [`simplex`], which gives it out in two halves, or [`new_unsplit`](Self::new_unsplit). To let the reader find
+/// the end, shut it down ([`shutdown`](crate::io::AsyncWriteExt::shutdown)): the halves do not when they are dropped.
 pub struct SimplexStream(Pipe);
 
 /// Makes a one-way stream within the process: what is written to one half is read from the other.
