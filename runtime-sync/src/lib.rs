@@ -3,12 +3,14 @@
 //! This crate is re-exported as `rt::sync`; use it from there. Everything here works on rt, on any other executor, and
 //! between plain threads. On rt each operation that is awaited spends the task's budget.
 
+mod barrier;
 mod blocking;
 pub mod broadcast;
 pub mod futures;
 mod notify;
 mod once_cell;
 pub mod oneshot;
+mod semaphore;
 mod set_once;
 mod slot;
 #[cfg(test)]
@@ -16,6 +18,8 @@ mod test_wakers;
 mod waiters;
 pub mod watch;
 
+pub use self::barrier::{Barrier, BarrierWaitResult};
 pub use self::notify::Notify;
 pub use self::once_cell::{OnceCell, SetError};
+pub use self::semaphore::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError};
 pub use self::set_once::{SetOnce, SetOnceError};

@@ -69,6 +69,16 @@ impl<T: Copy> Waiter<T> {
     pub(crate) fn status(&self) -> u8 {
         self.status.load(Acquire)
     }
+
+    /// What the primitive wants to know of it.
+    ///
+    /// # Safety
+    ///
+    /// The caller is its future, and has seen that it is in no list.
+    pub(crate) unsafe fn own_data(&self) -> T {
+        // SAFETY: by the contract nobody else touches it.
+        self.inner.with(|inner| unsafe { (*inner).data })
+    }
 }
 
 #[cfg(loom)]
@@ -124,6 +134,22 @@ impl<T: Copy> List<T> {
     pub(crate) fn oldest(&self) -> Option<T> {
         // SAFETY: it is in the list, whose lock the caller has.
         self.oldest.map(|waiter| unsafe { waiter.as_ref().inner.with(|inner| (*inner).data) })
+    }
+
+    /// Lets the closure change what the primitive wants to know of the oldest waiter.
+    pub(crate) fn change_oldest<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> Option<R> {
+        // SAFETY: it is in the list, whose lock the caller has, and the closure has no way to the waiter but this one.
+        self.oldest.map(|waiter| unsafe { waiter.as_ref().inner.with_mut(|inner| change(&mut (*inner).data)) })
+    }
+
+    /// What the primitive wants to know of this waiter.
+    ///
+    /// # Safety
+    ///
+    /// It must be in this list.
+    pub(crate) unsafe fn data(&self, waiter: &Waiter<T>) -> T {
+        // SAFETY: it is in the list, whose lock the caller has.
+        waiter.inner.with(|inner| unsafe { (*inner).data })
     }
 
     /// As [`oldest`](Self::oldest), of the youngest.
