@@ -7,9 +7,12 @@ mod barrier;
 mod blocking;
 pub mod broadcast;
 pub mod futures;
+mod guard;
+mod mutex;
 mod notify;
 mod once_cell;
 pub mod oneshot;
+mod rwlock;
 mod semaphore;
 mod set_once;
 mod slot;
@@ -19,7 +22,12 @@ mod waiters;
 pub mod watch;
 
 pub use self::barrier::{Barrier, BarrierWaitResult};
+pub use self::mutex::{MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard, TryLockError};
 pub use self::notify::Notify;
 pub use self::once_cell::{OnceCell, SetError};
+pub use self::rwlock::{
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, RwLockMappedWriteGuard,
+    RwLockReadGuard, RwLockWriteGuard,
+};
 pub use self::semaphore::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError};
 pub use self::set_once::{SetOnce, SetOnceError};
