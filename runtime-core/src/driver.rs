@@ -10,7 +10,9 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::future::Future;
 use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -92,11 +94,23 @@ pub trait Unpark: Send + Sync + 'static {
 pub trait Service: Any + Send + Sync {
     /// What the driver has counted since the runtime started.
     fn counters(&self) -> DriverCounters;
+
+    /// A timer, if this is the service of timers. Must be called while it is that of the current runtime.
+    fn sleep(&self, _: Duration) -> Option<BoxedSleep> {
+        None
+    }
 }
+
+/// A timer whose type is not known.
+pub type BoxedSleep = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 
 impl<T: Service> Service for Arc<T> {
     fn counters(&self) -> DriverCounters {
         (**self).counters()
+    }
+
+    fn sleep(&self, duration: Duration) -> Option<BoxedSleep> {
+        (**self).sleep(duration)
     }
 }
 

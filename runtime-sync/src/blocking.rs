@@ -30,9 +30,14 @@ impl Wake for Unpark {
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     assert!(
         !control::is_entered(),
-        "a blocking operation was called inside a runtime: this thread drives tasks, and waiting here would hold them \
-         up. Await the asynchronous operation instead, or move the call into `spawn_blocking`"
+        "Cannot block the current thread from within a runtime: it drives tasks, and waiting here would hold them up. \
+         Await the asynchronous operation instead, or move the call into `spawn_blocking`"
     );
+    drive(future)
+}
+
+/// Waits for the future on this thread, whatever else that does. For what others are about to complete.
+pub(crate) fn drive<F: Future>(future: F) -> F::Output {
     let parker = Parker::new();
     let waker = Waker::from(Arc::new(Unpark(parker.unparker().clone())));
     let mut cx = Context::from_waker(&waker);

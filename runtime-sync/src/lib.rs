@@ -8,6 +8,7 @@ mod blocking;
 pub mod broadcast;
 pub mod futures;
 mod guard;
+pub mod mpsc;
 mod mutex;
 mod notify;
 mod once_cell;
@@ -18,6 +19,7 @@ mod set_once;
 mod slot;
 #[cfg(test)]
 mod test_wakers;
+mod timeout;
 mod waiters;
 pub mod watch;
 

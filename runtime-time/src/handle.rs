@@ -5,11 +5,11 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use runtime_core::clock::Clock;
 use runtime_core::context::WorkerToken;
-use runtime_core::driver::{DriverCounters, Service, Unpark, WakeSink};
+use runtime_core::driver::{BoxedSleep, DriverCounters, Service, Unpark, WakeSink};
 
 use crate::batch::WakeBatch;
 use crate::firing;
@@ -106,6 +106,10 @@ impl Service for Handle {
             shard.add_counters(&mut counters);
         }
         counters
+    }
+
+    fn sleep(&self, duration: Duration) -> Option<BoxedSleep> {
+        Some(Box::pin(crate::sleep(duration)))
     }
 }
 

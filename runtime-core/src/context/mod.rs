@@ -15,13 +15,13 @@ use std::cell::Cell;
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use self::entered::Entered;
 pub(crate) use self::entered::{MainFuture, RuntimeGuard, UserGuard};
 pub use self::worker_token::WorkerToken;
 use crate::clock::Clock;
-use crate::driver::{KnownService, Service};
+use crate::driver::{BoxedSleep, KnownService, Service};
 use crate::primitive::thread_local;
 pub use crate::runtime::Flavor;
 use crate::runtime::Inner;
@@ -154,6 +154,16 @@ pub fn with_time_here<T: Service, R>(f: impl FnOnce(&Arc<T>, Option<WorkerToken>
         };
         context.with_runtime(call).ok_or(Missing::Runtime)?.ok_or(Missing::Time)
     })
+}
+
+/// Whether the current runtime has timers.
+pub fn check_time() -> Result<(), Missing> {
+    with_runtime(|runtime| runtime.drivers.time.as_ref().map(|_| ()).ok_or(Missing::Time))?
+}
+
+/// A timer of the current runtime, for crates that do not know the type of its timers.
+pub fn sleep(duration: Duration) -> Result<BoxedSleep, Missing> {
+    with_runtime(|runtime| runtime.drivers.time.as_ref().and_then(|time| time.sleep(duration)).ok_or(Missing::Time))?
 }
 
 /// Calls the closure with the current runtime's clock.
