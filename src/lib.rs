@@ -39,17 +39,16 @@
 //!   [`io::unix::AsyncFd`];
 //! - [`fs`]: files and directories;
 //! - [`process`] and [`signal`], on Unix: child processes, and what other processes tell this one;
+//! - [`sync`]: channels, locks, and other ways to wait for each other;
 //! - [`time`]: sleeping, intervals, timeouts, and a clock that can be paused;
 //! - [`macro@main`] and [`macro@test`], and the macros [`select!`], [`join!`], [`try_join!`] and [`pin!`].
 //!
 //! # What is not here yet, and what to use
 //!
-//! Beware of what the compiler proposes for a missing `rt::sync::Mutex`: the standard library's of that name blocks the thread, and with it every task that waits for its worker. Until rt has these parts, take those
-//! of other crates. None of the following starts a Tokio runtime, or needs one.
+//! None of the following starts a Tokio runtime, or needs one.
 //!
 //! | For | take |
 //! | --- | --- |
-//! | channels, `Mutex`, `RwLock`, `Semaphore`, `Notify`, `Barrier`, `OnceCell`, `watch` | `tokio::sync`, of the crate `tokio` with the feature `sync` and no other: it belongs to no runtime. Or `async-lock` and `async-channel` |
 //! | streams, and combinators for futures | `futures`, or `futures-lite` |
 //! | sets of tasks | `FuturesUnordered` of `futures`, filled with [`task::JoinHandle`]s |
 //!
@@ -79,6 +78,8 @@ pub mod process;
 pub mod runtime;
 #[cfg(all(unix, feature = "signal"))]
 pub mod signal;
+#[cfg(feature = "sync")]
+pub mod sync;
 
 #[cfg(feature = "macros")]
 pub use macros::{main, test};
@@ -94,15 +95,6 @@ pub mod task {
     pub use runtime_core::coop::{consume_budget, unconstrained};
     pub use runtime_core::task::{AbortHandle, Id, JoinError, JoinHandle, id, try_id, yield_now};
     pub use runtime_core::{block_in_place, spawn, spawn_blocking, spawn_local};
-}
-
-/// Channels and locks for asynchronous code.
-///
-/// They work on rt, on any other executor, and between plain threads.
-#[cfg(feature = "sync")]
-pub mod sync {
-    #[doc(inline)]
-    pub use runtime_sync::*;
 }
 
 /// Sleeping, intervals, timeouts, and a clock that can be paused.
