@@ -16,7 +16,8 @@ use rt::sync::broadcast::error::RecvError;
 use rt::sync::{broadcast, mpsc};
 use rt::time::{Duration, sleep, timeout};
 
-const USAGE: &str = "usage: chat ADDRESS [PATH]\n\nA chat server at a TCP ADDRESS and, if there is one, a Unix socket's PATH.";
+const USAGE: &str =
+    "usage: chat ADDRESS [PATH]\n\nA chat server at a TCP ADDRESS and, if there is one, a Unix socket's PATH.";
 
 /// How many messages somebody may be behind. Whoever is further behind misses some, and is told how many.
 const BACKLOG: usize = 256;
@@ -28,7 +29,10 @@ const LONGEST: u64 = 4096;
 #[derive(Clone, Debug)]
 enum Message {
     /// A line, and whose it is: one does not get one's own words back.
-    Line { from: u64, text: String },
+    Line {
+        from: u64,
+        text: String,
+    },
     End,
 }
 
@@ -146,6 +150,9 @@ async fn talk(number: u64, stream: impl AsyncRead + AsyncWrite, room: Room) {
     let mut lines = Lines { reader: BufReader::new(from).take(LONGEST), line: Vec::new() };
     let Ok(Some(name)) = lines.next().await else { return };
     let mut messages = room.messages.subscribe();
+    if to.write_all(format!("* welcome, {name}\n").as_bytes()).await.is_err() {
+        return;
+    }
     // It cannot fail: this task reads the messages too.
     let say = |text| drop(room.messages.send(Message::Line { from: number, text }));
     say(format!("* {name} is here"));

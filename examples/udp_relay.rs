@@ -106,7 +106,12 @@ struct Session {
 
 impl Session {
     /// Opens a socket, and starts the task that passes the answers back until none have come for a while.
-    async fn open(socket: &Arc<UdpSocket>, peer: SocketAddr, target: SocketAddr, silence: Duration) -> io::Result<Self> {
+    async fn open(
+        socket: &Arc<UdpSocket>,
+        peer: SocketAddr,
+        target: SocketAddr,
+        silence: Duration,
+    ) -> io::Result<Self> {
         let any = if target.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
         let upstream = Arc::new(UdpSocket::bind(any).await?);
         upstream.connect(target).await?;

@@ -62,7 +62,9 @@ fn connections_on_which_nobody_sends_are_ended() {
 
 #[test]
 fn wrong_arguments_are_explained() {
-    for arguments in [&[][..], &["--nonsense"], &["--grace"], &["--grace", "-1", "a", "b"], &["--connections", "0", "a", "b"]] {
+    for arguments in
+        [&[][..], &["--nonsense"], &["--grace"], &["--grace", "-1", "a", "b"], &["--connections", "0", "a", "b"]]
+    {
         let (_, status) = Program::start("proxy", arguments).end();
         assert_eq!(status.code(), Some(2), "{arguments:?}");
     }
