@@ -1,8 +1,9 @@
 //! Channels and locks for asynchronous code.
 //!
-//! They work on rt, on any other executor, and between plain threads. On rt each operation that is awaited spends the task's
-//! budget, so that a loop over one lets other tasks run. What ends in `_owned` gives a guard or permit that keeps its lock alive,
-//! and can be moved to another task. What begins with `blocking_` is for plain threads, and panics in a task.
+//! They work on rt, on any other executor, and between plain threads. On rt each operation that is awaited spends the
+//! task's budget, so that a loop over one lets other tasks run. What ends in `_owned` gives a guard or permit that
+//! keeps its lock alive, and can be moved to another task. What begins with `blocking_` is for plain threads, and
+//! panics in a task.
 //!
 //! | to | use |
 //! |---|---|

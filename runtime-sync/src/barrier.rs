@@ -1,7 +1,7 @@
 //! [`Barrier`]: tasks wait for each other.
 //!
-//! A lock guards how many have arrived, and the list of those that wait. Each waiter knows its *round*. Who arrives last
-//! begins the next round, and takes the waiters of the old one out, which are the oldest in the list.
+//! A lock guards how many have arrived, and the list of those that wait. Each waiter knows its *round*. Who arrives
+//! last begins the next round, and takes the waiters of the old one out, which are the oldest in the list.
 
 use std::fmt;
 use std::future::Future;
@@ -16,7 +16,8 @@ use crate::waiters::{LISTED, List, TOLD, Waiter, WakeBatch};
 
 /// Lets a number of tasks wait for each other.
 ///
-/// Each calls [`wait`](Self::wait). When as many have arrived as the barrier is for, all of them go on, and the barrier begins anew.
+/// Each calls [`wait`](Self::wait). When as many have arrived as the barrier is for, all of them go on, and the barrier
+/// begins anew.
 ///
 /// # Memory
 ///

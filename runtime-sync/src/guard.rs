@@ -1,7 +1,7 @@
 //! What the guards of [`Mutex`](crate::Mutex) and [`RwLock`](crate::RwLock) have in common.
 //!
-//! A guard consists of a [`Hold`], which gives the permits back when it is dropped, and of the address of the data. Guards have no
-//! `Drop` of their own. So to make one guard of another is to move the hold.
+//! A guard consists of a [`Hold`], which gives the permits back when it is dropped, and of the address of the data.
+//! Guards have no `Drop` of their own. So to make one guard of another is to move the hold.
 
 use std::sync::Arc;
 

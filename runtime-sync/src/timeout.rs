@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use runtime_core::context;
 
-/// The future's output, or `None` if it takes longer than so long from the first poll on. Sets a timer only if it has to wait.
+/// The future's output, or `None` if it takes longer than so long from the first poll on. Sets a timer only if it has
+/// to wait.
 ///
 /// # Panics
 ///

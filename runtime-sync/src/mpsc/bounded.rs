@@ -82,7 +82,8 @@ impl<T> Receiver<T> {
     }
 }
 
-/// Has failed to get places, or was dropped while it waited, unless it is forgotten. What it had of its wish is free again.
+/// Has failed to get places, or was dropped while it waited, unless it is forgotten. What it had of its wish is free
+/// again.
 struct Reserving<'a, T>(&'a Channel<T, Bounded>);
 
 impl<T> Drop for Reserving<'_, T> {
@@ -100,8 +101,8 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped before it is ready, the value has not been sent, and is dropped; the place in the line is lost. Use
-    /// [`reserve`](Self::reserve) to keep the value.
+    /// If the future is dropped before it is ready, the value has not been sent, and is dropped; the place in the line
+    /// is lost. Use [`reserve`](Self::reserve) to keep the value.
     pub async fn send(&self, value: T) -> Result<(), SendError<T>> {
         match self.reserve().await {
             Ok(permit) => {
@@ -116,8 +117,8 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// [`TrySendError::Full`] if there is no room now, [`TrySendError::Closed`] if the receiver was closed or dropped. The value is
-    /// in the error.
+    /// [`TrySendError::Full`] if there is no room now, [`TrySendError::Closed`] if the receiver was closed or dropped.
+    /// The value is in the error.
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         match self.try_take(1) {
             Ok(()) => {
@@ -132,8 +133,8 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// [`SendTimeoutError::Timeout`] if there was no room in time, [`SendTimeoutError::Closed`] if the receiver was closed or dropped.
-    /// The value is in the error.
+    /// [`SendTimeoutError::Timeout`] if there was no room in time, [`SendTimeoutError::Closed`] if the receiver was
+    /// closed or dropped. The value is in the error.
     ///
     /// # Panics
     ///
@@ -167,7 +168,8 @@ impl<T> Sender<T> {
         block_on(self.send(value))
     }
 
-    /// Waits until there is room for a value, and keeps it for the permit, with which the value can be sent at any time.
+    /// Waits until there is room for a value, and keeps it for the permit, with which the value can be sent at any
+    /// time.
     ///
     /// # Errors
     ///
@@ -242,7 +244,8 @@ impl<T> Sender<T> {
         Ok(PermitIterator::new(&self.channel, n))
     }
 
-    /// As [`try_reserve`](Self::try_reserve), for a permit that has the sender in it. It comes back when the permit is used.
+    /// As [`try_reserve`](Self::try_reserve), for a permit that has the sender in it. It comes back when the permit is
+    /// used.
     ///
     /// # Errors
     ///

@@ -1,22 +1,23 @@
-//! What both kinds of channel have in common: the [list](super::list) of values, the counts of senders, and the receiver's waker.
+//! What both kinds of channel have in common: the [list](super::list) of values, the counts of senders, and the
+//! receiver's waker.
 //!
 //! # When a channel is over
 //!
 //! The receiver has all that there will ever be when it finds no value, and then
 //!
-//! - there are no senders. A sender's last act is to leave the count, by a release; so whoever sees a count of zero, and then
-//!   finds no value, has missed none; or
-//! - the receiver was closed, and nobody can send what was promised a place before. In a bounded channel that is so when all permits
-//!   are back: a permit comes back when its value has been received, or it was dropped. In an unbounded one, when no claimed
-//!   slot of the list is left, and none can be claimed because the list is closed.
+//! - there are no senders. A sender's last act is to leave the count, by a release; so whoever sees a count of zero,
+//!   and then finds no value, has missed none; or
+//! - the receiver was closed, and nobody can send what was promised a place before. In a bounded channel that is so
+//!   when all permits are back: a permit comes back when its value has been received, or it was dropped. In an
+//!   unbounded one, when no claimed slot of the list is left, and none can be claimed because the list is closed.
 //!
 //! # How the receiver waits
 //!
-//! It leaves its waker in a cell, which has a lock. Then it notes in the list which slot it waits for. Then it looks once more for
-//! all that could end the wait. Whoever ends it, by filling that slot, by being the last sender to go, or by giving back the last
-//! permit of a closed channel, does that first and then takes the waker out. So one of them sees the other: under the lock,
-//! if not before. A sender that is slow may find the waker of a later wait, and wake that once too often, with the waker of that
-//! wait gone; the receiver looks again then, and leaves it anew.
+//! It leaves its waker in a cell, which has a lock. Then it notes in the list which slot it waits for. Then it looks
+//! once more for all that could end the wait. Whoever ends it, by filling that slot, by being the last sender to go, or
+//! by giving back the last permit of a closed channel, does that first and then takes the waker out. So one of them
+//! sees the other: under the lock, if not before. A sender that is slow may find the waker of a later wait, and wake
+//! that once too often, with the waker of that wait gone; the receiver looks again then, and leaves it anew.
 
 use std::panic::{self, AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
 use std::task::{Context, Poll, Waker, ready};
@@ -95,8 +96,8 @@ struct Receiving<T> {
     is_closed: bool,
 }
 
-// SAFETY: values move from thread to thread; to reach those of the list takes a claimed slot, or the receiver. All else may be
-// shared.
+// SAFETY: values move from thread to thread; to reach those of the list takes a claimed slot, or the receiver. All else
+// may be shared.
 unsafe impl<T: Send, L: Send> Send for Channel<T, L> {}
 // SAFETY: as above.
 unsafe impl<T: Send, L: Sync> Sync for Channel<T, L> {}
@@ -183,7 +184,8 @@ impl<T> Channel<T, Bounded> {
 ///
 /// # Safety
 ///
-/// These are to be called by the receiver, which there is one of: with `&mut` where it is borrowed so, and with `&` else.
+/// These are to be called by the receiver, which there is one of: with `&mut` where it is borrowed so, and with `&`
+/// else.
 impl<T, L: Limit> Channel<T, L> {
     /// # Safety
     ///
@@ -273,8 +275,8 @@ impl<T, L: Limit> Channel<T, L> {
             match self.take(receiver, 1, |value| received = Some(value)) {
                 Some(_) => Some(received.ok_or(TryRecvError::Disconnected)),
                 None if self.list.is_empty(&receiver.head) => Some(Err(TryRecvError::Empty)),
-                // A sender has claimed the slot, and is about to fill it. Those behind it may have filled theirs before this
-                // call, and that must be seen.
+                // A sender has claimed the slot, and is about to fill it. Those behind it may have filled theirs before
+                // this call, and that must be seen.
                 None => None,
             }
         };

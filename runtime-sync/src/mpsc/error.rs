@@ -86,8 +86,14 @@ macro_rules! texts {
 texts! {
     SendError<T> { _ => "channel closed" }
     TrySendError<T> { Self::Full(_) => "no available capacity", Self::Closed(_) => "channel closed" }
-    SendTimeoutError<T> { Self::Timeout(_) => "timed out waiting on send operation", Self::Closed(_) => "channel closed" }
-    TryRecvError { Self::Empty => "receiving on an empty channel", Self::Disconnected => "receiving on a closed channel" }
+    SendTimeoutError<T> {
+        Self::Timeout(_) => "timed out waiting on send operation",
+        Self::Closed(_) => "channel closed"
+    }
+    TryRecvError {
+        Self::Empty => "receiving on an empty channel",
+        Self::Disconnected => "receiving on a closed channel"
+    }
     RecvError { _ => "channel closed" }
 }
 

@@ -4,8 +4,8 @@
 macro_rules! receiver {
     ($name:ident, $limit:ty) => {
         impl<T> $name<T> {
-            /// Receives the next value, waiting for it. `None` if there is none and will be none: all senders are gone, or
-            /// the receiver was [closed](Self::close).
+            /// Receives the next value, waiting for it. `None` if there is none and will be none: all senders are gone,
+            /// or the receiver was [closed](Self::close).
             ///
             /// # Cancel safety
             ///
@@ -14,8 +14,8 @@ macro_rules! receiver {
                 std::future::poll_fn(|cx| self.poll_recv(cx)).await
             }
 
-            /// Receives up to `limit` values at once into the buffer, waiting for the first. Returns how many: zero if there are
-            /// none and will be none, or if `limit` is zero.
+            /// Receives up to `limit` values at once into the buffer, waiting for the first. Returns how many: zero if
+            /// there are none and will be none, or if `limit` is zero.
             ///
             /// # Cancel safety
             ///
@@ -26,8 +26,8 @@ macro_rules! receiver {
 
             /// Receives the next value, if there is one.
             ///
-            /// If another thread is in the middle of a send, this waits until it is through: what was sent behind it before
-            /// this call would be missed otherwise.
+            /// If another thread is in the middle of a send, this waits until it is through: what was sent behind it
+            /// before this call would be missed otherwise.
             ///
             /// # Errors
             ///
@@ -57,8 +57,8 @@ macro_rules! receiver {
                 block_on(self.recv_many(buffer, limit))
             }
 
-            /// As [`recv`](Self::recv), to be called from a `poll`. If there is no value now, the waker of the last call is woken
-            /// when there may be one.
+            /// As [`recv`](Self::recv), to be called from a `poll`. If there is no value now, the waker of the last
+            /// call is woken when there may be one.
             pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
                 let mut received = None;
                 // SAFETY: this is the receiver.
@@ -66,14 +66,15 @@ macro_rules! receiver {
                 Poll::Ready(received)
             }
 
-            /// As [`recv_many`](Self::recv_many), to be called from a `poll`. If there is no value now, the waker of the last
-            /// call is woken when there may be one.
+            /// As [`recv_many`](Self::recv_many), to be called from a `poll`. If there is no value now, the waker of
+            /// the last call is woken when there may be one.
             pub fn poll_recv_many(&mut self, cx: &mut Context<'_>, buffer: &mut Vec<T>, limit: usize) -> Poll<usize> {
                 // SAFETY: this is the receiver.
                 unsafe { self.channel.poll_take(cx, limit, |value| buffer.push(value)) }
             }
 
-            /// Lets nobody send from now on. What is in the channel, or has been promised a place, can still be received.
+            /// Lets nobody send from now on. What is in the channel, or has been promised a place, can still be
+            /// received.
             pub fn close(&mut self) {
                 // SAFETY: this is the receiver.
                 unsafe { self.channel.close() }

@@ -1,25 +1,26 @@
 //! Channels from many senders to one receiver, first in, first out.
 //!
-//! There are two kinds. A [bounded](channel) channel has room for a certain number of values; senders wait for room, in turn. An
-//! [unbounded](unbounded_channel) one has room for any number; senders never wait.
+//! There are two kinds. A [bounded](channel) channel has room for a certain number of values; senders wait for room, in
+//! turn. An [unbounded](unbounded_channel) one has room for any number; senders never wait.
 //!
 //! # The end of a channel
 //!
-//! When all senders are gone, the receiver gets what is left, and then `None`. When the receiver is dropped, or closed, senders get
-//! an error, and their value back. A value that was sent just before the receiver was dropped may be dropped unseen.
+//! When all senders are gone, the receiver gets what is left, and then `None`. When the receiver is dropped, or closed,
+//! senders get an error, and their value back. A value that was sent just before the receiver was dropped may be
+//! dropped unseen.
 //!
 //! A receiver that wants to end without losing values calls `close`, and receives until `None`.
 //!
 //! # Fairness
 //!
-//! Values are received in the order in which their sends were completed, for each pair of sends of which one was completed before
-//! the other began. Senders that wait for room are served first come, first served.
+//! Values are received in the order in which their sends were completed, for each pair of sends of which one was
+//! completed before the other began. Senders that wait for room are served first come, first served.
 //!
 //! # Memory
 //!
-//! A channel has a block with room for 32 values from the start. Further blocks are made as values are sent faster than they are
-//! received, and freed when they have been received. A sender that waits for room is part of the future that waits; nothing is
-//! allocated.
+//! A channel has a block with room for 32 values from the start. Further blocks are made as values are sent faster than
+//! they are received, and freed when they have been received. A sender that waits for room is part of the future that
+//! waits; nothing is allocated.
 //!
 //! # Between threads
 //!

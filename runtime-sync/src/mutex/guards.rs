@@ -64,7 +64,8 @@ exclusive_guard!([T: ?Sized, U: ?Sized] OwnedMappedMutexGuard<T, U>, U);
 macro_rules! maps {
     ([$($generics:tt)*] $guard:ty, $data:ident, $mapped:ident, $part:ident, [$($to:tt)*] $(, $more:ident)*) => {
         impl<$($generics)*> $guard {
-            /// Narrows the guard down to a part of the data. To be called as a function, so as not to hide a method of the data.
+            /// Narrows the guard down to a part of the data. To be called as a function, so as not to hide a method of
+            /// the data.
             pub fn map<$part: ?Sized, F>(mut this: Self, f: F) -> $mapped<$($to)*>
             where
                 F: FnOnce(&mut $data) -> &mut $part,

@@ -16,8 +16,8 @@ use crate::semaphore::batch::Batch;
 
 /// A lock that can be held over an `await`.
 ///
-/// For data that is only touched between two `await`s, a lock of the standard library or of `parking_lot` is faster. This one is for
-/// what has to be held meanwhile, such as a connection.
+/// For data that is only touched between two `await`s, a lock of the standard library or of `parking_lot` is faster.
+/// This one is for what has to be held meanwhile, such as a connection.
 ///
 /// A panic while the lock is held just releases it: there is no poisoning.
 ///
@@ -27,8 +27,8 @@ use crate::semaphore::batch::Batch;
 ///
 /// # Memory
 ///
-/// Four words beside the data. A waiter is part of the future that waits; nothing is allocated. To lock what is free, and to
-/// unlock it while nobody waits, takes one atomic exchange each.
+/// Four words beside the data. A waiter is part of the future that waits; nothing is allocated. To lock what is free,
+/// and to unlock it while nobody waits, takes one atomic exchange each.
 ///
 /// # Example
 ///
@@ -70,8 +70,8 @@ impl<T: ?Sized> Lock for Mutex<T> {
     }
 }
 
-/// The lock is held by somebody, so that [`Mutex::try_lock`], [`RwLock::try_read`](crate::RwLock::try_read) or one of their
-/// siblings would have to wait.
+/// The lock is held by somebody, so that [`Mutex::try_lock`], [`RwLock::try_read`](crate::RwLock::try_read) or one of
+/// their siblings would have to wait.
 #[derive(Debug)]
 pub struct TryLockError(pub(crate) ());
 

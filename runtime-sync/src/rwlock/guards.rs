@@ -53,7 +53,8 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
         Self { data: lock.data.get(), hold: Hold::new(&lock.batch, 1), _data: PhantomData }
     }
 
-    /// Narrows the guard down to a part of the data. To be called as a function, so as not to hide a method of the data.
+    /// Narrows the guard down to a part of the data. To be called as a function, so as not to hide a method of the
+    /// data.
     pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U>
     where
         F: FnOnce(&T) -> &U,
@@ -82,7 +83,8 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
 macro_rules! maps {
     ($guard:ident) => {
         impl<'a, T: ?Sized> $guard<'a, T> {
-            /// Narrows the guard down to a part of the data. To be called as a function, so as not to hide a method of the data.
+            /// Narrows the guard down to a part of the data. To be called as a function, so as not to hide a method of
+            /// the data.
             pub fn map<F, U: ?Sized>(mut this: Self, f: F) -> RwLockMappedWriteGuard<'a, U>
             where
                 F: FnOnce(&mut T) -> &mut U,

@@ -25,13 +25,14 @@ const MAX_READERS: u32 = u32::MAX >> 3;
 ///
 /// # Fairness
 ///
-/// First come, first served, readers and writers in one line. So readers that come while a writer waits stand behind it, and it is
-/// not overtaken for ever. A task that reads, and reads once more while a writer waits in between, waits for itself.
+/// First come, first served, readers and writers in one line. So readers that come while a writer waits stand behind
+/// it, and it is not overtaken for ever. A task that reads, and reads once more while a writer waits in between, waits
+/// for itself.
 ///
 /// # Memory
 ///
-/// Five words beside the data. A waiter is part of the future that waits; nothing is allocated. To lock what is free, and to
-/// unlock it while nobody waits, takes one atomic exchange each.
+/// Five words beside the data. A waiter is part of the future that waits; nothing is allocated. To lock what is free,
+/// and to unlock it while nobody waits, takes one atomic exchange each.
 ///
 /// # Example
 ///

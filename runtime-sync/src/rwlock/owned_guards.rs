@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::RwLock;
 use crate::guard::{OwnedHold, exclusive_guard, guard};
 
-/// The right to look at the data of a [`RwLock`] that it keeps alive, or a part of it. The lock is released when this is dropped.
+/// The right to look at the data of a [`RwLock`] that it keeps alive, or a part of it. The lock is released when this
+/// is dropped.
 #[must_use = "the lock is released when this is dropped"]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
     data: *const U,
@@ -31,7 +32,8 @@ pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
 unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Send for OwnedRwLockReadGuard<T, U> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Send + Sync> Sync for OwnedRwLockReadGuard<T, U> {}
-// SAFETY: a guard is like a `&mut` to the data, and may become one to look at it; and the whole may be dropped where it is.
+// SAFETY: a guard is like a `&mut` to the data, and may become one to look at it; and the whole may be dropped where it
+// is.
 unsafe impl<T: ?Sized + Send + Sync> Send for OwnedRwLockWriteGuard<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized + Send + Sync> Sync for OwnedRwLockWriteGuard<T> {}
@@ -52,7 +54,8 @@ impl<T: ?Sized> OwnedRwLockReadGuard<T> {
 }
 
 impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
-    /// Narrows the guard down to a part of the data. To be called as a function, so as not to hide a method of the data.
+    /// Narrows the guard down to a part of the data. To be called as a function, so as not to hide a method of the
+    /// data.
     pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, V>
     where
         F: FnOnce(&U) -> &V,
@@ -86,7 +89,8 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
 macro_rules! maps {
     ([$($generics:tt)*] $guard:ty, $data:ident, $part:ident) => {
         impl<$($generics)*> $guard {
-            /// Narrows the guard down to a part of the data. To be called as a function, so as not to hide a method of the data.
+            /// Narrows the guard down to a part of the data. To be called as a function, so as not to hide a method of
+            /// the data.
             pub fn map<F, $part: ?Sized>(mut this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, $part>
             where
                 F: FnOnce(&mut $data) -> &mut $part,

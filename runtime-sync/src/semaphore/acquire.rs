@@ -27,7 +27,8 @@ enum Stage {
 
 /// Waits for permits. Dropped before it is ready, it gives back what it has, and loses its place in the line.
 ///
-/// It takes its place in the line before it asks for budget. So a task that has used up its budget does not lose its turn.
+/// It takes its place in the line before it asks for budget. So a task that has used up its budget does not lose its
+/// turn.
 #[must_use = "futures do nothing unless polled"]
 pub(crate) struct Acquire<'a> {
     semaphore: &'a Batch,

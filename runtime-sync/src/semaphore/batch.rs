@@ -1,36 +1,38 @@
 //! The semaphore beneath [`Semaphore`](super::Semaphore), `Mutex`, `RwLock` and the bounded channel.
 //!
-//! It hands out *permits*, any number at a time, first come, first served. Its own code must never call a waker, drop one, or
-//! panic while it holds its lock.
+//! It hands out *permits*, any number at a time, first come, first served. Its own code must never call a waker, drop
+//! one, or panic while it holds its lock.
 //!
 //! # The protocol
 //!
 //! One word holds the number of free permits and two flags, and a list of waiters lies behind a lock.
 //!
 //! - `WAITING`: somebody waits. It changes only under the lock, and is set exactly while the list is not empty.
-//! - `CLOSED`: no permits are given out any more. Set under the lock, and never taken back. The list is emptied from then on.
+//! - `CLOSED`: no permits are given out any more. Set under the lock, and never taken back. The list is emptied from
+//!   then on.
 //!
 //! **While `WAITING` is set there are no free permits.** Whoever gives permits back gives them to the waiters then. So:
 //!
-//! - *To acquire* is one exchange of the word that takes the permits, if there are enough. Nobody overtakes a waiter by it,
-//!   because there are none then. Otherwise the acquirer takes the lock and looks again; if there are still too few, one exchange
-//!   takes those that there are and sets `WAITING`, and the acquirer gets in line with the rest of its wish. If a release
-//!   comes in between, one of the two exchanges fails and is done again with what the other has left.
-//! - *To release* is one exchange that adds the permits, if nobody waits. Otherwise the releaser takes the lock and gives the
-//!   permits to the waiters, the oldest first, and to the next one when that has all it wishes for. A waiter whose wish is complete
-//!   is taken out, told [`GRANTED`], and woken after the lock is released. What is left when the list is empty goes into the word,
-//!   with the same exchange that clears `WAITING`.
+//! - *To acquire* is one exchange of the word that takes the permits, if there are enough. Nobody overtakes a waiter by
+//!   it, because there are none then. Otherwise the acquirer takes the lock and looks again; if there are still too
+//!   few, one exchange takes those that there are and sets `WAITING`, and the acquirer gets in line with the rest of
+//!   its wish. If a release comes in between, one of the two exchanges fails and is done again with what the other has
+//!   left.
+//! - *To release* is one exchange that adds the permits, if nobody waits. Otherwise the releaser takes the lock and
+//!   gives the permits to the waiters, the oldest first, and to the next one when that has all it wishes for. A waiter
+//!   whose wish is complete is taken out, told [`GRANTED`], and woken after the lock is released. What is left when the
+//!   list is empty goes into the word, with the same exchange that clears `WAITING`.
 //! - *To cancel* is to leave the list, and to give to the others what one has been given.
-//! - *To close* sets `CLOSED`, and takes all waiters out, who are told [`REFUSED`]. One that was granted its wish, and has not seen
-//!   that yet, is refused as well. Who is refused gives back what it has when it sees that, or is dropped.
+//! - *To close* sets `CLOSED`, and takes all waiters out, who are told [`REFUSED`]. One that was granted its wish, and
+//!   has not seen that yet, is refused as well. Who is refused gives back what it has when it sees that, or is dropped.
 //!
 //! Only the oldest waiter has a part of its wish: the others have nothing until it is complete.
 //!
 //! # Orderings
 //!
-//! To release is a release, to acquire an acquire: what was done with a permit is seen by the next who has it. If it goes
-//! through the word, by the exchanges, which continue each other's release sequences. If it goes to a waiter, by the lock, or by the
-//! word that the waiter is told.
+//! To release is a release, to acquire an acquire: what was done with a permit is seen by the next who has it. If it
+//! goes through the word, by the exchanges, which continue each other's release sequences. If it goes to a waiter, by
+//! the lock, or by the word that the waiter is told.
 
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -132,7 +134,8 @@ impl Batch {
     ///
     /// # Safety
     ///
-    /// The waiter is the caller's, in no list, stays where it is, and gets out by [`cancel`](Self::cancel) before its memory goes.
+    /// The waiter is the caller's, in no list, stays where it is, and gets out by [`cancel`](Self::cancel) before its
+    /// memory goes.
     #[cold]
     pub(super) unsafe fn acquire_or_wait(&self, permits: usize, waiter: &Waiter<Wish>, waker: &Waker) -> u8 {
         let waker = waker.clone();
@@ -161,7 +164,8 @@ impl Batch {
         told
     }
 
-    /// Sees to it that the waiter, if it is still in the list, is woken by this waker. Returns what it was told, or [`LISTED`].
+    /// Sees to it that the waiter, if it is still in the list, is woken by this waker. Returns what it was told, or
+    /// [`LISTED`].
     ///
     /// # Safety
     ///
@@ -305,7 +309,8 @@ impl Batch {
         }
     }
 
-    /// Gives out no more permits, and refuses those that wait. What they have of their wish is free when they have seen that.
+    /// Gives out no more permits, and refuses those that wait. What they have of their wish is free when they have seen
+    /// that.
     pub(crate) fn close(&self) {
         let mut waiters = self.waiters.lock();
         self.word.fetch_or(CLOSED, AcqRel);

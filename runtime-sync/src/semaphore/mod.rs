@@ -18,19 +18,19 @@ use crate::blocking::block_on;
 
 /// A number of permits, which are given out in turn.
 ///
-/// A task that acquires a permit waits until one is free. When the permit is dropped, it is free again. So at most as many tasks
-/// are past that point at a time as there are permits. A semaphore can be given more permits, and be deprived of some, while it
-/// is in use.
+/// A task that acquires a permit waits until one is free. When the permit is dropped, it is free again. So at most as
+/// many tasks are past that point at a time as there are permits. A semaphore can be given more permits, and be
+/// deprived of some, while it is in use.
 ///
 /// # Fairness
 ///
-/// First come, first served. One that wants many permits is not overtaken by others that want fewer: the permits that become free
-/// are kept for it until there are enough. A `try_acquire` succeeds only if nobody waits.
+/// First come, first served. One that wants many permits is not overtaken by others that want fewer: the permits that
+/// become free are kept for it until there are enough. A `try_acquire` succeeds only if nobody waits.
 ///
 /// # Memory
 ///
-/// Four words. A waiter is part of the future that waits; nothing is allocated. To acquire a free permit, and to give it back
-/// while nobody waits, takes one atomic exchange each.
+/// Four words. A waiter is part of the future that waits; nothing is allocated. To acquire a free permit, and to give
+/// it back while nobody waits, takes one atomic exchange each.
 ///
 /// # Example
 ///
@@ -235,8 +235,8 @@ impl Semaphore {
         self.try_acquire_many_owned(1)
     }
 
-    /// As [`try_acquire_many`](Self::try_acquire_many), for a permit that keeps the semaphore alive and can be moved to a
-    /// task.
+    /// As [`try_acquire_many`](Self::try_acquire_many), for a permit that keeps the semaphore alive and can be moved to
+    /// a task.
     ///
     /// # Errors
     ///
@@ -274,8 +274,8 @@ impl Semaphore {
         block_on(self.acquire_many_owned(n))
     }
 
-    /// Gives out no permits any more: whoever waits for some, or asks from now on, gets an error. Permits that are out stay as they
-    /// are.
+    /// Gives out no permits any more: whoever waits for some, or asks from now on, gets an error. Permits that are out
+    /// stay as they are.
     pub fn close(&self) {
         self.batch.close();
     }
