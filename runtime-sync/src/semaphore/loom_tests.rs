@@ -112,16 +112,15 @@ fn goes_away(wish: usize) {
     let theirs = guarded.clone();
     let first = Count::new();
     let second = Count::new();
+    let mut later = pin!(guarded.semaphore.acquire(1));
+    let mut goes = Box::pin(guarded.semaphore.acquire(wish));
+    assert!(poll(goes.as_mut(), &first).is_pending());
     let other = thread::spawn(move || {
         theirs.touch();
         theirs.semaphore.release(1);
     });
-    let mut later = pin!(guarded.semaphore.acquire(1));
-    let is_ready = {
-        let mut goes = pin!(guarded.semaphore.acquire(wish));
-        assert!(poll(goes.as_mut(), &first).is_pending());
-        poll(later.as_mut(), &second).is_ready()
-    };
+    let is_ready = poll(later.as_mut(), &second).is_ready();
+    drop(goes);
     other.join().unwrap();
     if !is_ready {
         assert_eq!(second.wakes(), 1);
