@@ -83,7 +83,7 @@ pub mod sync;
 
 #[cfg(feature = "macros")]
 pub use macros::{main, test};
-pub use runtime_core::{spawn, spawn_blocking, spawn_local};
+pub use runtime_core::{spawn, spawn_blocking, spawn_local, task_local};
 
 /// Tasks: spawning them, waiting for them, and letting others run.
 ///
@@ -94,7 +94,13 @@ pub mod task {
     pub use runtime_core::coop;
     pub use runtime_core::coop::{consume_budget, unconstrained};
     pub use runtime_core::task::{AbortHandle, Id, JoinError, JoinHandle, id, try_id, yield_now};
+    pub use runtime_core::{JoinSet, LocalEnterGuard, LocalKey, LocalSet};
     pub use runtime_core::{block_in_place, spawn, spawn_blocking, spawn_local};
+
+    /// Futures that functions of this module return.
+    pub mod futures {
+        pub use runtime_core::TaskLocalFuture;
+    }
 }
 
 /// Sleeping, intervals, timeouts, and a clock that can be paused.

@@ -39,13 +39,19 @@ mod block_in_place;
 mod blocking_pool;
 mod box_large;
 pub mod context;
+mod join_set;
+mod local_set;
 pub mod runtime;
 mod scheduler;
 mod spawn;
+mod task_local;
 
 pub use self::block_in_place::block_in_place;
+pub use self::join_set::JoinSet;
+pub use self::local_set::{LocalEnterGuard, LocalSet};
 pub use self::rng::RngSeed;
 #[doc(hidden)]
 pub use self::spawn::spawn_mandatory_blocking;
 pub use self::spawn::{Builder as TaskBuilder, spawn, spawn_blocking, spawn_local};
 pub use self::task::{AbortHandle, JoinError, JoinHandle};
+pub use self::task_local::{AccessError, LocalKey, TaskLocalFuture};

@@ -41,14 +41,16 @@ where
 ///
 /// # Panics
 ///
-/// Unless the current runtime is bound to this thread: a `LocalRuntime`, as `Builder::build_local` makes it and
-/// `#[rt::main(flavor = "current_thread")]` uses it.
+/// Outside of a [`LocalSet`](crate::LocalSet), unless the current runtime is bound to this thread: a `LocalRuntime`, as
+/// `Builder::build_local` makes it and `#[rt::main(flavor = "current_thread")]` uses it.
+///
+/// Where there is both, the task goes to the set.
 ///
 /// # Example
 ///
 /// ```
 /// use std::{cell::Cell, rc::Rc};
-/// let runtime = rt::runtime::Builder::new_current_thread().build_local().unwrap();
+/// let runtime = rt::runtime::Builder::new_current_thread().build_local(Default::default()).unwrap();
 /// runtime.block_on(async {
 ///     let count = Rc::new(Cell::new(0));
 ///     let counter = Rc::clone(&count);

@@ -11,7 +11,7 @@ use runtime_core::clock::Clock;
 use runtime_core::driver::DriverStack;
 use runtime_core::events::TaskEvent;
 use runtime_core::processors;
-use runtime_core::runtime::{Config, Flavor, MAX_WORKER_THREADS, ThreadNames};
+use runtime_core::runtime::{Config, Flavor, LocalOptions, MAX_WORKER_THREADS, ThreadNames};
 
 use super::{LocalRuntime, Runtime, drivers};
 
@@ -411,7 +411,7 @@ impl Builder {
     ///
     /// On a multi-thread builder.
     #[track_caller]
-    pub fn build_local(&mut self) -> io::Result<LocalRuntime> {
+    pub fn build_local(&mut self, _options: LocalOptions) -> io::Result<LocalRuntime> {
         assert!(
             self.config.flavor == Flavor::CurrentThread,
             "only a current-thread runtime can be local: begin with `Builder::new_current_thread`"

@@ -31,5 +31,6 @@ pub use runtime_core::driver::DriverCounters;
 pub use runtime_core::events::{TaskEvent, TaskEventKind};
 pub use runtime_core::metrics::Counts;
 pub use runtime_core::runtime::{
-    EnterGuard, Handle, Id, RuntimeFlavor, RuntimeMetrics, TryCurrentError, is_rt_shutdown_err, worker_index,
+    EnterGuard, Handle, Id, LocalOptions, RuntimeFlavor, RuntimeMetrics, TryCurrentError, is_rt_shutdown_err,
+    worker_index,
 };

@@ -12,7 +12,7 @@ use std::time::Duration;
 use runtime_core::JoinHandle;
 use runtime_core::clock::Clock;
 use runtime_core::driver::DriverStack;
-use runtime_core::runtime::{Config, EnterGuard, Handle, RuntimeMetrics, control};
+use runtime_core::runtime::{Config, EnterGuard, Handle, LocalOptions, RuntimeMetrics, control};
 
 use super::Builder;
 
@@ -148,6 +148,12 @@ impl Runtime {
     }
 }
 
+impl control::Owned for Runtime {
+    fn owned_handle(&self) -> &Handle {
+        &self.handle
+    }
+}
+
 impl Drop for Runtime {
     fn drop(&mut self) {
         if self.ended {
@@ -188,7 +194,7 @@ impl fmt::Debug for Runtime {
 ///
 /// ```
 /// use std::rc::Rc;
-/// let runtime = rt::runtime::Builder::new_current_thread().enable_all().build_local().unwrap();
+/// let runtime = rt::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
 /// let shared = Rc::new(7);
 /// let copy = Rc::clone(&shared);
 /// let seven = runtime.block_on(async move { rt::spawn_local(async move { *copy }).await.unwrap() });
@@ -199,6 +205,12 @@ pub struct LocalRuntime {
     runtime: Runtime,
     /// It must be dropped where its tasks are at home.
     _not_send: PhantomData<*const ()>,
+}
+
+impl control::Owned for LocalRuntime {
+    fn owned_handle(&self) -> &Handle {
+        self.runtime.handle()
+    }
 }
 
 impl LocalRuntime {
@@ -217,7 +229,7 @@ impl LocalRuntime {
     /// ```
     #[track_caller]
     pub fn new() -> io::Result<Self> {
-        Builder::new_current_thread().enable_all().build_local()
+        Builder::new_current_thread().enable_all().build_local(LocalOptions::default())
     }
 
     /// A view of what the runtime counts.

@@ -37,7 +37,7 @@ impl Host {
             // Many are, and are meant to be.
             .on_blocked(|_| ());
         if options.kind == Kind::Local {
-            Self::Local(builder.build_local().expect("a local runtime"))
+            Self::Local(builder.build_local(Default::default()).expect("a local runtime"))
         } else {
             Self::Sendable(builder.build().expect("a runtime"))
         }

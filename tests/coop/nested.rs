@@ -103,7 +103,7 @@ fn in_a_task() {
 #[test]
 fn in_a_local_runtime() {
     let _watchdog = watchdog();
-    let runtime = Builder::new_current_thread().enable_all().build_local().unwrap();
+    let runtime = Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
     runtime.block_on(async {
         rounds();
         rt::spawn_local(async { rounds() }).await.unwrap();

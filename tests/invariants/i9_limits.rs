@@ -121,7 +121,7 @@ fn i9_impossible_configurations_panic_at_the_caller_in_words() {
         assert!(caught.message.contains(message), "{caught:?}");
         assert!(caught.file.ends_with("i9_limits.rs"), "{caught:?}");
     }
-    let caught = catch(|| drop(Builder::new_multi_thread().build_local()));
+    let caught = catch(|| drop(Builder::new_multi_thread().build_local(Default::default())));
     assert!(caught.message.contains("new_current_thread") && caught.file.ends_with("i9_limits.rs"), "{caught:?}");
 }
 

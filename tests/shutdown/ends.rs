@@ -282,6 +282,6 @@ fn a_runtime_that_never_did_anything_ends() {
     for _ in 0..50 {
         on_each_runtime(drop);
         drop(Builder::new_multi_thread().worker_threads(3).build().unwrap());
-        drop(Builder::new_current_thread().build_local().unwrap());
+        drop(Builder::new_current_thread().build_local(Default::default()).unwrap());
     }
 }

@@ -18,7 +18,7 @@ use rt::task::JoinHandle;
 use rt_test_util::*;
 
 fn local() -> LocalRuntime {
-    Builder::new_current_thread().max_blocking_threads(1).enable_all().build_local().unwrap()
+    Builder::new_current_thread().max_blocking_threads(1).enable_all().build_local(Default::default()).unwrap()
 }
 
 /// Must be dropped where it was made; notes that it was.

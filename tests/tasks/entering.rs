@@ -272,7 +272,7 @@ fn a_main_future_has_its_guards_to_itself_and_until_its_end() {
 #[test]
 fn a_guard_of_a_local_task_holds_for_the_poll_at_hand_and_can_be_dropped_later() {
     let _watchdog = watchdog();
-    let own = Builder::new_current_thread().enable_all().build_local().unwrap();
+    let own = Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
     let other = Pair::new(current()).other;
     let home = Some(RuntimeFlavor::CurrentThread);
     own.block_on(async {

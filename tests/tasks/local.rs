@@ -15,7 +15,7 @@ use rt::runtime::{Builder, LocalRuntime};
 use rt_test_util::*;
 
 fn local() -> LocalRuntime {
-    Builder::new_current_thread().enable_all().build_local().unwrap()
+    Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap()
 }
 
 /// Notes on which threads it was used and dropped. Not `Send`, for the `Rc`.

@@ -244,13 +244,17 @@ fn all_of_them_at_their_smallest_and_at_their_largest() {
 #[test]
 fn a_local_runtime_takes_the_same_options() {
     let _watchdog = watchdog();
-    let caught = catch(|| _ = Builder::new_multi_thread().build_local());
+    let caught = catch(|| _ = Builder::new_multi_thread().build_local(Default::default()));
     assert!(caught.message.contains("only a current-thread runtime can be local"), "{caught:?}");
     assert!(caught.file.ends_with("options.rs"), "{caught:?}");
-    let error = Builder::new_current_thread().start_paused(true).build_local().unwrap_err();
+    let error = Builder::new_current_thread().start_paused(true).build_local(Default::default()).unwrap_err();
     assert!(error.to_string().contains("enable_time"), "{error:?}");
-    let local =
-        Builder::new_current_thread().enable_all().coop_budget(1).event_interval(u32::MAX).build_local().unwrap();
+    let local = Builder::new_current_thread()
+        .enable_all()
+        .coop_budget(1)
+        .event_interval(u32::MAX)
+        .build_local(Default::default())
+        .unwrap();
     local.block_on(async {
         rt::spawn_local(rt::task::consume_budget()).await.unwrap();
         rt::time::sleep(Duration::from_millis(1)).await;

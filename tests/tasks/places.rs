@@ -178,7 +178,7 @@ fn handles() {
 fn blocking_in_the_wrong_place() {
     let _watchdog = watchdog();
     for runtime in [current(), multi(1)] {
-        let (gone, local) = (multi(1), Builder::new_current_thread().build_local().unwrap());
+        let (gone, local) = (multi(1), Builder::new_current_thread().build_local(Default::default()).unwrap());
         runtime.block_on(async {
             panics_here!(Handle::current().block_on(async {}));
             panics_here!(gone.block_on(async {}));
@@ -196,7 +196,7 @@ fn a_runtime_dropped_in_async_code_says_where_it_was_built() {
     let (outer, inner, line) = (current(), Builder::new_multi_thread().worker_threads(1).build().unwrap(), line!());
     let caught = outer.block_on(async { catch(|| drop(inner)) });
     assert!(caught.message.contains(&format!("built at tests/tasks/places.rs:{line}:")), "{caught:?}");
-    let (local, line) = (Builder::new_current_thread().build_local().unwrap(), line!());
+    let (local, line) = (Builder::new_current_thread().build_local(Default::default()).unwrap(), line!());
     let caught = outer.block_on(async { catch(|| drop(local)) });
     assert!(caught.message.contains(&format!("built at tests/tasks/places.rs:{line}:")), "{caught:?}");
     let (usual, line) = (rt::runtime::Runtime::new().unwrap(), line!());

@@ -12,6 +12,12 @@ use crate::context;
 use crate::driver::DriverStack;
 use crate::task::JoinHandle;
 
+/// An owner of a runtime: a type of the facade, for functions of this crate that take one.
+pub trait Owned {
+    /// The runtime.
+    fn owned_handle(&self) -> &Handle;
+}
+
 /// Starts a runtime. It runs until [`close`] is called, which must happen exactly once.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ use super::{Inner, RuntimeMetrics, Scheduler};
 use crate::blocking_pool::Kind;
 use crate::box_large::boxed_if_large;
 use crate::context::{self, Missing, RuntimeGuard, UserGuard};
+use crate::local_set;
 use crate::scheduler::{ThreadRole, current, multi};
 use crate::task::{Id, JoinHandle, SpawnInfo};
 
@@ -261,15 +262,20 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let Some(inner) = context::current() else { panic!("{}", Missing::Runtime) };
-    if let Scheduler::Current(shared) = &inner.scheduler
+    let future = match local_set::spawn_here(future, Handle::info(name)) {
+        Ok(handle) => return handle,
+        Err(future) => future,
+    };
+    if let Some(inner) = context::current()
+        && let Scheduler::Current(shared) = &inner.scheduler
         && let Ok(handle) = shared.spawn_local(&inner, future, Handle::info(name))
     {
         return handle;
     }
     panic!(
-        "`spawn_local` needs a runtime that is bound to this thread: build one with `Builder::build_local`, or use \
-         `#[rt::main(flavor = \"current_thread\")]`"
+        "`spawn_local` called from outside of a `task::LocalSet` or `runtime::LocalRuntime`: it needs a set that runs, or a \
+         runtime that is bound to this thread, as `#[rt::main(flavor = \"current_thread\")]` and `Builder::build_local` \
+         make it"
     );
 }
 

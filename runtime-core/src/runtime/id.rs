@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Id(NonZeroU64);
 
 impl Id {
-    /// One that no runtime had before.
-    pub(super) fn next() -> Self {
+    /// One that no runtime, and no local set, had before.
+    pub(crate) fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Self(NonZeroU64::new(id).expect("a process does not start 2^64 runtimes"))

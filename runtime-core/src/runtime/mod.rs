@@ -6,6 +6,7 @@ pub mod control;
 mod handle;
 mod hooks;
 mod id;
+mod local_options;
 mod metrics;
 mod names;
 mod shutdown_error;
@@ -21,6 +22,7 @@ pub use self::config::{
 pub use self::handle::{EnterGuard, Handle, TryCurrentError};
 pub(crate) use self::handle::{spawn_blocking_here, spawn_here, spawn_local_here};
 pub use self::id::Id;
+pub use self::local_options::LocalOptions;
 pub use self::metrics::RuntimeMetrics;
 pub use self::names::{ThreadNamer, ThreadNames};
 pub use self::shutdown_error::{ShutDown, is_rt_shutdown_err};

@@ -38,6 +38,13 @@ fn runtime_of(task: &Header) -> Option<&Inner> {
     task.arena.map(|arena| unsafe { arena.as_ref().runtime() })
 }
 
+/// Whether a task is one of this runtime. The task of a `LocalSet` never is.
+#[inline]
+fn is_task_of(task: &Header, runtime: &Inner) -> bool {
+    // SAFETY: the arena outlives its tasks.
+    task.arena.is_some_and(|arena| unsafe { arena.as_ref() }.lies_in(runtime))
+}
+
 /// Frees a task: through the local arena of the worker `here`, if the calling thread is one of the task's runtime; else
 /// through the task's arena, if it has one.
 ///

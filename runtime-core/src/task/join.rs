@@ -91,6 +91,26 @@ impl<T> JoinHandle<T> {
         AbortHandle { task: TaskRef::clone(&self.task) }
     }
 
+    /// Has the waker called when the task is over. Returns true if it is over already. Spends no budget.
+    pub(crate) fn wake_when_finished(&self, waker: &Waker) -> bool {
+        self.register(waker)
+    }
+
+    /// Takes what came of the task, if it is over and that was not taken before. Spends no budget.
+    pub(crate) fn take_finished(&mut self) -> Option<Result<T, JoinError>> {
+        if !self.is_finished() {
+            return None;
+        }
+        let mut output: Poll<Result<T, JoinError>> = Poll::Pending;
+        let into: *mut Poll<_> = &mut output;
+        // SAFETY: the task is complete, this is its join handle, and its output is a `T`.
+        unsafe { (self.task.header().vtable.take_output)(self.task.as_raw(), into.cast()) };
+        match output {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        }
+    }
+
     /// Leaves the waker with the task. Returns true if the task is complete instead.
     fn register(&self, waker: &Waker) -> bool {
         let state = &self.task.header().state;

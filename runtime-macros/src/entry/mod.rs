@@ -202,8 +202,11 @@ fn run_on_runtime(options: &Options, future: TokenStream) -> TokenStream {
     let here = Span::mixed_site();
     // A current_thread runtime is bound to its thread, which is what lets the body spawn futures that are not `Send`.
     let (new, build) = match options.flavor {
-        Flavor::MultiThread => (quote_spanned!(here=> new_multi_thread), quote_spanned!(here=> build)),
-        Flavor::CurrentThread => (quote_spanned!(here=> new_current_thread), quote_spanned!(here=> build_local)),
+        Flavor::MultiThread => (quote_spanned!(here=> new_multi_thread), quote_spanned!(here=> build())),
+        Flavor::CurrentThread => (
+            quote_spanned!(here=> new_current_thread),
+            quote_spanned!(here=> build_local(::core::default::Default::default())),
+        ),
     };
     let worker_threads = options.worker_threads.map(|number| {
         let number = Literal::usize_unsuffixed(number);
@@ -212,7 +215,7 @@ fn run_on_runtime(options: &Options, future: TokenStream) -> TokenStream {
     let name = options.name.as_ref().map(|name| quote_spanned!(here=> .name(#name)));
     let start_paused = options.start_paused.map(|paused| quote_spanned!(here=> .start_paused(#paused)));
 
-    let build = quote_spanned!(here=> #facade::runtime::Builder::#new().enable_all() #worker_threads #start_paused #name .#build());
+    let build = quote_spanned!(here=> #facade::runtime::Builder::#new().enable_all() #worker_threads #start_paused #name .#build);
     quote_spanned! {here=>
         let runtime = match #build {
             ::core::result::Result::Ok(runtime) => runtime,

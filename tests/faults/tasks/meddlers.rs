@@ -358,7 +358,7 @@ fn an_observer_that_is_told_of_a_spawn_may_spawn_and_drive_a_local_runtime() {
                 take.store(false, SeqCst);
             }
         })
-        .build_local()
+        .build_local(Default::default())
         .unwrap();
     let _guard = runtime.enter();
     let task = runtime.spawn_local(async {});

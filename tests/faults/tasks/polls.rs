@@ -170,7 +170,7 @@ fn a_local_task_may_panic_anywhere() {
     let _watchdog = watchdog();
     for blast in Blast::ALL {
         let (futures, outputs) = (Drops::new(), Drops::new());
-        let runtime = Builder::new_current_thread().enable_all().build_local().unwrap();
+        let runtime = Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
         runtime.block_on(all_of_it(|bad| rt::spawn_local(bad), blast, &futures, &outputs));
         PLACES.iter().for_each(|&place| drop(runtime.spawn_local(bad(place, blast, true, &futures, &outputs))));
         runtime.block_on(async { rt::spawn_local(rt::task::yield_now()).await.unwrap() });

@@ -199,7 +199,7 @@ fn futures_and_outputs_lie_where_their_alignment_says() {
 fn local_futures_and_outputs_lie_where_their_alignment_says() {
     let _watchdog = watchdog();
     with_room(|| {
-        let runtime = Builder::new_current_thread().enable_all().build_local().unwrap();
+        let runtime = Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
         (0..2).for_each(|_| all_shapes(&Locally(&runtime)));
     });
 }
@@ -213,7 +213,7 @@ fn a_future_and_an_output_may_be_of_a_mebibyte() {
             run.run::<A1<{ 1 << 20 }>>();
             run.run::<A4096<{ 1 << 20 }>>();
         });
-        let runtime = Builder::new_current_thread().enable_all().build_local().unwrap();
+        let runtime = Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
         Locally(&runtime).run::<A64<{ 1 << 20 }>>();
     });
 }
@@ -244,7 +244,7 @@ fn large_futures_need_no_more_stack_than_threads_have() {
             let job = runtime.spawn_blocking(move || bytes.len());
             assert_eq!(runtime.block_on(job).unwrap(), 1 << 17);
         }
-        let local = Builder::new_current_thread().enable_all().build_local().unwrap();
+        let local = Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
         assert_eq!(local.block_on(local.spawn_local(an_eighth_of_a_mebibyte())).unwrap(), SUM);
         assert_eq!(local.block_on(async { rt::spawn_local(an_eighth_of_a_mebibyte()).await.unwrap() }), SUM);
     };

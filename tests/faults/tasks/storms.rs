@@ -130,7 +130,7 @@ fn a_task_in_a_storm_of_wakes_is_polled_after_the_last_and_never_twice_at_once()
 #[test]
 fn a_local_task_in_a_storm_of_wakes_is_polled_at_home() {
     let _watchdog = watchdog();
-    let runtime = Builder::new_current_thread().enable_all().build_local().unwrap();
+    let runtime = Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
     let eye = Eye::new();
     let task = runtime.spawn_local(InTheStorm(eye.clone()));
     let waker = runtime.block_on(eye.wakers.receive());

@@ -195,7 +195,7 @@ fn build(memory: &Arc<()>) -> LocalRuntime {
         .coop_budget(budget)
         .global_queue_interval(u32::from(read() % 4) + 1)
         .on_thread_park(move || _ = &held)
-        .build_local()
+        .build_local(Default::default())
         .expect("nothing that it needs can run out")
 }
 

@@ -25,7 +25,7 @@ use crate::runtime::Inner;
 use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
 use crate::scheduler::park::Slept;
-use crate::scheduler::{AnyWorker, runtime_of, work_as};
+use crate::scheduler::{AnyWorker, is_task_of, work_as};
 use crate::task::arena::LocalArena;
 use crate::task::{self, JoinHandle, Notified, Runner, SpawnInfo, current};
 
@@ -310,7 +310,7 @@ struct Woken<'a>(&'a Worker);
 impl WakeSink for Woken<'_> {
     fn event(&mut self, waker: Waker) {
         let Self(worker) = *self;
-        match task::wake_own(waker, |task| runtime_of(task).is_some_and(|runtime| worker.is_of(runtime))) {
+        match task::wake_own(waker, |task| is_task_of(task, &worker.runtime)) {
             Ok(Some(task)) => {
                 emit(worker.runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
                 worker.push(task);

@@ -17,7 +17,7 @@ use std::task::Waker;
 use super::Worker;
 use crate::driver::WakeSink;
 use crate::events::{Observer, TaskEventKind, emit};
-use crate::scheduler::runtime_of;
+use crate::scheduler::is_task_of;
 use crate::task::{self, Notified};
 
 /// What the drivers wake is queued in parts of this many tasks.
@@ -86,7 +86,7 @@ impl Worker {
     /// have been given back.
     #[inline]
     fn take_woken(&self, waker: Waker) -> Option<Notified> {
-        match task::wake_own(waker, |task| runtime_of(task).is_some_and(|runtime| self.is_of(runtime))) {
+        match task::wake_own(waker, |task| is_task_of(task, self.runtime())) {
             Ok(task) => task.inspect(|_| self.counters().local_schedules.add(1)),
             Err(waker) => {
                 self.shared().external_wakers.push(waker);

@@ -118,6 +118,12 @@ impl TaskArena {
         unsafe { &*self.runtime.load(Relaxed).cast::<H>() }
     }
 
+    /// Whether the arena lies in this host, of whatever type.
+    #[inline]
+    pub(crate) fn lies_in<H>(&self, host: &H) -> bool {
+        ptr::addr_eq(self.runtime.load(Relaxed), ptr::from_ref(host))
+    }
+
     /// What only the owner may do with the arena.
     ///
     /// # Safety

@@ -1,0 +1,222 @@
+//! [`LocalSet`]: tasks that need not be `Send`, run by a future.
+//!
+//! A set is a scheduler of its own ([`shared`]), inside of whatever polls it: `block_on` of either kind of runtime, a task,
+//! or another executor. It never starts a thread, and has no drivers.
+
+mod shared;
+
+use std::cell::Cell;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::marker::PhantomData;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use self::shared::{Running, Shared};
+use crate::box_large::boxed_if_large;
+use crate::runtime::control::Owned;
+use crate::runtime::{self, Handle};
+use crate::task::{SpawnInfo, JoinHandle};
+
+/// Tasks that stay on the thread that made the set, and so need not be `Send`.
+///
+/// They run while the set is awaited, or a future in [`run_until`](Self::run_until). Inside of it
+/// [`spawn_local`](crate::spawn_local) spawns onto it. Awaiting the set itself ends when all its tasks have ended.
+///
+/// A future that is not `Send` cannot be moved to another thread, so the set cannot be awaited in a task that
+/// [`spawn`](crate::spawn) made; it can in `block_on` and in another local task.
+///
+/// Dropping the set drops the futures of all its tasks, on this thread.
+///
+/// # Example
+///
+/// ```
+/// use std::rc::Rc;
+/// use rt::task::{LocalSet, spawn_local};
+///
+/// # rt::runtime::Runtime::new().unwrap().block_on(async {
+/// let shared = Rc::new("not Send");
+/// let set = LocalSet::new();
+/// set.run_until(async move {
+///     let copy = Rc::clone(&shared);
+///     spawn_local(async move { println!("{copy}") }).await.unwrap();
+/// })
+/// .await;
+/// # });
+/// ```
+pub struct LocalSet {
+    shared: Arc<Shared>,
+    /// It stays on its thread. With that all calls of `Shared` below are made there.
+    _stays: PhantomData<*const ()>,
+}
+
+impl LocalSet {
+    /// An empty set, of this thread.
+    pub fn new() -> Self {
+        Self { shared: Shared::new(), _stays: PhantomData }
+    }
+
+    /// Has [`spawn_local`](crate::spawn_local) spawn onto this set, until the guard is dropped. It does not run the tasks.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let set = rt::task::LocalSet::new();
+    /// let task = {
+    ///     let _guard = set.enter();
+    ///     rt::task::spawn_local(async { 5 })
+    /// };
+    /// let runtime = rt::runtime::Runtime::new().unwrap();
+    /// assert_eq!(set.block_on(&runtime, task).unwrap(), 5);
+    /// ```
+    pub fn enter(&self) -> LocalEnterGuard {
+        LocalEnterGuard { before: replace_current(Some(Arc::clone(&self.shared))), _stays: PhantomData }
+    }
+
+    /// Spawns a task onto the set. It is polled when the set is run.
+    #[track_caller]
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        // SAFETY: a `LocalSet` is on its thread.
+        boxed_if_large!(future: F, Box::pin => unsafe { self.shared.spawn(future, Handle::info(None)) })
+    }
+
+    /// Runs a future, and the tasks of the set beside it, on a runtime and on this thread. Returns the future's output;
+    /// tasks that are left stay in the set.
+    ///
+    /// # Panics
+    ///
+    /// If the thread is already inside a runtime. Panics of the future are passed on.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, rt: &impl Owned, future: F) -> F::Output {
+        rt.owned_handle().block_on(self.run_until(future))
+    }
+
+    /// Runs a future, and the tasks of the set beside it. Tasks that are left when it is done stay in the set.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it drops the future; the tasks stay in the set.
+    pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        poll_fn(|cx| {
+            self.shared.put_waker(cx.waker());
+            let polled = self.run(|| future.as_mut().poll(cx));
+            match polled {
+                // SAFETY: a `LocalSet` is on its thread.
+                Poll::Ready(_) => unsafe { self.shared.call_if_queued() },
+                Poll::Pending => {
+                    self.run_tasks(cx);
+                }
+            }
+            polled
+        })
+        .await
+    }
+
+    /// Which set this is, among the sets and runtimes of the process.
+    pub fn id(&self) -> runtime::Id {
+        self.shared.id
+    }
+
+    /// Calls the closure inside of the set.
+    fn run<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _guard = self.enter();
+        // SAFETY: a `LocalSet` is on its thread, and borrowed; the guard goes with this frame.
+        let _running = unsafe { Running::begin(&self.shared) };
+        f()
+    }
+
+    /// Polls tasks, and has the set polled again if more are left. Returns whether all have ended.
+    fn run_tasks(&self, cx: &Context<'_>) -> bool {
+        // SAFETY: a `LocalSet` is on its thread, and runs.
+        if self.run(|| unsafe { self.shared.run() }) {
+            cx.waker().wake_by_ref();
+            return false;
+        }
+        self.shared.is_empty()
+    }
+}
+
+impl Future for LocalSet {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.shared.put_waker(cx.waker());
+        if self.run_tasks(cx) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Drop for LocalSet {
+    fn drop(&mut self) {
+        // What the futures' drops spawn is refused, by this set and not by another.
+        let _guard = self.enter();
+        // SAFETY: a `LocalSet` is on its thread; while it runs it is borrowed, and cannot be dropped.
+        unsafe { Shared::close(&self.shared) };
+    }
+}
+
+impl Default for LocalSet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for LocalSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalSet").field("id", &self.shared.id).finish_non_exhaustive()
+    }
+}
+
+thread_local! {
+    /// Where `spawn_local` spawns: a set of this thread.
+    static CURRENT: Cell<Option<Arc<Shared>>> = const { Cell::new(None) };
+}
+
+/// Makes another set the current one. `None` also if the thread is ending and knows of none any more.
+fn replace_current(shared: Option<Arc<Shared>>) -> Option<Arc<Shared>> {
+    CURRENT.try_with(|current| current.replace(shared)).ok().flatten()
+}
+
+/// Spawns a task onto the current set. Gives back what it was given if there is none.
+#[track_caller]
+pub(crate) fn spawn_here<F>(future: F, info: SpawnInfo) -> Result<JoinHandle<F::Output>, F>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let current = CURRENT.try_with(|current| {
+        let shared = current.take();
+        current.set(shared.clone());
+        shared
+    });
+    match current {
+        // SAFETY: only this thread's sets are entered here.
+        Ok(Some(shared)) => Ok(unsafe { shared.spawn(future, info) }),
+        _ => Err(future),
+    }
+}
+
+/// Keeps a [`LocalSet`] the one that [`spawn_local`](crate::spawn_local) spawns onto. See [`LocalSet::enter`].
+#[must_use = "the set is the current one only while the guard lives"]
+pub struct LocalEnterGuard {
+    before: Option<Arc<Shared>>,
+    /// It must be dropped where it was made.
+    _stays: PhantomData<*const ()>,
+}
+
+impl Drop for LocalEnterGuard {
+    fn drop(&mut self) {
+        replace_current(self.before.take());
+    }
+}
+
+impl fmt::Debug for LocalEnterGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalEnterGuard").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,360 @@
+//! [`Shared`]: the scheduler of one `LocalSet`.
+//!
+//! # The protocol
+//!
+//! A set belongs to the thread that made it. Only that thread polls its tasks, and drops their futures: `LocalSet` cannot
+//! leave it, and `Shared` itself never does either.
+//!
+//! There are two queues. While the set *runs* on its thread, that thread pushes onto `local`, which nobody else touches.
+//! Everything else (wakes from other threads, and what its own thread wakes or spawns between two runs) goes into the
+//! `inbox`, under a lock, and takes from there the waker of whoever drives the set, to call it outside of the lock. A run
+//! leaves its waker in the inbox before it moves the inbox over to `local`. So a task that comes after the move finds the
+//! waker, and none is forgotten; and between two runs the set is woken once.
+//!
+//! # The end
+//!
+//! The tasks lie in an arena that is a part of `Shared` (`task/arena/`), which is counted once for all of them
+//! (`task/outstanding.rs`). When the set is dropped its inbox is closed: a task that is queued from then on was cancelled
+//! already, and its entry is dropped. Then all tasks are cancelled, which drops their futures on this thread, and the list
+//! is closed. Tasks whose handles or wakers remain keep the memory of `Shared` until the last of those goes.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
+
+use crate::context;
+use crate::coop::Budget;
+use crate::metrics::Counter;
+use crate::primitive::{Mutex, UnsafeCell};
+use crate::runtime;
+use crate::task::host::Host;
+use crate::task::outstanding::Outstanding;
+use crate::task::arena::{ArenaId, TaskArena};
+use crate::task::{
+    SpawnInfo, Header, Id, JoinHandle, Notified, Runner, Schedule, TaskRef, contain, discard, is_waker_of_task, new_task,
+    refuse,
+};
+
+/// So many polls of tasks make up a run; then the set lets others of its thread go first.
+const POLLS_PER_RUN: usize = 61;
+
+/// After so many polls a run looks into the inbox, although it has tasks.
+const POLLS_PER_LOOK: usize = 31;
+
+/// The budget of a poll on a thread without a runtime.
+const BUDGET: u32 = 128;
+
+/// See the module.
+pub(super) struct Shared {
+    pub(super) id: runtime::Id,
+    /// Of all tasks. The set's thread owns the list.
+    tasks: TaskArena,
+    /// For the set's thread, and not borrowed while it runs code of a user's.
+    local: UnsafeCell<VecDeque<Notified>>,
+    inbox: Mutex<Inbox>,
+    /// Written by the set's thread.
+    spawned: Counter,
+    completed: Counter,
+    outstanding: Outstanding,
+}
+
+struct Inbox {
+    tasks: VecDeque<Notified>,
+    /// Of whoever drives the set, since the last run and until something comes.
+    waker: Option<Waker>,
+    closed: bool,
+}
+
+// SAFETY: what is not Sync by itself is `local`, which the set's thread alone touches: in methods that ask for it, and
+// which the `LocalSet` calls, or code below it on the same stack (`Running`).
+unsafe impl Sync for Shared {}
+// SAFETY: nothing of it depends on the thread that drops it: by then the list is closed and the queues are empty.
+unsafe impl Send for Shared {}
+
+crate::primitive::thread_local! {
+    /// The set that runs on this thread. It lives: a `Running` further out on the stack borrows it.
+    static RUNNING: Cell<*const Shared> = Cell::new(ptr::null());
+}
+
+impl Shared {
+    pub(super) fn new() -> Arc<Self> {
+        let this = Arc::new(Self {
+            id: runtime::Id::next(),
+            tasks: TaskArena::new::<Self>(ArenaId::Slot(0)),
+            local: UnsafeCell::new(VecDeque::new()),
+            inbox: Mutex::new(Inbox { tasks: VecDeque::new(), waker: None, closed: false }),
+            spawned: Counter::default(),
+            completed: Counter::default(),
+            outstanding: Outstanding::new(),
+        });
+        this.tasks.bind(Arc::as_ptr(&this));
+        // The count that all tasks together hold.
+        std::mem::forget(Arc::clone(&this));
+        this
+    }
+
+    fn is_running(&self) -> bool {
+        ptr::eq(RUNNING.with(Cell::get), self)
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread is the set's.
+    unsafe fn with_local<R>(&self, f: impl FnOnce(&mut VecDeque<Notified>) -> R) -> R {
+        // SAFETY: the caller's promise; and the closures, all in this file, run no code of a user's.
+        self.local.with_mut(|local| f(unsafe { &mut *local }))
+    }
+
+    /// Spawns a task.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's.
+    pub(super) unsafe fn spawn<F>(&self, future: F, mut info: SpawnInfo) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        info.id = next_id();
+        if self.inbox.lock().closed {
+            let (task, handle) = new_task::<F, LocalTasks>(future, info);
+            refuse(task);
+            return handle;
+        }
+        // SAFETY: the arena is this thread's.
+        let (task, handle) = unsafe { self.tasks.guard() }.new_task::<F, LocalTasks>(future, info);
+        self.spawned.add(1);
+        self.queue(task);
+        handle
+    }
+
+    /// Queues a task, from any thread. It keeps this while it is incomplete: a caller that has nothing else must not
+    /// touch this afterwards.
+    fn queue(&self, task: Notified) {
+        if self.is_running() {
+            // SAFETY: the set runs on this thread, so it is its own.
+            return unsafe { self.with_local(|local| local.push_back(task)) };
+        }
+        let waker = {
+            let mut inbox = self.inbox.lock();
+            if inbox.closed {
+                drop(inbox);
+                return drop(task);
+            }
+            inbox.tasks.push_back(task);
+            inbox.waker.take()
+        };
+        call(waker);
+    }
+
+    /// Calls whoever drives the set.
+    fn call_driver(&self) {
+        let waker = self.inbox.lock().waker.take();
+        call(waker);
+    }
+
+    /// Leaves the waker of whoever drives the set, in place of the one before.
+    pub(super) fn put_waker(&self, waker: &Waker) {
+        let is_there = |inbox: &Inbox| inbox.waker.as_ref().is_some_and(|kept| kept.will_wake(waker));
+        if is_there(&self.inbox.lock()) {
+            return;
+        }
+        // Cloned and dropped outside of the lock: that is code of a user's.
+        let waker = waker.clone();
+        let before = self.inbox.lock().waker.replace(waker);
+        drop(before);
+    }
+
+    /// Whether all tasks have ended.
+    pub(super) fn is_empty(&self) -> bool {
+        self.spawned.get() == self.completed.get()
+    }
+
+    /// Polls tasks that are queued, up to a bound. Returns whether any are left.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's, and the set runs.
+    pub(super) unsafe fn run(&self) -> bool {
+        debug_assert!(self.is_running());
+        // SAFETY: the arena is this thread's.
+        unsafe { self.tasks.guard() }.drain_remote_frees();
+        let budget = context::with_runtime(|runtime| runtime.budget).unwrap_or_else(|_| Budget::limited(BUDGET));
+        for poll in 0..POLLS_PER_RUN {
+            if poll % POLLS_PER_LOOK == 0 {
+                // SAFETY: the caller's promise.
+                unsafe { self.receive() };
+            }
+            // SAFETY: the caller's promise.
+            let Some(task) = (unsafe { self.next_task() }) else { return false };
+            let runner = Runner { completions: Some(&self.completed), ..Runner::NOBODY };
+            if let Some(task) = task.run_current(runner, budget).task() {
+                // SAFETY: the caller's promise.
+                unsafe { self.with_local(|local| local.push_back(task)) };
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.has_queued() }
+    }
+
+    /// # Safety
+    ///
+    /// As [`run`](Self::run).
+    unsafe fn next_task(&self) -> Option<Notified> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.with_local(VecDeque::pop_front).or_else(|| {
+                self.receive();
+                self.with_local(VecDeque::pop_front)
+            })
+        }
+    }
+
+    /// Moves the inbox to the end of the queue.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`](Self::run).
+    unsafe fn receive(&self) {
+        let mut inbox = self.inbox.lock();
+        // SAFETY: the caller's promise.
+        unsafe { self.with_local(|local| local.append(&mut inbox.tasks)) };
+    }
+
+    /// Whether tasks are in the queue of the set's thread, for which nobody was woken.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's.
+    unsafe fn has_queued(&self) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.with_local(|local| !local.is_empty()) }
+    }
+
+    /// A run has ended early. Calls whoever drives the set, if tasks are left.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's.
+    pub(super) unsafe fn call_if_queued(&self) {
+        // SAFETY: the caller's promise.
+        if unsafe { self.has_queued() } {
+            self.call_driver();
+        }
+    }
+
+    /// The end. What is spawned from now on is refused.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's, the set does not run, and this is called once.
+    pub(super) unsafe fn close(this: &Arc<Self>) {
+        let (mut queued, waker) = {
+            let mut inbox = this.inbox.lock();
+            inbox.closed = true;
+            (std::mem::take(&mut inbox.tasks), inbox.waker.take())
+        };
+        // SAFETY: the arena is this thread's. Nobody polls its tasks any more, and none are added. Its runner has no local arena,
+        // and this scheduler frees no task by itself: all of them are freed remotely.
+        let guard = unsafe { this.tasks.guard() };
+        let runner = Runner { completions: Some(&this.completed), ..Runner::NOBODY };
+        // SAFETY: as above.
+        unsafe { guard.cancel_all(&runner) };
+        // SAFETY: the caller's promise.
+        unsafe { this.with_local(|local| queued.append(local)) };
+        drop(queued);
+        discard(contain(|| drop(waker)));
+        // SAFETY: as above.
+        let left = unsafe { guard.close() };
+        if this.outstanding.add(left) {
+            // SAFETY: the count that `new` set aside for all tasks, and there is none any more.
+            unsafe { Arc::decrement_strong_count(Arc::as_ptr(this)) };
+        }
+    }
+}
+
+/// Calls a waker, if there is one.
+fn call(waker: Option<Waker>) {
+    let Some(waker) = waker else { return };
+    if is_waker_of_task(&waker) {
+        waker.wake();
+    } else {
+        // One that the runtime did not make may panic, and that is not to be the waking task's end.
+        discard(contain(|| waker.wake()));
+    }
+}
+
+/// An identifier for a task: unlike those of runtimes, which count from one, and of all sets.
+fn next_id() -> Id {
+    static NEXT: AtomicU64 = AtomicU64::new(1 << 48);
+    Id(NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The set runs on this thread while this lives. It may be inside of another.
+pub(super) struct Running {
+    before: *const Shared,
+}
+
+impl Running {
+    /// # Safety
+    ///
+    /// The calling thread is the set's. The set outlives this, and this is dropped on the same thread, in the reverse order of
+    /// those that were made.
+    pub(super) unsafe fn begin(shared: &Shared) -> Self {
+        Self { before: RUNNING.with(|running| running.replace(shared)) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.with(|running| running.set(self.before));
+    }
+}
+
+/// The scheduler of local sets, to their tasks.
+struct LocalTasks;
+
+impl Schedule for LocalTasks {
+    fn schedule(task: Notified) {
+        let arena = task.header().arena.expect("a task that was refused is complete");
+        // SAFETY: the arena of such a task was made for, and lies in, a `Shared`, which lives as long as the task.
+        let shared: *const Shared = unsafe { arena.as_ref().runtime::<Shared>() };
+        // The entry may be run, and the set dropped, before the call returns.
+        let keep = TaskRef::clone(task.task());
+        // SAFETY: `keep` keeps the task.
+        unsafe { &*shared }.queue(task);
+        drop(keep);
+    }
+
+    unsafe fn release(task: NonNull<Header>) {
+        // SAFETY: the caller's promise; a task without an arena was refused.
+        unsafe {
+            match task.as_ref().arena {
+                Some(arena) => TaskArena::free_remotely_one(arena, task),
+                None => crate::task::free(task),
+            }
+        }
+    }
+}
+
+impl Host for Shared {
+    fn request_drain(&self, _: ArenaId) {
+        // A run frees them.
+        if !self.is_running() {
+            self.call_driver();
+        }
+    }
+
+    unsafe fn remove_outstanding(this: *const Self) {
+        // SAFETY: the caller's promise; and `new` set aside the count that the last task gives back.
+        unsafe {
+            if (*this).outstanding.remove_one() {
+                Arc::decrement_strong_count(this);
+            }
+        }
+    }
+}
