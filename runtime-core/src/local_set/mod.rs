@@ -134,11 +134,13 @@ impl LocalSet {
     /// Polls tasks, and has the set polled again if more are left. Returns whether all have ended.
     fn run_tasks(&self, cx: &Context<'_>) -> bool {
         // SAFETY: a `LocalSet` is on its thread, and runs.
-        if self.run(|| unsafe { self.shared.run() }) {
+        let are_left = self.run(|| unsafe { self.shared.run() });
+        let has_ended = self.shared.is_empty();
+        // Not before the run only: a task may have driven the set, too.
+        if !has_ended && (self.shared.put_waker(cx.waker()) || are_left) {
             cx.waker().wake_by_ref();
-            return false;
         }
-        self.shared.is_empty()
+        has_ended
     }
 }
 

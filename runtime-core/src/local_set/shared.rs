@@ -11,6 +11,9 @@
 //! leaves its waker in the inbox before it moves the inbox over to `local`. So a task that comes after the move finds the
 //! waker, and none is forgotten; and between two runs the set is woken once.
 //!
+//! A task of the set may drive the set in turn, with `run_until`, and then its own waker is in the inbox when its run is
+//! over. So the run around it leaves its waker once more at its end, and looks whether anything has come meanwhile.
+//!
 //! # The end
 //!
 //! The tasks lie in an arena that is a part of `Shared` (`task/arena/`), which is counted once for all of them
@@ -157,16 +160,23 @@ impl Shared {
         call(waker);
     }
 
-    /// Leaves the waker of whoever drives the set, in place of the one before.
-    pub(super) fn put_waker(&self, waker: &Waker) {
-        let is_there = |inbox: &Inbox| inbox.waker.as_ref().is_some_and(|kept| kept.will_wake(waker));
-        if is_there(&self.inbox.lock()) {
-            return;
+    /// Leaves the waker of whoever drives the set, in place of the one before. Returns whether tasks are in the inbox, for
+    /// which another waker may have been called.
+    pub(super) fn put_waker(&self, waker: &Waker) -> bool {
+        {
+            let inbox = self.inbox.lock();
+            if inbox.waker.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
+                return !inbox.tasks.is_empty();
+            }
         }
         // Cloned and dropped outside of the lock: that is code of a user's.
         let waker = waker.clone();
-        let before = self.inbox.lock().waker.replace(waker);
+        let (before, has_tasks) = {
+            let mut inbox = self.inbox.lock();
+            (inbox.waker.replace(waker), !inbox.tasks.is_empty())
+        };
         drop(before);
+        has_tasks
     }
 
     /// Whether all tasks have ended.

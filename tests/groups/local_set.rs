@@ -1,0 +1,270 @@
+//! `LocalSet`: its tasks are polled and dropped on its thread, whoever wakes or aborts them, and none is forgotten.
+
+use std::cell::{Cell, RefCell};
+use std::future::{pending, poll_fn};
+use std::rc::Rc;
+use std::sync::mpsc;
+use std::task::{Poll, Waker};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use rt::task::{JoinSet, LocalSet, spawn_local, yield_now};
+use rt_test_util::*;
+
+/// Ends the process if it is dropped on another thread.
+struct Resident(ThreadId, Rc<Cell<usize>>);
+
+impl Resident {
+    fn new(drops: &Rc<Cell<usize>>) -> Self {
+        Self(thread::current().id(), Rc::clone(drops))
+    }
+}
+
+impl Drop for Resident {
+    fn drop(&mut self) {
+        if thread::current().id() != self.0 {
+            eprintln!("dropped away from home");
+            std::process::abort();
+        }
+        self.1.set(self.1.get() + 1);
+    }
+}
+
+#[test]
+fn tasks_run_on_the_thread_of_the_set_on_every_runtime() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let set = LocalSet::new();
+        let home = thread::current().id();
+        let sum = set.block_on(&runtime, async move {
+            let mut tasks = JoinSet::new();
+            for n in 0..200 {
+                tasks.spawn_local(async move {
+                    let kept = Rc::new(n);
+                    for _ in 0..3 {
+                        yield_now().await;
+                        rt::time::sleep(Duration::from_micros(10)).await;
+                        assert_eq!(thread::current().id(), home);
+                    }
+                    spawn_local(async move { *kept }).await.unwrap()
+                });
+            }
+            tasks.join_all().await.into_iter().sum::<u64>()
+        });
+        assert_eq!(sum, (0..200).sum());
+        runtime.block_on(set);
+    });
+}
+
+#[test]
+fn the_set_ends_with_its_last_task() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let (set, log) = (LocalSet::new(), Rc::new(RefCell::new(Vec::new())));
+        for n in 0..100 {
+            let log = Rc::clone(&log);
+            set.spawn_local(async move {
+                yield_now().await;
+                log.borrow_mut().push(n);
+            });
+        }
+        runtime.block_on(set);
+        assert_eq!(*log.borrow(), (0..100).collect::<Vec<_>>(), "in turn");
+    });
+}
+
+#[test]
+fn dropping_the_set_drops_its_futures_here_and_cancels_their_tasks() {
+    let _watchdog = watchdog();
+    let drops = Rc::new(Cell::new(0));
+    let runtime = multi(1);
+    let set = LocalSet::new();
+    let wakers = Rc::new(RefCell::new(Vec::<Waker>::new()));
+    let mut handles = Vec::new();
+    for _ in 0..300 {
+        let (resident, wakers) = (Resident::new(&drops), Rc::clone(&wakers));
+        handles.push(set.spawn_local(async move {
+            let _resident = resident;
+            poll_fn(|cx| {
+                wakers.borrow_mut().push(cx.waker().clone());
+                Poll::<()>::Pending
+            })
+            .await;
+        }));
+    }
+    set.block_on(&runtime, async {
+        while wakers.borrow().len() < 300 {
+            yield_now().await;
+        }
+    });
+    let guard = set.enter();
+    drop(set);
+    assert_eq!(drops.get(), 300);
+    let refused = spawn_local(pending::<()>());
+    drop(guard);
+    runtime.block_on(async {
+        assert!(refused.await.unwrap_err().is_cancelled(), "the set is no more");
+        for handle in handles {
+            assert!(handle.await.unwrap_err().is_cancelled());
+        }
+    });
+    // Wakers outlive the set, and are dropped elsewhere.
+    let wakers = wakers.take();
+    thread::spawn(move || wakers.into_iter().for_each(Waker::wake)).join().unwrap();
+}
+
+#[test]
+fn wakes_and_aborts_from_other_threads_reach_the_set() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let set = LocalSet::new();
+        let drops = Rc::new(Cell::new(0));
+        set.block_on(&runtime, async {
+            for _ in 0..50 {
+                let (send, receive) = mpsc::channel::<Waker>();
+                let other = thread::spawn(move || receive.recv().unwrap().wake());
+                let woken = Cell::new(false);
+                spawn_local({
+                    let resident = Resident::new(&drops);
+                    async move {
+                        let _resident = resident;
+                        poll_fn(|cx| {
+                            if woken.replace(true) {
+                                return Poll::Ready(());
+                            }
+                            send.send(cx.waker().clone()).unwrap();
+                            Poll::Pending
+                        })
+                        .await;
+                    }
+                })
+                .await
+                .unwrap();
+                other.join().unwrap();
+
+                let resident = Resident::new(&drops);
+                let task = spawn_local(async move {
+                    let _resident = resident;
+                    pending::<()>().await;
+                });
+                let abort = task.abort_handle();
+                thread::spawn(move || abort.abort()).join().unwrap();
+                assert!(task.await.unwrap_err().is_cancelled());
+            }
+        });
+        assert_eq!(drops.get(), 100);
+    });
+}
+
+#[test]
+fn sets_nest_and_each_spawns_onto_its_own() {
+    let _watchdog = watchdog();
+    let runtime = current();
+    let outer = LocalSet::new();
+    outer.block_on(&runtime, async {
+        let inner = LocalSet::new();
+        assert_ne!(inner.id(), Handle::id());
+        let in_inner = inner.run_until(async { spawn_local(pending::<()>()) }).await;
+        let in_outer = spawn_local(async { 1 });
+        drop(inner);
+        assert!(in_inner.await.unwrap_err().is_cancelled());
+        assert_eq!(in_outer.await.unwrap(), 1);
+    });
+}
+
+struct Handle;
+
+impl Handle {
+    fn id() -> rt::runtime::Id {
+        rt::runtime::Handle::current().id()
+    }
+}
+
+#[test]
+fn a_task_may_drive_its_own_set() {
+    let _watchdog = watchdog();
+    let runtime = current();
+    let set = Rc::new(LocalSet::new());
+    let (send, receive) = mpsc::channel::<Waker>();
+    let late = set.spawn_local({
+        let woken = Cell::new(false);
+        async move {
+            poll_fn(|cx| {
+                if woken.replace(true) {
+                    return Poll::Ready(());
+                }
+                send.send(cx.waker().clone()).unwrap();
+                Poll::Pending
+            })
+            .await;
+        }
+    });
+    let driving = set.spawn_local({
+        let set = Rc::clone(&set);
+        async move { set.run_until(async { yield_now().await }).await }
+    });
+    set.block_on(&runtime, async {
+        driving.await.unwrap();
+        // Nobody but this `block_on` drives the set now: it must be the one that is woken.
+        thread::spawn(move || {
+            let waker = receive.recv().unwrap();
+            thread::sleep(Duration::from_millis(5));
+            waker.wake();
+        });
+        late.await.unwrap();
+    });
+}
+
+#[test]
+fn panics_stay_with_their_tasks() {
+    let _watchdog = watchdog();
+    let set = LocalSet::new();
+    let panics = set.spawn_local(async { panic!("boom") });
+    let other = set.spawn_local(async { 1 });
+    set.block_on(&multi(1), async {
+        assert!(panics.await.unwrap_err().is_panic());
+        assert_eq!(other.await.unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_set_gives_the_future_beside_it_a_turn() {
+    let _watchdog = watchdog();
+    let set = LocalSet::new();
+    for _ in 0..100 {
+        set.spawn_local(async {
+            loop {
+                yield_now().await;
+            }
+        });
+    }
+    set.block_on(&current(), async {
+        for _ in 0..1000 {
+            yield_now().await;
+        }
+        rt::time::sleep(Duration::from_millis(1)).await;
+    });
+}
+
+#[test]
+fn a_set_needs_no_runtime() {
+    let _watchdog = watchdog();
+    let set = LocalSet::new();
+    let task = set.spawn_local(async { Rc::new(3) });
+    assert_eq!(*futures_lite::future::block_on(set.run_until(task)).unwrap(), 3);
+    futures_lite::future::block_on(set);
+}
+
+#[test]
+fn a_set_in_a_thread_local_ends_with_its_thread() {
+    let _watchdog = watchdog();
+    thread_local! { static SET: LocalSet = LocalSet::new(); }
+    let task = thread::spawn(|| SET.with(|set| set.spawn_local(pending::<()>()))).join().unwrap();
+    assert!(current().block_on(task).unwrap_err().is_cancelled());
+}
+
+#[test]
+#[should_panic(expected = "outside of a `task::LocalSet`")]
+fn there_must_be_a_set() {
+    multi(1).block_on(async { spawn_local(async {}) });
+}
