@@ -94,3 +94,30 @@ fn few_events_at_a_time_are_all_delivered() {
     let runtime = Builder::new_current_thread().enable_all().max_io_events_per_busy_tick(1).build().unwrap();
     assert_unhurt(&runtime);
 }
+
+#[test]
+fn tasks_of_two_runtimes_and_a_set_have_different_numbers() {
+    let (one, other, set) = (current(), multi(1), rt::task::LocalSet::new());
+    let ids = [one.spawn(async {}).id(), other.spawn(async {}).id(), set.spawn_local(async {}).id()];
+    assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
+}
+
+#[test]
+fn an_output_dropped_with_its_handle_knows_its_task() {
+    struct Asks(std::sync::mpsc::Sender<Option<rt::task::Id>>);
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            self.0.send(rt::task::try_id()).unwrap();
+        }
+    }
+    let _watchdog = watchdog();
+    let (send, receive) = std::sync::mpsc::channel();
+    let runtime = current();
+    let task = runtime.spawn(async move { Asks(send) });
+    let id = task.id();
+    runtime.block_on(rt::task::yield_now());
+    assert!(task.is_finished());
+    drop(task);
+    assert_eq!(receive.recv().unwrap(), Some(id));
+    assert_eq!(rt::task::try_id(), None);
+}

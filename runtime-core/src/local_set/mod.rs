@@ -3,6 +3,8 @@
 //! A set is a scheduler of its own ([`shared`]), inside of whatever polls it: `block_on` of either kind of runtime, a task,
 //! or another executor. It never starts a thread, and has no drivers.
 
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod shared;
 
 use std::cell::Cell;
@@ -17,7 +19,7 @@ use self::shared::{Running, Shared};
 use crate::box_large::boxed_if_large;
 use crate::runtime::control::Owned;
 use crate::runtime::{self, Handle};
-use crate::task::{SpawnInfo, JoinHandle};
+use crate::task::{JoinHandle, SpawnInfo};
 
 /// Tasks that stay on the thread that made the set, and so need not be `Send`.
 ///

@@ -26,7 +26,6 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
 use crate::context;
@@ -34,12 +33,12 @@ use crate::coop::Budget;
 use crate::metrics::Counter;
 use crate::primitive::{Mutex, UnsafeCell};
 use crate::runtime;
+use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::host::Host;
 use crate::task::outstanding::Outstanding;
-use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::{
-    SpawnInfo, Header, Id, JoinHandle, Notified, Runner, Schedule, TaskRef, contain, discard, is_waker_of_task, new_task,
-    refuse,
+    Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef, contain, discard, is_waker_of_task,
+    new_task, refuse,
 };
 
 /// So many polls of tasks make up a run; then the set lets others of its thread go first.
@@ -122,7 +121,7 @@ impl Shared {
         F: Future + 'static,
         F::Output: 'static,
     {
-        info.id = next_id();
+        info.id = Id(runtime::reserve_task_ids(1));
         if self.inbox.lock().closed {
             let (task, handle) = new_task::<F, LocalTasks>(future, info);
             refuse(task);
@@ -296,12 +295,6 @@ fn call(waker: Option<Waker>) {
         // One that the runtime did not make may panic, and that is not to be the waking task's end.
         discard(contain(|| waker.wake()));
     }
-}
-
-/// An identifier for a task: unlike those of runtimes, which count from one, and of all sets.
-fn next_id() -> Id {
-    static NEXT: AtomicU64 = AtomicU64::new(1 << 48);
-    Id(NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// The set runs on this thread while this lives. It may be inside of another.

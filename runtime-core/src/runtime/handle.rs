@@ -268,9 +268,16 @@ where
     };
     if let Some(inner) = context::current()
         && let Scheduler::Current(shared) = &inner.scheduler
-        && let Ok(handle) = shared.spawn_local(&inner, future, Handle::info(name))
     {
-        return handle;
+        let spawned = shared.spawn_local(&inner, future, Handle::info(name));
+        match spawned {
+            Ok(handle) => return handle,
+            Err(_) if shared.is_bound() => panic!(
+                "Local tasks can only be spawned on a LocalRuntime from the thread the runtime was created on: this is \
+                 another one"
+            ),
+            Err(_) => {}
+        }
     }
     panic!(
         "`spawn_local` called from outside of a `task::LocalSet` or `runtime::LocalRuntime`: it needs a set that runs, or a \

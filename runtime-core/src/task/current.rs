@@ -122,6 +122,12 @@ fn yields(waker: *const ()) -> bool {
     }) == Some(true)
 }
 
+/// Runs the drop of a task's output, outside of its polls: the task is the current one, and the budget that of whoever
+/// drops it.
+pub(super) fn in_dead_task<R>(id: Id, f: impl FnOnce() -> R) -> R {
+    in_task(&CurrentTask::new(id, ptr::null()), budget(), f)
+}
+
 /// Runs code of a task that blocks, as if outside of its poll: a wake of the task is an ordinary one, and there is no
 /// budget.
 pub(crate) fn outside_of_poll<R>(f: impl FnOnce() -> R) -> R {

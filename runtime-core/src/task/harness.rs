@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::arena::TaskArena;
 use super::cell::{Header, TaskCell};
+use super::current;
 use super::error::{Cause, JoinError};
 use super::raw::{Notified, TaskRef};
 use super::runner::Runner;
@@ -207,5 +208,5 @@ pub(super) unsafe fn drop_output<F: Future + 'static>(header: NonNull<Header>) {
     // SAFETY: as the caller promises.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     // SAFETY: after COMPLETE the stage is the join handle's.
-    discard(unsafe { cell.clear() });
+    discard(current::in_dead_task(cell.header.id, || unsafe { cell.clear() }));
 }

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-/// Identifies a task among the tasks of its runtime.
+/// Identifies a task among all those of the process.
 ///
-/// Never used twice by one runtime; two runtimes may use the same numbers. Workers draw identifiers in blocks, so
-/// they say nothing about the order in which tasks were spawned.
+/// Never used twice. Workers draw identifiers in blocks, so they say nothing about the order in which tasks were spawned.
 ///
 /// # Example
 ///

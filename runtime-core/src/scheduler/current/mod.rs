@@ -134,6 +134,11 @@ impl Shared {
         self.closing.load(Acquire)
     }
 
+    /// Whether the runtime is bound to a thread.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.bound_to.is_some()
+    }
+
     /// Whether the calling thread may poll and drop `!Send` futures of this runtime.
     pub(crate) fn is_home(&self) -> bool {
         self.bound_to == Some(thread::current().id())
