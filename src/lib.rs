@@ -32,8 +32,8 @@
 //!
 //! # What is where
 //!
-//! - [`spawn`], [`spawn_local`], [`spawn_blocking`] and [`task`]: tasks, their handles, yielding, and the cooperative
-//!   budget ([`task::coop`]);
+//! - [`spawn`], [`spawn_local`], [`spawn_blocking`] and [`task`]: tasks, their handles, sets of them, yielding, and the
+//!   cooperative budget ([`task::coop`]);
 //! - [`runtime`]: building a runtime, holding it, entering it, and reading its counters;
 //! - [`net`] and [`io`]: TCP, UDP, Unix sockets and pipes, and the traits and extension methods for streams; on Unix
 //!   [`io::unix::AsyncFd`];
@@ -43,19 +43,12 @@
 //! - [`time`]: sleeping, intervals, timeouts, and a clock that can be paused;
 //! - [`macro@main`] and [`macro@test`], and the macros [`select!`], [`join!`], [`try_join!`] and [`pin!`].
 //!
-//! # What is not here yet, and what to use
+//! # Libraries
 //!
-//! None of the following starts a Tokio runtime, or needs one.
-//!
-//! | For | take |
-//! | --- | --- |
-//! | streams, and combinators for futures | `futures`, or `futures-lite` |
-//! | sets of tasks | `FuturesUnordered` of `futures`, filled with [`task::JoinHandle`]s |
-//!
+//! Streams, and combinators for futures, are in the crates `futures` and `futures-lite`, which are for any runtime.
 //! Libraries that take streams of any runtime have adapters: `rt-hyper` for hyper, `rt-tokio-io` for what wants Tokio's
-//! traits, and for the traits of `futures-io` the feature `compat`.
-//!
-//! A library that calls `tokio::spawn`, `tokio::time` or `tokio::net` itself needs a Tokio runtime beside this one.
+//! traits, and for the traits of `futures-io` the feature `compat`. A library that calls `tokio::spawn`, `tokio::time`
+//! or `tokio::net` itself needs a Tokio runtime beside this one.
 
 #[cfg(feature = "fs")]
 pub mod fs;
