@@ -10,6 +10,13 @@ use loom::thread;
 use super::*;
 use crate::primitive::Mutex;
 
+/// All interleavings with two preemptions: enough for the mutations, and done in seconds.
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(model);
+}
+
 /// A task that is over when another thread has set the flag and called its waker.
 fn waits_for(flag: &Arc<Mutex<(bool, Option<Waker>)>>) -> impl Future<Output = ()> + 'static {
     let flag = Arc::clone(flag);
@@ -34,7 +41,7 @@ fn set_and_wake(flag: &Mutex<(bool, Option<Waker>)>) {
 /// A wake from another thread reaches a set that runs, sleeps, or is about to.
 #[test]
 fn loom_a_wake_from_elsewhere_reaches_the_set() {
-    loom::model(|| {
+    check(|| {
         let flag = Arc::new(Mutex::new((false, None)));
         let set = LocalSet::new();
         drop(set.spawn_local(waits_for(&flag)));
@@ -50,7 +57,7 @@ fn loom_a_wake_from_elsewhere_reaches_the_set() {
 /// A wake from another thread beside the drop of the set: the future is dropped, and in the end the memory of the set.
 #[test]
 fn loom_a_wake_beside_the_drop_of_the_set_leaves_nothing_behind() {
-    loom::model(|| {
+    check(|| {
         let flag = Arc::new(Mutex::new((false, None)));
         let set = LocalSet::new();
         drop(set.spawn_local(waits_for(&flag)));
