@@ -8,6 +8,7 @@ use std::task::{Poll, Waker};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use rt::runtime::Handle;
 use rt::task::{JoinSet, LocalSet, spawn_local, yield_now};
 use rt_test_util::*;
 
@@ -163,21 +164,13 @@ fn sets_nest_and_each_spawns_onto_its_own() {
     let outer = LocalSet::new();
     outer.block_on(&runtime, async {
         let inner = LocalSet::new();
-        assert_ne!(inner.id(), Handle::id());
-        let in_inner = inner.run_until(async { spawn_local(pending::<()>()) }).await;
+        assert_ne!(inner.id(), Handle::current().id());
+        let in_inner = inner.run_until(poll_fn(|_| Poll::Ready(spawn_local(pending::<()>())))).await;
         let in_outer = spawn_local(async { 1 });
         drop(inner);
         assert!(in_inner.await.unwrap_err().is_cancelled());
         assert_eq!(in_outer.await.unwrap(), 1);
     });
-}
-
-struct Handle;
-
-impl Handle {
-    fn id() -> rt::runtime::Id {
-        rt::runtime::Handle::current().id()
-    }
 }
 
 #[test]
@@ -266,5 +259,5 @@ fn a_set_in_a_thread_local_ends_with_its_thread() {
 #[test]
 #[should_panic(expected = "outside of a `task::LocalSet`")]
 fn there_must_be_a_set() {
-    multi(1).block_on(async { spawn_local(async {}) });
+    multi(1).block_on(async { drop(spawn_local(async {})) });
 }
