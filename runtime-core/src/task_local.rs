@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::thread;
 
-/// Declares task-locals: statics of the type [`LocalKey`](crate::task::LocalKey).
+/// Declares task-locals: statics of the type [`LocalKey`](crate::LocalKey).
 ///
 /// # Example
 ///
