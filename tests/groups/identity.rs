@@ -121,3 +121,8 @@ fn an_output_dropped_with_its_handle_knows_its_task() {
     assert_eq!(receive.recv().unwrap(), Some(id));
     assert_eq!(rt::task::try_id(), None);
 }
+
+#[rt::test(flavor = "local")]
+async fn the_local_flavor_runs_local_tasks() {
+    assert_eq!(*rt::task::spawn_local(async { std::rc::Rc::new(1) }).await.unwrap(), 1);
+}

@@ -16,6 +16,7 @@
 mod ctrl_c;
 #[cfg(not(loom))]
 mod dispatch;
+#[cfg_attr(loom, allow(dead_code))] // the models are tests
 mod table;
 #[cfg(not(loom))]
 pub mod unix;

@@ -12,7 +12,8 @@ use super::Attribute;
 use crate::error::Errors;
 
 const OPTIONS: [&str; 5] = ["flavor", "worker_threads", "start_paused", "name", "crate"];
-const FLAVORS: [&str; 2] = ["multi_thread", "current_thread"];
+// A `current_thread` runtime is local, too: see `run_on_runtime`.
+const FLAVORS: [&str; 3] = ["multi_thread", "current_thread", "local"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flavor {
@@ -164,7 +165,7 @@ fn flavor(value: TokenStream, errors: &mut Errors) -> Option<Flavor> {
     };
     match name.as_str() {
         "multi_thread" => Some(Flavor::MultiThread),
-        "current_thread" => Some(Flavor::CurrentThread),
+        "current_thread" | "local" => Some(Flavor::CurrentThread),
         other => {
             let message = match nearest(other, &FLAVORS) {
                 Some(near) => format!("unknown flavor, did you mean `{near}`? The flavors are {}", list(&FLAVORS)),
