@@ -71,6 +71,10 @@ pub mod process;
 pub mod runtime;
 #[cfg(all(unix, feature = "signal"))]
 pub mod signal;
+/// Nothing yet: the trait for streams is not in the standard library.
+///
+/// Until it is, `futures-core` has it, and `futures`, `futures-lite` and `tokio-stream` have what goes with it.
+pub mod stream {}
 #[cfg(feature = "sync")]
 pub mod sync;
 
