@@ -102,6 +102,8 @@ impl Barrier {
             }
         }
         drop(state);
+        batch.wake();
+        // It may panic: after those that are out of the list already have been woken.
         drop(waker);
         batch.finish();
         true

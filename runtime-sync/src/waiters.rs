@@ -262,7 +262,11 @@ impl WakeBatch {
         let len = std::mem::take(&mut self.len);
         for waker in self.wakers[..len].iter_mut().filter_map(Option::take) {
             if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-                self.panic.get_or_insert(panic);
+                match self.panic {
+                    None => self.panic = Some(panic),
+                    // Not dropped, which may panic in turn.
+                    Some(_) => std::mem::forget(panic),
+                }
             }
         }
     }

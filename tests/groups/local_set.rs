@@ -8,7 +8,7 @@ use std::task::{Poll, Waker};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use rt::runtime::Handle;
+use rt::runtime::{Builder, Handle};
 use rt::task::{JoinSet, LocalSet, spawn_local, yield_now};
 use rt_test_util::*;
 
@@ -260,4 +260,44 @@ fn a_set_in_a_thread_local_ends_with_its_thread() {
 #[should_panic(expected = "outside of a `task::LocalSet`")]
 fn there_must_be_a_set() {
     multi(1).block_on(async { drop(spawn_local(async {})) });
+}
+
+#[test]
+fn a_driver_that_has_gone_leaves_the_set_to_another() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new_current_thread().build_local(Default::default()).unwrap();
+    runtime.block_on(async {
+        let set = Rc::new(LocalSet::new());
+        let driver = rt::spawn_local({
+            let set = Rc::clone(&set);
+            async move { set.run_until(std::future::pending::<()>()).await }
+        });
+        rt::task::yield_now().await;
+        // This drives the set for one poll, and then waits outside of it.
+        let task = set.run_until(async { rt::spawn_local(async { 5 }) }).await;
+        assert_eq!(task.await.unwrap(), 5);
+        driver.abort();
+    });
+}
+
+#[test]
+fn a_set_is_driven_from_a_runtime_inside_of_one_of_its_tasks() {
+    let _watchdog = watchdog();
+    let outer = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let set = Rc::new(LocalSet::new());
+    let task = {
+        let set = Rc::clone(&set);
+        async move {
+            // The task's thread is busy with another runtime, which has nothing but this set.
+            let inner = Builder::new_current_thread().enable_all().build().unwrap();
+            rt::task::block_in_place(|| {
+                inner.block_on(set.run_until(async {
+                    let sleep = || rt::time::sleep(std::time::Duration::from_millis(5));
+                    rt::spawn_local(async move { sleep().await }).await.unwrap();
+                }));
+            });
+            inner.shutdown_background();
+        }
+    };
+    outer.block_on(set.run_until(async { rt::spawn_local(task).await.unwrap() }));
 }

@@ -85,6 +85,7 @@ macro_rules! translate {
                 // The reader has the whole buffer, and may put one over other memory in its place.
                 assert_eq!(unfilled.filled().as_ptr(), memory, "the reader has exchanged the buffer");
                 let count = unfilled.filled().len();
+                assert!(count <= buf.remaining(), "the reader has filled more than there was room for");
                 // SAFETY: As many bytes of this memory have been filled, and so they are initialised.
                 unsafe { buf.assume_init(count) };
                 buf.advance(count);

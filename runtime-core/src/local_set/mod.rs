@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
+use std::mem;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -107,13 +108,11 @@ impl LocalSet {
         let mut future = pin!(future);
         poll_fn(|cx| {
             self.shared.put_waker(cx.waker());
+            let early_end = EarlyEnd(self);
             let polled = self.run(|| future.as_mut().poll(cx));
-            match polled {
-                // SAFETY: a `LocalSet` is on its thread.
-                Poll::Ready(_) => unsafe { self.shared.call_if_queued() },
-                Poll::Pending => {
-                    self.run_tasks(cx);
-                }
+            if polled.is_pending() {
+                mem::forget(early_end);
+                self.run_tasks(cx);
             }
             polled
         })
@@ -143,6 +142,16 @@ impl LocalSet {
             cx.waker().wake_by_ref();
         }
         has_ended
+    }
+}
+
+/// The caller of `run_until` drives the set no more, since its future is done or has panicked: others may have to.
+struct EarlyEnd<'a>(&'a LocalSet);
+
+impl Drop for EarlyEnd<'_> {
+    fn drop(&mut self) {
+        // SAFETY: a `LocalSet` is on its thread.
+        unsafe { self.0.shared.call_if_queued() };
     }
 }
 
@@ -206,6 +215,9 @@ where
 }
 
 /// Keeps a [`LocalSet`] the one that [`spawn_local`](crate::spawn_local) spawns onto. See [`LocalSet::enter`].
+///
+/// Guards of several sets have to be dropped in the reverse order: each makes that set the current one again which was it
+/// before.
 #[must_use = "the set is the current one only while the guard lives"]
 pub struct LocalEnterGuard {
     before: Option<Arc<Shared>>,

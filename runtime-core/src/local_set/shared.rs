@@ -7,12 +7,18 @@
 //!
 //! There are two queues. While the set *runs* on its thread, that thread pushes onto `local`, which nobody else touches.
 //! Everything else (wakes from other threads, and what its own thread wakes or spawns between two runs) goes into the
-//! `inbox`, under a lock, and takes from there the waker of whoever drives the set, to call it outside of the lock. A run
-//! leaves its waker in the inbox before it moves the inbox over to `local`. So a task that comes after the move finds the
-//! waker, and none is forgotten; and between two runs the set is woken once.
+//! `inbox`, under a lock, and takes from there the wakers of those that drive the set, to call them outside of the lock. A
+//! run leaves its waker in the inbox before it moves the inbox over to `local`. So a task that comes after the move finds
+//! the waker, and none is forgotten; and between two runs the set is woken once.
 //!
-//! A task of the set may drive the set in turn, with `run_until`, and then its own waker is in the inbox when its run is
-//! over. So the run around it leaves its waker once more at its end, and looks whether anything has come meanwhile.
+//! Several tasks may drive a set, each with a `run_until` of its own, and any of them may be done with it: so the wakers
+//! of all are kept, and all are called. A task of the set may drive the set in turn. Then wakers may have been called in
+//! the run inside of the run; so the outer one leaves its waker once more at its end, and looks whether anything has come.
+//!
+//! A task of the set may also drive something else on its thread, and block in that: a runtime of its own, or another set.
+//! What has been driven last may then go on for long before the set's own loop has control again. So from the end of a run
+//! inside of the run on, the set does not count as running, and everything goes through the inbox, until a task's poll is
+//! over and the loop goes on.
 //!
 //! # The end
 //!
@@ -66,9 +72,46 @@ pub(super) struct Shared {
 
 struct Inbox {
     tasks: VecDeque<Notified>,
-    /// Of whoever drives the set, since the last run and until something comes.
-    waker: Option<Waker>,
+    drivers: Drivers,
     closed: bool,
+}
+
+/// The wakers of those that have driven the set since something last came. There is hardly ever more than one.
+#[derive(Default)]
+struct Drivers {
+    first: Option<Waker>,
+    others: Vec<Waker>,
+}
+
+impl Drivers {
+    /// More than this are called, though nothing has come: most of them have gone.
+    const MAX: usize = 32;
+
+    fn have(&self, waker: &Waker) -> bool {
+        self.first.iter().chain(&self.others).any(|kept| kept.will_wake(waker))
+    }
+
+    /// Adds one. Returns those that are to be called in its place.
+    fn add(&mut self, waker: Waker) -> Self {
+        let stale = if self.others.len() < Self::MAX { Self::default() } else { std::mem::take(self) };
+        match &mut self.first {
+            first @ None => *first = Some(waker),
+            Some(_) => self.others.push(waker),
+        }
+        stale
+    }
+
+    /// Calls all. Not under the lock.
+    fn call(self) {
+        for waker in self.first.into_iter().chain(self.others) {
+            if is_waker_of_task(&waker) {
+                waker.wake();
+            } else {
+                // One that the runtime did not make may panic, and that is not to be the waking task's end.
+                discard(contain(|| waker.wake()));
+            }
+        }
+    }
 }
 
 // SAFETY: what is not Sync by itself is `local`, which the set's thread alone touches: in methods that ask for it, and
@@ -88,7 +131,7 @@ impl Shared {
             id: runtime::Id::next(),
             tasks: TaskArena::new::<Self>(ArenaId::Slot(0)),
             local: UnsafeCell::new(VecDeque::new()),
-            inbox: Mutex::new(Inbox { tasks: VecDeque::new(), waker: None, closed: false }),
+            inbox: Mutex::new(Inbox { tasks: VecDeque::new(), drivers: Drivers::default(), closed: false }),
             spawned: Counter::default(),
             completed: Counter::default(),
             outstanding: Outstanding::new(),
@@ -141,40 +184,40 @@ impl Shared {
             // SAFETY: the set runs on this thread, so it is its own.
             return unsafe { self.with_local(|local| local.push_back(task)) };
         }
-        let waker = {
+        let drivers = {
             let mut inbox = self.inbox.lock();
             if inbox.closed {
                 drop(inbox);
                 return drop(task);
             }
             inbox.tasks.push_back(task);
-            inbox.waker.take()
+            std::mem::take(&mut inbox.drivers)
         };
-        call(waker);
+        drivers.call();
     }
 
-    /// Calls whoever drives the set.
-    fn call_driver(&self) {
-        let waker = self.inbox.lock().waker.take();
-        call(waker);
+    /// Calls those that drive the set.
+    fn call_drivers(&self) {
+        let drivers = std::mem::take(&mut self.inbox.lock().drivers);
+        drivers.call();
     }
 
-    /// Leaves the waker of whoever drives the set, in place of the one before. Returns whether tasks are in the inbox, for
-    /// which another waker may have been called.
+    /// Leaves the waker of one that drives the set. Returns whether tasks are in the inbox, for which only others may have
+    /// been called.
     pub(super) fn put_waker(&self, waker: &Waker) -> bool {
         {
             let inbox = self.inbox.lock();
-            if inbox.waker.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
+            if inbox.drivers.have(waker) {
                 return !inbox.tasks.is_empty();
             }
         }
         // Cloned and dropped outside of the lock: that is code of a user's.
         let waker = waker.clone();
-        let (before, has_tasks) = {
+        let (stale, has_tasks) = {
             let mut inbox = self.inbox.lock();
-            (inbox.waker.replace(waker), !inbox.tasks.is_empty())
+            (inbox.drivers.add(waker), !inbox.tasks.is_empty())
         };
-        drop(before);
+        stale.call();
         has_tasks
     }
 
@@ -201,7 +244,10 @@ impl Shared {
             // SAFETY: the caller's promise.
             let Some(task) = (unsafe { self.next_task() }) else { return false };
             let runner = Runner { completions: Some(&self.completed), ..Runner::NOBODY };
-            if let Some(task) = task.run_current(runner, budget).task() {
+            let again = task.run_current(runner, budget).task();
+            // The task may have driven something else, as the module says.
+            RUNNING.with(|running| running.set(self));
+            if let Some(task) = again {
                 // SAFETY: the caller's promise.
                 unsafe { self.with_local(|local| local.push_back(task)) };
             }
@@ -244,7 +290,7 @@ impl Shared {
         unsafe { self.with_local(|local| !local.is_empty()) }
     }
 
-    /// A run has ended early. Calls whoever drives the set, if tasks are left.
+    /// A run has ended early. Calls those that drive the set, if tasks are left.
     ///
     /// # Safety
     ///
@@ -252,7 +298,7 @@ impl Shared {
     pub(super) unsafe fn call_if_queued(&self) {
         // SAFETY: the caller's promise.
         if unsafe { self.has_queued() } {
-            self.call_driver();
+            self.call_drivers();
         }
     }
 
@@ -262,10 +308,10 @@ impl Shared {
     ///
     /// The calling thread is the set's, the set does not run, and this is called once.
     pub(super) unsafe fn close(this: &Arc<Self>) {
-        let (mut queued, waker) = {
+        let (mut queued, drivers) = {
             let mut inbox = this.inbox.lock();
             inbox.closed = true;
-            (std::mem::take(&mut inbox.tasks), inbox.waker.take())
+            (std::mem::take(&mut inbox.tasks), std::mem::take(&mut inbox.drivers))
         };
         // SAFETY: the arena is this thread's. Nobody polls its tasks any more, and none are added. Its runner has no local arena,
         // and this scheduler frees no task by itself: all of them are freed remotely.
@@ -276,7 +322,7 @@ impl Shared {
         // SAFETY: the caller's promise.
         unsafe { this.with_local(|local| queued.append(local)) };
         drop(queued);
-        discard(contain(|| drop(waker)));
+        discard(contain(|| drop(drivers)));
         // SAFETY: as above.
         let left = unsafe { guard.close() };
         if this.outstanding.add(left) {
@@ -286,35 +332,25 @@ impl Shared {
     }
 }
 
-/// Calls a waker, if there is one.
-fn call(waker: Option<Waker>) {
-    let Some(waker) = waker else { return };
-    if is_waker_of_task(&waker) {
-        waker.wake();
-    } else {
-        // One that the runtime did not make may panic, and that is not to be the waking task's end.
-        discard(contain(|| waker.wake()));
-    }
-}
-
-/// The set runs on this thread while this lives. It may be inside of another.
+/// The set runs on this thread while this lives, unless another ran inside of it.
 pub(super) struct Running {
-    before: *const Shared,
+    _private: (),
 }
 
 impl Running {
     /// # Safety
     ///
-    /// The calling thread is the set's. The set outlives this, and this is dropped on the same thread, in the reverse order of
-    /// those that were made.
+    /// The calling thread is the set's. The set outlives this, and this is dropped on the same thread.
     pub(super) unsafe fn begin(shared: &Shared) -> Self {
-        Self { before: RUNNING.with(|running| running.replace(shared)) }
+        RUNNING.with(|running| running.set(shared));
+        Self { _private: () }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        RUNNING.with(|running| running.set(self.before));
+        // Not the one around it, which does not have control yet.
+        RUNNING.with(|running| running.set(ptr::null()));
     }
 }
 
@@ -348,7 +384,7 @@ impl Host for Shared {
     fn request_drain(&self, _: ArenaId) {
         // A run frees them.
         if !self.is_running() {
-            self.call_driver();
+            self.call_drivers();
         }
     }
 

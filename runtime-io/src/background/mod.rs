@@ -248,6 +248,8 @@ impl<D: Device> Background<D> {
             let mut coop = ready!(coop::poll_proceed(cx));
             let mut state = ready!(self.shared.poll_until(cx, |state| state.turn.is_none()));
             coop.made_progress();
+            // What is done now may move the end. A true one, or an error, is met again.
+            state.read_end = None;
             state.take_turn(Turn::Other);
             Poll::Ready(Hold::of_turn(self.device.clone(), self.shared.clone()))
         })

@@ -3,6 +3,7 @@
 use std::io::{self, IoSlice};
 use std::task::{Context, Poll, Waker};
 
+use runtime_core::driver::contain;
 use runtime_core::primitive::{Mutex, MutexGuard};
 
 use super::queue::Queue;
@@ -72,7 +73,7 @@ impl Waiters {
 
     /// To be called without the lock.
     pub(super) fn wake(self) {
-        self.first.into_iter().chain(self.others).for_each(Waker::wake);
+        self.first.into_iter().chain(self.others).for_each(|waker| contain(|| waker.wake()));
     }
 }
 

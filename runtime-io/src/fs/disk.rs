@@ -103,6 +103,8 @@ impl Device for Disk {
         while into.filled().len() < end {
             let missing = end - into.filled().len();
             match cached::read(&self.std, into, missing) {
+                // Linux 5.9 and 5.10 say this also where the next page is not in the cache. The read that blocks knows.
+                Ok(0) if missing == limit => return AtOnce::Blocks,
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -188,8 +188,9 @@ impl<T: AsyncSeek> futures_io::AsyncSeek for Compat<T> {
     fn poll_seek(self: Pin<&mut Self>, cx: &mut Context<'_>, position: SeekFrom) -> Poll<io::Result<u64>> {
         let mut this = self.project();
         if *this.seeking != Some(position) {
-            ready!(this.inner.as_mut().poll_complete(cx))?;
+            let before = ready!(this.inner.as_mut().poll_complete(cx));
             *this.seeking = None;
+            before?;
             this.inner.as_mut().start_seek(position)?;
             *this.seeking = Some(position);
         }

@@ -245,6 +245,7 @@ impl<'a> ReadBuf<'a> {
         let outcome = read(&mut part);
         assert!(std::ptr::eq(part.memory.as_ptr(), start), "the reader returned another buffer than it was given");
         let (filled, initialized) = (part.filled, part.initialized);
+        assert!(initialized <= self.remaining().min(limit), "the reader returned a larger buffer than it was given");
         // It is the same memory, so its marks hold here as well.
         self.initialized = self.initialized.max(self.filled + initialized);
         self.filled += filled;

@@ -33,12 +33,22 @@ pub(super) const UNKNOWN: usize = usize::MAX;
 impl<T> Block<T> {
     pub(super) fn new() -> Box<Self> {
         const { assert!(align_of::<Self>() >= ALIGN && 2 * CAPACITY <= ALIGN) }
-        Box::new(Self {
-            ready: AtomicU64::new(0),
-            next: AtomicPtr::new(ptr::null_mut()),
-            start: AtomicUsize::new(UNKNOWN),
-            slots: std::array::from_fn(|_| UnsafeCell::new(MaybeUninit::uninit())),
-        })
+        // In place: as many values as a block holds may be more than a stack does.
+        let mut block = Box::<Self>::new_uninit();
+        let this = block.as_mut_ptr();
+        // SAFETY: the memory is the box's, and each field is written before the block counts as initialised. The slots
+        // are uninitialised memory, for which there is nothing to write, but for what a model keeps beside it.
+        unsafe {
+            (&raw mut (*this).ready).write(AtomicU64::new(0));
+            (&raw mut (*this).next).write(AtomicPtr::new(ptr::null_mut()));
+            (&raw mut (*this).start).write(AtomicUsize::new(UNKNOWN));
+            if cfg!(loom) {
+                for slot in 0..CAPACITY {
+                    (&raw mut (*this).slots[slot]).write(UnsafeCell::new(MaybeUninit::uninit()));
+                }
+            }
+            block.assume_init()
+        }
     }
 
     /// Makes a block that has been emptied as good as new.

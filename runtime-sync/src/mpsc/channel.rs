@@ -40,6 +40,8 @@ pub(super) trait Limit {
     fn is_idle(&self, is_empty: impl FnOnce() -> bool) -> bool;
     /// Promises nobody a place from now on.
     fn close(&self, close_list: impl FnOnce());
+    /// Whether that has been called.
+    fn is_closed(&self, is_list_closed: impl FnOnce() -> bool) -> bool;
 }
 
 /// A bounded channel has a permit for each place.
@@ -60,6 +62,10 @@ impl Limit for Bounded {
     fn close(&self, _: impl FnOnce()) {
         self.semaphore.close();
     }
+
+    fn is_closed(&self, _: impl FnOnce() -> bool) -> bool {
+        self.semaphore.is_closed()
+    }
 }
 
 /// An unbounded channel closes the list itself.
@@ -74,6 +80,10 @@ impl Limit for Unbounded {
 
     fn close(&self, close_list: impl FnOnce()) {
         close_list();
+    }
+
+    fn is_closed(&self, is_list_closed: impl FnOnce() -> bool) -> bool {
+        is_list_closed()
     }
 }
 
@@ -139,8 +149,9 @@ impl<T, L: Limit> Channel<T, L> {
         }
     }
 
+    /// Whether sends are refused.
     pub(super) fn is_closed(&self) -> bool {
-        self.closed.is_closed()
+        self.limit.is_closed(|| self.list.is_closed())
     }
 
     /// Waits until the receiver is closed.
@@ -304,8 +315,10 @@ impl<T, L: Limit> Channel<T, L> {
         // SAFETY: by the contract.
         let was_closed = unsafe { self.with_receiver(|receiver| std::mem::replace(&mut receiver.is_closed, true)) };
         if !was_closed {
-            self.limit.close(|| self.list.close());
-            self.closed.close();
+            // Wakers may panic. Then the others are told nevertheless.
+            let refused = panic::catch_unwind(AssertUnwindSafe(|| self.limit.close(|| self.list.close())));
+            let told = panic::catch_unwind(AssertUnwindSafe(|| self.closed.close()));
+            finish(refused.and(told));
         }
     }
 
@@ -316,12 +329,12 @@ impl<T, L: Limit> Channel<T, L> {
     /// The caller has the receiver exclusively.
     pub(super) unsafe fn end(&self) {
         // SAFETY: by the contract.
-        unsafe { self.close() };
+        let closed = panic::catch_unwind(AssertUnwindSafe(|| unsafe { self.close() }));
         let waker = self.waker.lock().take();
         // SAFETY: by the contract.
         let drained = unsafe { self.with_receiver(|receiver| self.drain(receiver)) };
         drop(waker);
-        finish(drained);
+        finish(closed.and(drained));
     }
 
     /// Drops all values that there are. If the drop of one panics, the others are dropped nevertheless.

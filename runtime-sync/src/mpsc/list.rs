@@ -63,8 +63,10 @@ pub(super) struct Head<T> {
 struct Tail<T>(*mut Block<T>);
 
 impl<T> Tail<T> {
+    /// The address may be that of a block which has been freed, and of another since then, which is the last one now. So
+    /// the pointer is made of the address, which the blocks expose.
     fn block(&self) -> *mut Block<T> {
-        self.0.map_addr(|address| address & !(ALIGN - 1))
+        ptr::with_exposed_provenance_mut(self.0.addr() & !(ALIGN - 1))
     }
 
     fn slot(&self) -> usize {
@@ -76,12 +78,19 @@ impl<T> Tail<T> {
     }
 }
 
+/// Makes a block one of the list.
+fn expose<T>(block: Box<Block<T>>) -> *mut Block<T> {
+    let block = Box::into_raw(block);
+    block.expose_provenance();
+    block
+}
+
 impl<T> List<T> {
     /// An empty list.
     pub(super) fn new() -> (Self, Head<T>) {
         let block = Block::new();
         block.start.store(0, Relaxed);
-        let block = Box::into_raw(block);
+        let block = expose(block);
         let list = Self { tail: AtomicPtr::new(block), spare: AtomicPtr::new(ptr::null_mut()) };
         (list, Head { block, start: 0, slot: 0, ready: 0, noted: 0 })
     }
@@ -136,7 +145,7 @@ impl<T> List<T> {
     /// An empty block.
     fn take_spare(&self) -> *mut Block<T> {
         let spare = self.spare.swap(ptr::null_mut(), Acquire);
-        if spare.is_null() { Box::into_raw(Block::new()) } else { spare }
+        if spare.is_null() { expose(Block::new()) } else { spare }
     }
 
     /// Leaves an empty block, if it is one, for later.
@@ -154,6 +163,11 @@ impl<T> List<T> {
         {
             tail = now;
         }
+    }
+
+    /// Whether values are refused.
+    pub(super) fn is_closed(&self) -> bool {
+        Tail(self.tail.load(Acquire)).is_closed()
     }
 
     /// Whether no slot has been claimed that was not emptied.

@@ -178,3 +178,19 @@ fn an_empty_channel_is_small() {
     let unbounded = size_of::<super::channel::Channel<usize, super::channel::Unbounded>>();
     assert!(unbounded <= 512, "{unbounded} bytes");
 }
+
+#[test]
+fn a_block_is_not_made_on_the_stack() {
+    // 64 MB of slots.
+    drop(super::block::Block::<[u8; 2_000_000]>::new());
+}
+
+#[test]
+fn a_sender_that_is_refused_finds_the_channel_closed() {
+    let (tx, rx) = super::channel::<u8>(1);
+    drop(rx);
+    assert!(tx.try_send(1).is_err() && tx.is_closed());
+    let (tx, mut rx) = super::unbounded_channel::<u8>();
+    rx.close();
+    assert!(tx.send(1).is_err() && tx.is_closed());
+}

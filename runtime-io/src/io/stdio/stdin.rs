@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::thread;
 
+use runtime_core::driver::contain;
 use runtime_core::primitive::{Condvar, Mutex, OnceLock};
 
 use crate::background::{Background, DEFAULT_MAX_BUF_SIZE, Job};
@@ -126,7 +127,8 @@ impl Reader {
             match desk.job.take() {
                 Some(job) => {
                     drop(desk);
-                    job.run();
+                    // Wakers may panic. The thread is the only one.
+                    contain(|| job.run());
                     desk = self.desk.lock();
                 }
                 None => self.has_job.wait(&mut desk),

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use runtime_core::driver::contain;
 use runtime_core::primitive::Mutex;
 
 use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -107,8 +108,9 @@ impl AsyncWrite for DuplexStream {
 
 impl Drop for DuplexStream {
     fn drop(&mut self) {
-        Self::close(&self.outgoing, End::Reader);
-        Self::close(&self.incoming, End::Writer);
+        // A waker that panics does not keep the other direction open.
+        contain(|| Self::close(&self.outgoing, End::Reader));
+        contain(|| Self::close(&self.incoming, End::Writer));
     }
 }
 
