@@ -274,7 +274,7 @@ fn a_driver_that_has_gone_leaves_the_set_to_another() {
         });
         rt::task::yield_now().await;
         // This drives the set for one poll, and then waits outside of it.
-        let task = set.run_until(async { rt::spawn_local(async { 5 }) }).await;
+        let task = set.run_until(poll_fn(|_| Poll::Ready(rt::spawn_local(async { 5 })))).await;
         assert_eq!(task.await.unwrap(), 5);
         driver.abort();
     });

@@ -168,7 +168,7 @@ impl runtime_core::driver::Driver for Driver {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        drop(self.signals.take());
+        self.signals = None;
         for shard in &self.handle.shards {
             shard.close(|io| io.shut_down(&mut self.wakes));
         }

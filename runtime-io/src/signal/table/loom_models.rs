@@ -9,6 +9,8 @@ use loom::future::block_on;
 use loom::sync::{Condvar, Mutex as StdMutex};
 use loom::thread;
 
+use runtime_core::driver::WakeAtOnce;
+
 use super::*;
 
 const NUMBER: usize = 3;
@@ -85,7 +87,7 @@ fn drive(driver: usize, table: &Table, teller: &Teller) {
         teller.empty();
         let mut wakes = WakeBatch::new();
         table.deliver(&mut wakes);
-        wakes.wake_all();
+        wakes.give_to(&mut WakeAtOnce);
     }
 }
 
