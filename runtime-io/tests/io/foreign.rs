@@ -152,15 +152,13 @@ impl AsyncRead for Initialising {
     }
 }
 
-/// Puts another buffer in the place of the one it is given, as if it had filled that.
+/// Puts another buffer in the place of the one it is given.
 #[derive(Debug)]
 pub(crate) struct Cheat;
 
 impl AsyncRead for Cheat {
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let mut other = ReadBuf::new(Box::leak(Box::new([0; 16])));
-        other.advance(16);
-        *buf = other;
+        *buf = ReadBuf::new(&mut []);
         Poll::Ready(Ok(()))
     }
 }
