@@ -6,8 +6,8 @@
 //! - [`read_dir`] lists a directory. The other functions are those of [`std::fs`], by their names.
 //!
 //! Operating systems have few calls for files that do not block. So these functions run those of the standard library
-//! with [`spawn_blocking`](crate::spawn_blocking), and what they may return or fail with is documented there. Where many
-//! calls are made for one result, it is faster to make them all in one `spawn_blocking` of one's own.
+//! with [`spawn_blocking`](crate::spawn_blocking), and what they may return or fail with is documented there. Where
+//! many calls are made for one result, it is faster to make them all in one `spawn_blocking` of one's own.
 //!
 //! # Errors
 //!

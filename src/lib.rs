@@ -32,8 +32,8 @@
 //!
 //! # What is where
 //!
-//! - [`spawn`], [`spawn_local`], [`spawn_blocking`] and [`task`]: tasks, their handles, sets of them, values that go with
-//!   them ([`task_local!`]), yielding, and the cooperative budget ([`task::coop`]);
+//! - [`spawn`], [`spawn_local`], [`spawn_blocking`] and [`task`]: tasks, their handles, sets of them, values that go
+//!   with them ([`task_local!`]), yielding, and the cooperative budget ([`task::coop`]);
 //! - [`runtime`]: building a runtime, holding it, entering it, and reading its counters;
 //! - [`net`] and [`io`]: TCP, UDP, Unix sockets and pipes, and the traits and extension methods for streams; on Unix
 //!   [`io::unix::AsyncFd`];

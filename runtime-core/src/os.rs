@@ -65,58 +65,6 @@ impl std::os::fd::AsFd for TimerFd {
     }
 }
 
-/// Whether an operation on the descriptor of that number would block instead of saying that it would.
-///
-/// # Errors
-///
-/// If there is no such descriptor.
-#[cfg(unix)]
-pub fn is_blocking(number: std::os::fd::RawFd) -> std::io::Result<bool> {
-    // SAFETY: It reads flags and touches no memory. A number that is nobody's is refused.
-    match unsafe { libc::fcntl(number, libc::F_GETFL) } {
-        -1 => Err(std::io::Error::last_os_error()),
-        flags => Ok(flags & libc::O_NONBLOCK == 0),
-    }
-}
-
-/// Has operations on the descriptor say that they would block, or has them block.
-///
-/// # Errors
-///
-/// If there is no such mode for it.
-#[cfg(unix)]
-pub fn set_blocking(descriptor: impl std::os::fd::AsFd, is_blocking: bool) -> std::io::Result<()> {
-    use std::os::fd::AsRawFd;
-
-    let number = descriptor.as_fd().as_raw_fd();
-    // SAFETY: It reads flags and touches no memory.
-    let flags = match unsafe { libc::fcntl(number, libc::F_GETFL) } {
-        -1 => return Err(std::io::Error::last_os_error()),
-        flags => flags,
-    };
-    let wanted = if is_blocking { flags & !libc::O_NONBLOCK } else { flags | libc::O_NONBLOCK };
-    // SAFETY: It sets flags and touches no memory.
-    if wanted != flags && unsafe { libc::fcntl(number, libc::F_SETFL, wanted) } == -1 {
-        return Err(std::io::Error::last_os_error());
-    }
-    Ok(())
-}
-
-/// Reads into memory that need not be initialised. As many bytes from its front as this returns are so afterwards.
-///
-/// # Errors
-///
-/// Whatever the system reports.
-#[cfg(unix)]
-pub fn read(descriptor: impl std::os::fd::AsFd, buffer: &mut [std::mem::MaybeUninit<u8>]) -> std::io::Result<usize> {
-    use std::os::fd::AsRawFd;
-
-    let number = descriptor.as_fd().as_raw_fd();
-    // SAFETY: The pointer and the length are those of a buffer that may be written, and the system only writes to it.
-    let count = unsafe { libc::read(number, buffer.as_mut_ptr().cast(), buffer.len()) };
-    usize::try_from(count).map_err(|_| std::io::Error::last_os_error())
-}
-
 /// A descriptor of a process, which becomes readable when the process has ended. The number of the process must be
 /// that of a child which nobody has waited for, as it may be given to another process then.
 ///
@@ -139,9 +87,8 @@ pub fn open_process(id: u32) -> std::io::Result<std::os::fd::OwnedFd> {
 #[cfg(all(test, target_os = "linux", not(loom)))]
 mod tests {
     use std::fs::File;
-    use std::io::{ErrorKind, Read, Write};
+    use std::io::{ErrorKind, Read};
     use std::os::fd::AsRawFd;
-    use std::os::unix::net::UnixStream;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -164,18 +111,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_was_written() {
-        let (ours, mut theirs) = UnixStream::pair().unwrap();
-        theirs.write_all(b"abc").unwrap();
-        let mut memory = [std::mem::MaybeUninit::new(b'.'); 5];
-        assert_eq!(super::read(&ours, &mut memory).unwrap(), 3);
-        // SAFETY: All of it was initialised to begin with.
-        assert_eq!(memory.map(|byte| unsafe { byte.assume_init() }), *b"abc..");
-        super::set_blocking(&ours, false).unwrap();
-        assert_eq!(super::read(&ours, &mut memory).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
-    }
-
-    #[test]
     fn a_process_that_has_ended_is_readable() {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         // Where the kernel has it: since Linux 5.3.
@@ -190,20 +125,5 @@ mod tests {
             child.wait().unwrap();
         }
         assert!(super::open_process(u32::MAX).is_err());
-    }
-
-    #[test]
-    fn a_descriptor_is_blocking_until_it_is_made_not_to() {
-        use std::os::fd::AsRawFd;
-
-        let (ours, _theirs) = UnixStream::pair().unwrap();
-        assert!(super::is_blocking(ours.as_raw_fd()).unwrap());
-        for _ in 0..2 {
-            super::set_blocking(&ours, false).unwrap();
-            assert!(!super::is_blocking(ours.as_raw_fd()).unwrap());
-        }
-        super::set_blocking(&ours, true).unwrap();
-        assert!(super::is_blocking(ours.as_raw_fd()).unwrap());
-        assert!(super::is_blocking(-1).is_err());
     }
 }

@@ -101,7 +101,8 @@ where
 }
 
 /// Runs a closure that blocks, as [`spawn_blocking`] does, and also runs it if it still waits for a thread when the
-/// runtime shuts down: only a runtime that has shut down already, and one that cannot start a single thread, cancels it.
+/// runtime shuts down: only a runtime that has shut down already, and one that cannot start a single thread, cancels
+/// it.
 ///
 /// For what somebody has been told is as good as done: a write into a file, for example. It must not wait for anything
 /// that a task does, because tasks are gone by then.

@@ -48,8 +48,8 @@ macro_rules! task_local {
 
 /// A value that belongs to a future and all that it polls. Declared by [`task_local!`](crate::task_local).
 ///
-/// It has a value inside of [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope) only. A task that is spawned there
-/// does not inherit it.
+/// It has a value inside of [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope) only. A task that is spawned
+/// there does not inherit it.
 pub struct LocalKey<T: 'static> {
     here: thread::LocalKey<RefCell<Option<T>>>,
 }

@@ -13,9 +13,9 @@
 //! - `signal`: the signals of the process, which every driver of the process listens for. `process`: children, whose
 //!   end is an event like any other.
 //!
-//! This crate must never know about tasks, queues or timers: it calls wakers, and is told when to wait. It never sleeps,
-//! and keeps nothing global but what the process has only one of: its signals, and the children that nobody waits for.
-//! `unsafe` is denied but in the files that say what for.
+//! This crate must never know about tasks, queues or timers: it calls wakers, and is told when to wait. It never
+//! sleeps, and keeps nothing global but what the process has only one of: its signals, and the children that nobody
+//! waits for. `unsafe` is denied but in the files that say what for.
 
 #![deny(unsafe_code)]
 

@@ -44,8 +44,8 @@ impl From<Elapsed> for io::Error {
 
 /// What can be wrong with a timer.
 ///
-/// No function of this module returns it: a timer whose runtime has shut down panics when it is polled, there is no limit
-/// to their number, and no duration is too long. It is here for code that makes it, or has it in a signature.
+/// No function of this module returns it: a timer whose runtime has shut down panics when it is polled, there is no
+/// limit to their number, and no duration is too long. It is here for code that makes it, or has it in a signature.
 ///
 /// # Example
 ///

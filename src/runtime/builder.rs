@@ -347,8 +347,8 @@ impl Builder {
         self
     }
 
-    /// The most events that a look at the poller delivers to a worker that has other work, and does not wait for any (as
-    /// many as [`max_io_events_per_tick`](Self::max_io_events_per_tick)).
+    /// The most events that a look at the poller delivers to a worker that has other work, and does not wait for any
+    /// (as many as [`max_io_events_per_tick`](Self::max_io_events_per_tick)).
     ///
     /// What it does not take stays with the system until the next look. A small number keeps a flood of events from
     /// filling the worker's queue faster than it runs tasks.

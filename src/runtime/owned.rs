@@ -28,15 +28,15 @@ use super::Builder;
 ///
 /// # Forking
 ///
-/// To start another program, with `std::process::Command` or whatever else forks and then executes at once, is safe at any
-/// time; the runtime's descriptors are closed in it.
+/// To start another program, with `std::process::Command` or whatever else forks and then executes at once, is safe at
+/// any time; the runtime's descriptors are closed in it.
 ///
 /// A child that goes on in this program without executing another (`libc::fork`, daemonizing) has a copy of the memory,
 /// and of the threads only the one that forked: no workers, and every lock that another thread held stays locked. Up to
 /// its `exec` or `_exit` it may only do what is *async-signal-safe* (`man 7 signal-safety`), as POSIX has it for any
 /// program with threads. It must not use, drop or build a runtime, this one or another: building one takes locks of the
-/// whole process (the allocator's, and the table of waiting threads of `parking_lot`), and hangs now and then. Nor may it
-/// drop rt's sockets: that would take them out of a poller which it shares with its parent.
+/// whole process (the allocator's, and the table of waiting threads of `parking_lot`), and hangs now and then. Nor may
+/// it drop rt's sockets: that would take them out of a poller which it shares with its parent.
 ///
 /// So fork first, while the process has one thread, and then build the runtime, in the child. With
 /// [`macro@crate::main`] the runtime is there when the function begins: make `main` a plain function, fork, and call
@@ -247,9 +247,9 @@ impl LocalRuntime {
 
     /// A handle to the runtime. On other threads it can spawn tasks that are `Send`.
     ///
-    /// [`Handle::block_on`] on another thread only polls its future. Sockets, timers and tasks of this runtime make no progress
-    /// unless its own thread is in [`block_on`](Self::block_on), so a future that needs them waits until then: for ever, if that
-    /// never comes.
+    /// [`Handle::block_on`] on another thread only polls its future. Sockets, timers and tasks of this runtime make no
+    /// progress unless its own thread is in [`block_on`](Self::block_on), so a future that needs them waits until then:
+    /// for ever, if that never comes.
     pub fn handle(&self) -> &Handle {
         self.runtime.handle()
     }

@@ -1,7 +1,7 @@
 //! I10: two runtimes in one process share nothing but what the process has one of.
 //!
-//! Mutations that these tests are for: ids that each runtime counts for itself, a global clock, a wake or a spawn that takes the runtime of
-//! the current thread for the task's own.
+//! Mutations that these tests are for: ids that each runtime counts for itself, a global clock, a wake or a spawn that
+//! takes the runtime of the current thread for the task's own.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Pipes, with a name and without.
 //!
 //! Mutations that these tests are for: readiness that is cleared after a short read (a pipe in packet mode stops after
-//! each packet); an end that is dropped and does not end the other; a descriptor that is let in though it is no pipe, or
-//! the wrong end, or is left in the wrong mode.
+//! each packet); an end that is dropped and does not end the other; a descriptor that is let in though it is no pipe,
+//! or the wrong end, or is left in the wrong mode.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};

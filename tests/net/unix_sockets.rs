@@ -1,9 +1,9 @@
-//! Unix streams and datagrams: bytes and messages arrive, ends are told, nothing is lost with an operation that is given
-//! up, and names of every kind work.
+//! Unix streams and datagrams: bytes and messages arrive, ends are told, nothing is lost with an operation that is
+//! given up, and names of every kind work.
 //!
 //! Mutations that these tests are for: readiness that is cleared after a short read (of a stream, descriptors can stop
-//! one); an accept that takes a connection and is dropped with it; a half whose drop does not end the stream, or ends it
-//! though it was forgotten; a sender that is not woken when there is room.
+//! one); an accept that takes a connection and is dropped with it; a half whose drop does not end the stream, or ends
+//! it though it was forgotten; a sender that is not woken when there is room.
 
 use std::io::{ErrorKind, IoSlice};
 use std::path::PathBuf;

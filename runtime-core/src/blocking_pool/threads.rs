@@ -28,9 +28,9 @@
 //!
 //! # The end
 //!
-//! A pool that is closed takes no more jobs and gives back those that are queued, but for those that must be done all the
-//! same. The rule above goes on to hold for these: if there is one, a thread is coming, or all are busy and the next to
-//! finish takes it. Only a thread that waits, and was not woken, ends at once.
+//! A pool that is closed takes no more jobs and gives back those that are queued, but for those that must be done all
+//! the same. The rule above goes on to hold for these: if there is one, a thread is coming, or all are busy and the
+//! next to finish takes it. Only a thread that waits, and was not woken, ends at once.
 //!
 //! # Spinning
 //!
@@ -300,8 +300,8 @@ impl<J> PoolThreads<J> {
         }
     }
 
-    /// Takes no more jobs, and returns those that are queued and that `keep` does not want kept. Jobs that run go on, and
-    /// the kept ones are done: a thread comes for them as ever, and no thread ends while it sees one.
+    /// Takes no more jobs, and returns those that are queued and that `keep` does not want kept. Jobs that run go on,
+    /// and the kept ones are done: a thread comes for them as ever, and no thread ends while it sees one.
     #[must_use]
     pub(super) fn close(&self, keep: impl Fn(&J) -> bool) -> VecDeque<J> {
         let mut state = self.state.lock();

@@ -1,7 +1,7 @@
 //! [`JoinSet`]: tasks that belong together, joined in the order in which they end.
 //!
-//! A set has the join handles of its tasks, each under a key. What it waits for is not the handles but a line of the keys
-//! of those that have ended ([`ended`]); so joining one of a thousand does not look at the others.
+//! A set has the join handles of its tasks, each under a key. What it waits for is not the handles but a line of the
+//! keys of those that have ended ([`ended`]); so joining one of a thousand does not look at the others.
 
 mod ended;
 
@@ -20,8 +20,8 @@ use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
 
 /// Tasks that all return a `T`, to be awaited in the order in which they end.
 ///
-/// A task starts to run when it is spawned, whether or not the set is awaited. Dropping the set aborts the tasks that are
-/// left in it; [`detach_all`](Self::detach_all) lets them go on by themselves.
+/// A task starts to run when it is spawned, whether or not the set is awaited. Dropping the set aborts the tasks that
+/// are left in it; [`detach_all`](Self::detach_all) lets them go on by themselves.
 ///
 /// # Example
 ///
@@ -139,8 +139,8 @@ impl<T: 'static> JoinSet<T> {
         self.insert(local_set.spawn_local(task))
     }
 
-    /// Runs a closure on the blocking pool, as [`spawn_blocking`](crate::spawn_blocking) does, and puts its task into the
-    /// set. Once it has begun it cannot be aborted.
+    /// Runs a closure on the blocking pool, as [`spawn_blocking`](crate::spawn_blocking) does, and puts its task into
+    /// the set. Once it has begun it cannot be aborted.
     ///
     /// # Panics
     ///
@@ -193,8 +193,8 @@ impl<T: 'static> JoinSet<T> {
         Some(self.join(key))
     }
 
-    /// As [`join_next`](Self::join_next), for code that polls. Of several calls that are pending, the last one's waker is
-    /// called.
+    /// As [`join_next`](Self::join_next), for code that polls. Of several calls that are pending, the last one's waker
+    /// is called.
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_join_next_with_id(cx).map(|joined| joined.map(without_id))
     }

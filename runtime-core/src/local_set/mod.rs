@@ -1,7 +1,7 @@
 //! [`LocalSet`]: tasks that need not be `Send`, run by a future.
 //!
-//! A set is a scheduler of its own ([`shared`]), inside of whatever polls it: `block_on` of either kind of runtime, a task,
-//! or another executor. It never starts a thread, and has no drivers.
+//! A set is a scheduler of its own ([`shared`]), inside of whatever polls it: `block_on` of either kind of runtime, a
+//! task, or another executor. It never starts a thread, and has no drivers.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -60,7 +60,8 @@ impl LocalSet {
         Self { shared: Shared::new(), _stays: PhantomData }
     }
 
-    /// Has [`spawn_local`](crate::spawn_local) spawn onto this set, until the guard is dropped. It does not run the tasks.
+    /// Has [`spawn_local`](crate::spawn_local) spawn onto this set, until the guard is dropped. It does not run the
+    /// tasks.
     ///
     /// # Example
     ///
@@ -216,8 +217,8 @@ where
 
 /// Keeps a [`LocalSet`] the one that [`spawn_local`](crate::spawn_local) spawns onto. See [`LocalSet::enter`].
 ///
-/// Guards of several sets have to be dropped in the reverse order: each makes that set the current one again which was it
-/// before.
+/// Guards of several sets have to be dropped in the reverse order: each makes that set the current one again which was
+/// it before.
 #[must_use = "the set is the current one only while the guard lives"]
 pub struct LocalEnterGuard {
     before: Option<Arc<Shared>>,

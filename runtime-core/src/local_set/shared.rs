@@ -2,30 +2,32 @@
 //!
 //! # The protocol
 //!
-//! A set belongs to the thread that made it. Only that thread polls its tasks, and drops their futures: `LocalSet` cannot
-//! leave it, and `Shared` itself never does either.
+//! A set belongs to the thread that made it. Only that thread polls its tasks, and drops their futures: `LocalSet`
+//! cannot leave it, and `Shared` itself never does either.
 //!
-//! There are two queues. While the set *runs* on its thread, that thread pushes onto `local`, which nobody else touches.
-//! Everything else (wakes from other threads, and what its own thread wakes or spawns between two runs) goes into the
-//! `inbox`, under a lock, and takes from there the wakers of those that drive the set, to call them outside of the lock. A
-//! run leaves its waker in the inbox before it moves the inbox over to `local`. So a task that comes after the move finds
-//! the waker, and none is forgotten; and between two runs the set is woken once.
+//! There are two queues. While the set *runs* on its thread, that thread pushes onto `local`, which nobody else
+//! touches. Everything else (wakes from other threads, and what its own thread wakes or spawns between two runs) goes
+//! into the `inbox`, under a lock, and takes from there the wakers of those that drive the set, to call them outside of
+//! the lock. A run leaves its waker in the inbox before it moves the inbox over to `local`. So a task that comes after
+//! the move finds the waker, and none is forgotten; and between two runs the set is woken once.
 //!
-//! Several tasks may drive a set, each with a `run_until` of its own, and any of them may be done with it: so the wakers
-//! of all are kept, and all are called. A task of the set may drive the set in turn. Then wakers may have been called in
-//! the run inside of the run; so the outer one leaves its waker once more at its end, and looks whether anything has come.
+//! Several tasks may drive a set, each with a `run_until` of its own, and any of them may be done with it: so the
+//! wakers of all are kept, and all are called. A task of the set may drive the set in turn. Then wakers may have been
+//! called in the run inside of the run; so the outer one leaves its waker once more at its end, and looks whether
+//! anything has come.
 //!
-//! A task of the set may also drive something else on its thread, and block in that: a runtime of its own, or another set.
-//! What has been driven last may then go on for long before the set's own loop has control again. So from the end of a run
-//! inside of the run on, the set does not count as running, and everything goes through the inbox, until a task's poll is
-//! over and the loop goes on.
+//! A task of the set may also drive something else on its thread, and block in that: a runtime of its own, or another
+//! set. What has been driven last may then go on for long before the set's own loop has control again. So from the end
+//! of a run inside of the run on, the set does not count as running, and everything goes through the inbox, until a
+//! task's poll is over and the loop goes on.
 //!
 //! # The end
 //!
 //! The tasks lie in an arena that is a part of `Shared` (`task/arena/`), which is counted once for all of them
-//! (`task/outstanding.rs`). When the set is dropped its inbox is closed: a task that is queued from then on was cancelled
-//! already, and its entry is dropped. Then all tasks are cancelled, which drops their futures on this thread, and the list
-//! is closed. Tasks whose handles or wakers remain keep the memory of `Shared` until the last of those goes.
+//! (`task/outstanding.rs`). When the set is dropped its inbox is closed: a task that is queued from then on was
+//! cancelled already, and its entry is dropped. Then all tasks are cancelled, which drops their futures on this thread,
+//! and the list is closed. Tasks whose handles or wakers remain keep the memory of `Shared` until the last of those
+//! goes.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -202,8 +204,8 @@ impl Shared {
         drivers.call();
     }
 
-    /// Leaves the waker of one that drives the set. Returns whether tasks are in the inbox, for which only others may have
-    /// been called.
+    /// Leaves the waker of one that drives the set. Returns whether tasks are in the inbox, for which only others may
+    /// have been called.
     pub(super) fn put_waker(&self, waker: &Waker) -> bool {
         {
             let inbox = self.inbox.lock();
@@ -313,8 +315,8 @@ impl Shared {
             inbox.closed = true;
             (std::mem::take(&mut inbox.tasks), std::mem::take(&mut inbox.drivers))
         };
-        // SAFETY: the arena is this thread's. Nobody polls its tasks any more, and none are added. Its runner has no local arena,
-        // and this scheduler frees no task by itself: all of them are freed remotely.
+        // SAFETY: the arena is this thread's. Nobody polls its tasks any more, and none are added. Its runner has no
+        // local arena, and this scheduler frees no task by itself: all of them are freed remotely.
         let guard = unsafe { this.tasks.guard() };
         let runner = Runner { completions: Some(&this.completed), ..Runner::NOBODY };
         // SAFETY: as above.

@@ -4,7 +4,8 @@ use std::fmt;
 
 /// Identifies a task among all those of the process.
 ///
-/// Never used twice. Workers draw identifiers in blocks, so they say nothing about the order in which tasks were spawned.
+/// Never used twice. Workers draw identifiers in blocks, so they say nothing about the order in which tasks were
+/// spawned.
 ///
 /// # Example
 ///

@@ -1,8 +1,8 @@
 //! A blocking device (a file, standard input or output) behind non-blocking reads, writes and seeks.
 //!
 //! Called by `fs::File` and by `io::stdio`. It knows neither files nor threads: a [`Device`] says what is done by a
-//! blocking call, and where a [`Job`] is run. It never blocks the thread that polls, but for what the device says it can
-//! do at once.
+//! blocking call, and where a [`Job`] is run. It never blocks the thread that polls, but for what the device says it
+//! can do at once.
 //!
 //! # The protocol
 //!
@@ -10,10 +10,10 @@
 //! waker's clone, call or drop) runs under it.
 //!
 //! **One turn at a time.** `turn` says which operation has the device, if any: a read, a batch of writes, a seek, or
-//! something else that must be alone (`set_len`). Whoever polls takes the turn under the lock, and then hands the job to
-//! the device's threads. The job does its blocking calls without the lock, leaves its result in the state, and ends the
-//! turn under the lock: this is what waiting polls wait for. Whoever finds the turn taken leaves a waker under the same
-//! lock, so no wake can be missed.
+//! something else that must be alone (`set_len`). Whoever polls takes the turn under the lock, and then hands the job
+//! to the device's threads. The job does its blocking calls without the lock, leaves its result in the state, and ends
+//! the turn under the lock: this is what waiting polls wait for. Whoever finds the turn taken leaves a waker under the
+//! same lock, so no wake can be missed.
 //!
 //! **Nothing belongs to the future that is waiting.** The result of an operation is in the state, until the next poll
 //! that asks for it. So a future can be dropped at any time, and the bytes that were read for it are there for the next
@@ -31,17 +31,17 @@
 //! matters to devices, to files like those of `/proc`, and to appenders that share a log. While the turn is another
 //! operation's, writes wait.
 //!
-//! If a call fails, everything that is queued behind is dropped, because it would go to the wrong place; the error stays
-//! in `failure` until a write, a flush or a sync reports it.
+//! If a call fails, everything that is queued behind is dropped, because it would go to the wrong place; the error
+//! stays in `failure` until a write, a flush or a sync reports it.
 //!
-//! **Flushing** waits until the turn is no turn of writing, which implies that the queue is empty. Where the device has a
-//! buffer of its own (standard output) it then asks the job, or a new one, to flush that, too.
+//! **Flushing** waits until the turn is no turn of writing, which implies that the queue is empty. Where the device has
+//! a buffer of its own (standard output) it then asks the job, or a new one, to flush that, too.
 //!
-//! **Holds.** `holds` counts jobs that use the device, those of turns and others (`metadata`). Each drops its reference to
-//! the device before it ends its hold. So when there are none, the device has one owner, who can take it out.
+//! **Holds.** `holds` counts jobs that use the device, those of turns and others (`metadata`). Each drops its reference
+//! to the device before it ends its hold. So when there are none, the device has one owner, who can take it out.
 //!
-//! **A job that is never run** (the runtime has shut down, or can start no thread) is dropped, and so ends its turn with
-//! an error.
+//! **A job that is never run** (the runtime has shut down, or can start no thread) is dropped, and so ends its turn
+//! with an error.
 
 mod job;
 mod queue;

@@ -15,19 +15,19 @@ use crate::background::{Background, DEFAULT_MAX_BUF_SIZE};
 ///
 /// It is read, written and moved in with the traits [`AsyncRead`](crate::io::AsyncRead),
 /// [`AsyncWrite`](crate::io::AsyncWrite) and [`AsyncSeek`](crate::io::AsyncSeek), and the methods of their extension
-/// traits. Operating systems have few calls for files that do not block, so what may block is done on the blocking pool;
-/// what the system has in memory is, on Linux, read without that detour.
+/// traits. Operating systems have few calls for files that do not block, so what may block is done on the blocking
+/// pool; what the system has in memory is, on Linux, read without that detour.
 ///
 /// # Writing takes a flush
 ///
 /// A write copies the bytes, has another thread write them, and is done. So
 ///
-/// - **call [`flush`](crate::io::AsyncWriteExt::flush) after the last write**: it waits until all bytes have been handed to
-///   the operating system. A file that is dropped without it is written to the end all the same, also if the runtime
-///   shuts down first; but nobody knows when, or whether it succeeded;
+/// - **call [`flush`](crate::io::AsyncWriteExt::flush) after the last write**: it waits until all bytes have been
+///   handed to the operating system. A file that is dropped without it is written to the end all the same, also if the
+///   runtime shuts down first; but nobody knows when, or whether it succeeded;
 /// - an error of a write is reported by a later write, by `flush` or `shutdown`, or by [`sync_all`](Self::sync_all) or
-///   [`sync_data`](Self::sync_data): by the first of them after the failure. What was written after the bytes that failed
-///   is not in the file then;
+///   [`sync_data`](Self::sync_data): by the first of them after the failure. What was written after the bytes that
+///   failed is not in the file then;
 /// - each write is one call of the operating system, unless it is longer than [`max_buf_size`](Self::max_buf_size), or
 ///   the system takes only a part of it.
 ///
@@ -49,8 +49,8 @@ use crate::background::{Background, DEFAULT_MAX_BUF_SIZE};
 ///
 /// # The position
 ///
-/// Nothing is read ahead, so the position in the file is where its reader is; only a read that was dropped may have moved
-/// it, and a write, a seek, [`set_len`](Self::set_len), [`try_clone`](Self::try_clone) and
+/// Nothing is read ahead, so the position in the file is where its reader is; only a read that was dropped may have
+/// moved it, and a write, a seek, [`set_len`](Self::set_len), [`try_clone`](Self::try_clone) and
 /// [`into_std`](Self::into_std) then move it back first. Descriptors that share the position with this file, as clones
 /// do, should not be used at the same time. While another thread reads through a descriptor that was cloned before it
 /// became a [`File`], a small read or a seek may wait for it, and with it the thread of the task.
@@ -190,8 +190,8 @@ impl File {
         asyncify(move || hold.device().std().sync_all()).await
     }
 
-    /// As [`sync_all`](Self::sync_all), but not everything that the file system knows about the file is synced: only what
-    /// it takes to read the bytes back.
+    /// As [`sync_all`](Self::sync_all), but not everything that the file system knows about the file is synced: only
+    /// what it takes to read the bytes back.
     ///
     /// # Errors
     ///
@@ -276,7 +276,8 @@ impl File {
         Ok(File { max_buf_size: self.max_buf_size, ..File::of(disk) })
     }
 
-    /// The file of the standard library. Waits for what goes on; the error of a write that has not been reported is lost.
+    /// The file of the standard library. Waits for what goes on; the error of a write that has not been reported is
+    /// lost.
     ///
     /// # Example
     ///
@@ -378,8 +379,8 @@ impl File {
         self.set_times(FileTimes::new().set_modified(time)).await
     }
 
-    /// Sets how many bytes a read or a write moves at most; 2 MiB if this is not called. It is also about how much memory
-    /// the writes that wait for another thread may take, and a read that does.
+    /// Sets how many bytes a read or a write moves at most; 2 MiB if this is not called. It is also about how much
+    /// memory the writes that wait for another thread may take, and a read that does.
     ///
     /// # Panics
     ///

@@ -3,9 +3,9 @@
 //! The facade publishes this as `rt::fs`. Names, signatures and meanings are Tokio's.
 //!
 //! Operating systems have few calls for files that do not block. So these are calls of the standard library on the
-//! blocking pool (`asyncify.rs`), and an open [`File`] is a device of `background`, which keeps what is read and written
-//! while a thread is about it. `disk.rs` says what of that needs no other thread. This module must never block the
-//! thread that polls.
+//! blocking pool (`asyncify.rs`), and an open [`File`] is a device of `background`, which keeps what is read and
+//! written while a thread is about it. `disk.rs` says what of that needs no other thread. This module must never block
+//! the thread that polls.
 
 mod asyncify;
 mod cached;

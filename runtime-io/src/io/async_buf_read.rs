@@ -12,7 +12,8 @@ use super::AsyncRead;
 /// This is the counterpart of [`std::io::BufRead`] for tasks. The methods of
 /// [`AsyncBufReadExt`](super::AsyncBufReadExt) are made of it; [`BufReader`](super::BufReader) gives it to any reader.
 pub trait AsyncBufRead: AsyncRead {
-    /// Returns what is in the buffer, and fills the buffer first if it is empty. An empty slice is the end of the stream.
+    /// Returns what is in the buffer, and fills the buffer first if it is empty. An empty slice is the end of the
+    /// stream.
     ///
     /// What has been used is then to be reported to [`consume`](Self::consume). `Pending` means that the task is woken
     /// when it is worth trying again.

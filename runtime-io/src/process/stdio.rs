@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 
 use mio::event::Source;
 use mio::unix::pipe::{Receiver, Sender};
-use runtime_core::os;
+use runtime_core::os::descriptor::{self, set_nonblocking};
 
 use crate::driver::Handle;
 use crate::interest::Interest;
@@ -48,7 +48,7 @@ pub struct ChildStderr {
 
 /// Registers a pipe, in non-blocking mode.
 fn register<S: Source + AsFd + AsRawFd>(driver: &Handle, pipe: S, interest: Interest) -> io::Result<Evented<S>> {
-    os::set_blocking(&pipe, false)?;
+    set_nonblocking(&pipe, true)?;
     Evented::new(driver, pipe, interest, Ready::EMPTY).map_err(|(_, error)| error)
 }
 
@@ -57,7 +57,7 @@ fn release<S: Source + Into<OwnedFd>>(pipe: Evented<S>) -> io::Result<OwnedFd> {
     let (pipe, outcome) = pipe.into_inner();
     outcome?;
     let pipe = pipe.into();
-    os::set_blocking(&pipe, true)?;
+    set_nonblocking(&pipe, false)?;
     Ok(pipe)
 }
 
@@ -156,7 +156,7 @@ fn poll_read(pipe: &Evented<Receiver>, cx: &mut Context<'_>, buf: &mut ReadBuf<'
     let source = pipe.source();
     ready!(pipe.registration().poll_io(cx, Direction::Read, || {
         // SAFETY: `read` initialises as many bytes from the front as it says, and uninitialises none.
-        unsafe { buf.fill_with(|memory| os::read(source, memory)) }
+        unsafe { buf.fill_with(|memory| descriptor::read(source, memory)) }
     }))?;
     Poll::Ready(Ok(()))
 }

@@ -17,8 +17,8 @@
 //! patterns, attributes of arguments.
 //!
 //! An `async` block declares no output. The compiler would infer one from the body and complain about the call to
-//! `block_on`, a place the user never wrote. The `return` that is never reached comes first and settles the type, so that
-//! what is wrong with the body is reported in the body, as in any `async fn`.
+//! `block_on`, a place the user never wrote. The `return` that is never reached comes first and settles the type, so
+//! that what is wrong with the body is reported in the body, as in any `async fn`.
 
 mod function;
 mod options;
@@ -140,8 +140,8 @@ fn check_arguments(attribute: Attribute, function: &Function, errors: &mut Error
     callable
 }
 
-/// A function that can be called, with the user's in it for the sake of its body, which may have other things wrong with
-/// it.
+/// A function that can be called, with the user's in it for the sake of its body, which may have other things wrong
+/// with it.
 fn never_called(function: Function, asyncness: &Ident) -> TokenStream {
     let Function { qualifiers, keyword, name, generics, arguments, rest, body, .. } = function;
     quote! {

@@ -63,8 +63,8 @@ pub(super) struct Head<T> {
 struct Tail<T>(*mut Block<T>);
 
 impl<T> Tail<T> {
-    /// The address may be that of a block which has been freed, and of another since then, which is the last one now. So
-    /// the pointer is made of the address, which the blocks expose.
+    /// The address may be that of a block which has been freed, and of another since then, which is the last one now.
+    /// So the pointer is made of the address, which the blocks expose.
     fn block(&self) -> *mut Block<T> {
         ptr::with_exposed_provenance_mut(self.0.addr() & !(ALIGN - 1))
     }

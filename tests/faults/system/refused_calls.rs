@@ -2,10 +2,10 @@
 //! not make it. Whatever rt asks of the system beyond what its poller, its sockets and std's threads cannot do without,
 //! it asks to be quicker, or to know more. It must do without the answer, from the start or from any moment on.
 //!
-//! Mutations that these tests are for: a short wait that fails if the timer cannot be set; a seed for a runtime's random
-//! decisions that is to be had from the system only; children that are not waited for if they have no descriptors;
-//! workers that are not rescued if `/proc` does not tell what they do; descriptors that are refused because the system
-//! does not tell which mode they are in.
+//! Mutations that these tests are for: a short wait that fails if the timer cannot be set; a seed for a runtime's
+//! random decisions that is to be had from the system only; children that are not waited for if they have no
+//! descriptors; workers that are not rescued if `/proc` does not tell what they do; descriptors that are refused
+//! because the system does not tell which mode they are in.
 
 use std::env;
 use std::io::{Read, Write};

@@ -71,8 +71,8 @@ fn a_new_descriptor_gets_no_event_of_the_old_one_that_had_its_number() {
     const CROWD: usize = 100;
     in_own_process(|| {
         on_each_runtime(|runtime| {
-            // A thread that writes to whatever it is handed, and hands it back: it must not close any meanwhile, for then
-            // those numbers would be used again.
+            // A thread that writes to whatever it is handed, and hands it back: it must not close any meanwhile, for
+            // then those numbers would be used again.
             let (crowds, to_write) = mpsc::channel::<Vec<StdStream>>();
             let (written, back) = mpsc::channel();
             let writer = thread::spawn(move || {

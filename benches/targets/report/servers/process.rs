@@ -55,8 +55,8 @@ impl Server {
         Ok(usage)
     }
 
-    /// Counts how often it asks for events from now on, by the kernel's trace points. `None` where these, or perf, are not to be
-    /// had.
+    /// Counts how often it asks for events from now on, by the kernel's trace points. `None` where these, or perf, are
+    /// not to be had.
     pub(super) fn count_waits(&self) -> Option<WaitCount> {
         let mut command = Command::new("perf");
         command.args(["stat", "-x,", "-e", WaitCount::EVENTS, "-p", &self.process.0.id().to_string()]);

@@ -15,7 +15,8 @@ use crate::sweep::Sweep;
 pub(super) const SIDES: [&str; 2] = [Rt::NAME, Tokio::NAME];
 
 /// Of each scenario on each runtime. Two processes of one server differ by more than two runs of one process, so there
-/// are more processes, and shorter runs. A run more, in the first of them, counts system calls, which takes time itself.
+/// are more processes, and shorter runs. A run more, in the first of them, counts system calls, which takes time
+/// itself.
 const RUNS: usize = 7;
 const RUN: Duration = Duration::from_secs(1);
 

@@ -19,8 +19,8 @@ impl Worker {
     #[cold]
     pub(super) fn idle(&self, batch: &mut EventBatch) {
         self.call_external_wakers();
-        // One of these may have driven a task that called `block_in_place`, while the runtime was shut down: the core is
-        // gone then, and the loop ends.
+        // One of these may have driven a task that called `block_in_place`, while the runtime was shut down: the core
+        // is gone then, and the loop ends.
         if self.is_core_revoked() || self.may_retire() {
             return;
         }

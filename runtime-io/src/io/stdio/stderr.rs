@@ -23,9 +23,9 @@ pub fn stderr() -> Stderr {
 /// A handle to the standard error of the process. [`stderr`] makes it.
 ///
 /// Writes are done by another thread, as those of a [`File`](crate::fs::File) are. So call
-/// [`flush`](crate::io::AsyncWriteExt::flush) after the last write, and before the program ends: a handle that is dropped
-/// without it is written to the end, also if the runtime shuts down first, but a process does not wait for that when it ends
-/// otherwise. An error is reported by a later write or flush of the same handle.
+/// [`flush`](crate::io::AsyncWriteExt::flush) after the last write, and before the program ends: a handle that is
+/// dropped without it is written to the end, also if the runtime shuts down first, but a process does not wait for that
+/// when it ends otherwise. An error is reported by a later write or flush of the same handle.
 ///
 /// What is written with one call of at most 2 MiB is not mixed with what other handles write, those of the standard
 /// library included; longer writes are split. What is written with different handles, or by several calls, may be.

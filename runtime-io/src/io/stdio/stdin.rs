@@ -1,7 +1,7 @@
 //! [`stdin`], and the thread that reads it.
 //!
-//! A read of standard input may block until somebody types, which may be never, and there is no way to cancel it. On the
-//! blocking pool it would hold up the end of the runtime, which waits for the pool's threads. So one thread of the
+//! A read of standard input may block until somebody types, which may be never, and there is no way to cancel it. On
+//! the blocking pool it would hold up the end of the runtime, which waits for the pool's threads. So one thread of the
 //! process reads, from the first read on until the process ends. It belongs to no runtime, and nobody waits for it.
 //!
 //! There is one `Background`, which all handles share: bytes that were read for a handle that is gone are read by
@@ -44,8 +44,9 @@ pub fn stdin() -> Stdin {
 /// runtime's: **a read that waits for input does not hold up the end of a runtime**, nor that of the process. (In Tokio
 /// a runtime that is dropped waits until somebody presses enter.)
 ///
-/// A read that has begun cannot be cancelled. If its future is dropped it goes on, and what it reads is there for the next
-/// read, with whatever handle. Only what reads standard input by other means, like [`std::io::stdin`], does not see it.
+/// A read that has begun cannot be cancelled. If its future is dropped it goes on, and what it reads is there for the
+/// next read, with whatever handle. Only what reads standard input by other means, like [`std::io::stdin`], does not
+/// see it.
 ///
 /// For a program that converses with a user, a thread of its own that reads lines and sends them through a channel is
 /// often simpler.

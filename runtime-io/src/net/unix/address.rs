@@ -112,8 +112,8 @@ pub(super) fn from_system(address: &SockAddr) -> io::Result<SocketAddr> {
         return net::SocketAddr::from_abstract_name(name).map(SocketAddr);
     }
     let path = address.as_pathname().unwrap_or(Path::new(""));
-    // A path that fills all of the system's field ends without a zero, and std has no such addresses. A message is not to
-    // be lost for that: its sender is as good as unnamed.
+    // A path that fills all of the system's field ends without a zero, and std has no such addresses. A message is not
+    // to be lost for that: its sender is as good as unnamed.
     net::SocketAddr::from_pathname(path).or_else(|_| net::SocketAddr::from_pathname("")).map(SocketAddr)
 }
 
