@@ -1,7 +1,7 @@
 //! A runtime's timers as its threads see them: which shard to use, and what has been counted.
 //!
 //! The handle is the service that the facade puts into the runtime's context; [`Sleep`](crate::Sleep) finds it there.
-//! It outlives the driver in the hands of whoever kept a `Sleep`, and must then still be safe to use.
+//! It outlives the driver where a `Sleep` was kept, and must then still be safe to use.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,20 +17,17 @@ use crate::shard::Shard;
 use crate::shard_ref::ShardRef;
 use crate::shared::{NEVER, NotedUnpark, Shared};
 
-/// Shards for threads that are no workers of the runtime. A power of two.
-const REMOTE_SHARDS: usize = 2;
-
 /// The service of the timer layer. Made by [`Driver::new`](crate::driver::Driver::new).
 pub struct Handle {
     shared: Arc<Shared>,
-    /// One for each worker slot, then [`REMOTE_SHARDS`] more.
+    /// One for each worker slot, and the last for all other threads.
     shards: Box<[ShardRef]>,
 }
 
 impl Handle {
     pub(crate) fn new(clock: Arc<Clock>, unpark: Arc<dyn Unpark>, slots: usize) -> Self {
         let shared = Arc::new(Shared::new(clock, unpark));
-        let shards = (0..slots + REMOTE_SHARDS).map(|_| ShardRef::new(Shard::new(shared.clone()))).collect();
+        let shards = (0..slots + 1).map(|_| ShardRef::new(Shard::new(shared.clone()))).collect();
         Self { shared, shards }
     }
 
@@ -48,18 +45,18 @@ impl Handle {
         self.shared.clock.now()
     }
 
-    /// The shard for timers that a thread makes: this worker's, or a remote thread's.
+    /// The shard for timers that a thread makes: this worker's, or the one of remote threads.
     #[inline]
     pub(crate) fn shard(&self, worker_token: Option<WorkerToken>) -> ShardRef {
-        let workers = self.shards.len() - REMOTE_SHARDS;
+        let remote = self.shards.len() - 1;
         match worker_token {
             Some(worker_token)
-                if worker_token.index() < workers && self.shards[worker_token.index()].is_of(worker_token) =>
+                if worker_token.index() < remote && self.shards[worker_token.index()].is_of(worker_token) =>
             {
                 // SAFETY: this thread is the worker of that token, whose shard it is.
                 unsafe { self.shards[worker_token.index()].clone_on_worker() }
             }
-            _ => self.shards[workers + remote_index()].clone(),
+            _ => self.shards[remote].clone(),
         }
     }
 
@@ -117,12 +114,4 @@ impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handle").field("shards", &self.shards.len()).field("counters", &self.counters()).finish()
     }
-}
-
-/// Spreads remote threads over their shards: always the same one for a thread, and nothing shared to find it.
-fn remote_index() -> usize {
-    thread_local!(static MARK: u8 = const { 0 });
-    // A thread's storage lies where no other live thread's does. The multiplication spreads the few bits that differ.
-    let address = MARK.with(|mark| std::ptr::from_ref(mark).addr() as u64);
-    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % REMOTE_SHARDS
 }

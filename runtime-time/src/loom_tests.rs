@@ -265,7 +265,7 @@ fn driver() -> (Driver, StdArc<Handle>, Arc<Token>) {
     let token = Arc::new(Token { given: Mutex::new(false), changed: Condvar::new(), unparks: StdAtomicUsize::new(0) });
     let inner = Inner { token: token.clone(), short: Duration::from_secs(90) };
     let unpark = StdArc::new(Give(token.clone()));
-    let (driver, handle) = driver::Driver::new(Box::new(inner), unpark, StdArc::new(Clock::new()), 0);
+    let (driver, handle) = driver::Driver::new(Box::new(inner), unpark, StdArc::new(Clock::new()), 1);
     (driver, handle, token)
 }
 

@@ -24,13 +24,13 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::ThreadId;
+use super::{DEFAULT_BLOCKED_THRESHOLD, ThreadId};
 use crate::clock::Clock;
 
 /// The most frames that are noted.
 const FRAMES: usize = 128;
-/// A thread that has not answered by then is given up.
-const HANDLER_TIMEOUT: Duration = Duration::from_millis(100);
+/// A thread that has not answered by then is given up. The monitor waits for it.
+const HANDLER_TIMEOUT: Duration = DEFAULT_BLOCKED_THRESHOLD.saturating_mul(10);
 
 /// Parts of the names of functions between the interrupted one and the walk.
 const HANDLERS: [&str; 3] = ["__restore_rt", "signal_hook_registry::", "blocked::backtrace::"];

@@ -34,6 +34,10 @@ impl Stack {
     }
 }
 
+/// The default of `blocked_threshold`. How often the monitor looks, and how long it waits, is a part or a multiple of
+/// it.
+pub(crate) const DEFAULT_BLOCKED_THRESHOLD: Duration = Duration::from_millis(10);
+
 /// Told of tasks that blocked their workers.
 pub type BlockedHook = Arc<dyn Fn(&BlockedTask) + Send + Sync>;
 
@@ -173,8 +177,8 @@ mod tests {
         };
         assert_eq!(
             blocked.to_string(),
-            "a hook or a waker, outside of any task, blocked its worker for 512 ms so far, burning CPU, while timers and \
-             sockets waited; use `spawn_blocking` or `block_in_place` for what blocks"
+            "a hook or a waker, outside of any task, blocked its worker for 512 ms so far, burning CPU, while timers \
+             and sockets waited; use `spawn_blocking` or `block_in_place` for what blocks"
         );
     }
 }

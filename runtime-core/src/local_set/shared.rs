@@ -40,7 +40,7 @@ use crate::context;
 use crate::coop::Budget;
 use crate::metrics::Counter;
 use crate::primitive::{Mutex, UnsafeCell};
-use crate::runtime;
+use crate::runtime::{self, DEFAULT_COOP_BUDGET, DEFAULT_INTERVAL};
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::host::Host;
 use crate::task::outstanding::Outstanding;
@@ -48,15 +48,6 @@ use crate::task::{
     Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef, contain, discard, is_waker_of_task,
     new_task, refuse,
 };
-
-/// So many polls of tasks make up a run; then the set lets others of its thread go first.
-const POLLS_PER_RUN: usize = 61;
-
-/// After so many polls a run looks into the inbox, although it has tasks.
-const POLLS_PER_LOOK: usize = 31;
-
-/// The budget of a poll on a thread without a runtime.
-const BUDGET: u32 = 128;
 
 /// See the module.
 pub(super) struct Shared {
@@ -228,7 +219,8 @@ impl Shared {
         self.spawned.get() == self.completed.get()
     }
 
-    /// Polls tasks that are queued, up to a bound. Returns whether any are left.
+    /// Polls tasks that are queued, no more often than a worker polls tasks between two looks at its drivers: then the
+    /// set lets others of its thread go first. Returns whether any are left.
     ///
     /// # Safety
     ///
@@ -237,12 +229,11 @@ impl Shared {
         debug_assert!(self.is_running());
         // SAFETY: the arena is this thread's.
         unsafe { self.tasks.guard() }.drain_remote_frees();
-        let budget = context::with_runtime(|runtime| runtime.budget).unwrap_or_else(|_| Budget::limited(BUDGET));
-        for poll in 0..POLLS_PER_RUN {
-            if poll % POLLS_PER_LOOK == 0 {
-                // SAFETY: the caller's promise.
-                unsafe { self.receive() };
-            }
+        let budget =
+            context::with_runtime(|runtime| runtime.budget).unwrap_or_else(|_| Budget::limited(DEFAULT_COOP_BUDGET));
+        // SAFETY: the caller's promise.
+        unsafe { self.receive() };
+        for _ in 0..DEFAULT_INTERVAL {
             // SAFETY: the caller's promise.
             let Some(task) = (unsafe { self.next_task() }) else { return false };
             let runner = Runner { completions: Some(&self.completed), ..Runner::NOBODY };

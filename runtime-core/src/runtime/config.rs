@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::names::{Names, ThreadNames};
-use crate::blocked::BlockedHook;
+use crate::blocked::{BlockedHook, DEFAULT_BLOCKED_THRESHOLD};
 use crate::events::Observer;
 use crate::rng::RngSeed;
 use crate::scheduler::multi::BLOCK_ON_CORES;
@@ -19,6 +19,12 @@ pub const WORKER_THREADS_VAR: &str = "RT_WORKER_THREADS";
 
 /// The most worker threads a runtime can have.
 pub const MAX_WORKER_THREADS: usize = 65_000;
+
+/// The default of `global_queue_interval` and of `event_interval`, in polls.
+pub(crate) const DEFAULT_INTERVAL: u32 = 61;
+
+/// The default of `coop_budget`.
+pub(crate) const DEFAULT_COOP_BUDGET: u32 = 128;
 
 /// The least stack of a thread, in bytes. The scheduler itself, and a panic that is reported with a backtrace, take up
 /// to 48 KiB in an unoptimized build; a thread with less would overflow before it has run anything.
@@ -101,7 +107,7 @@ impl Config {
             thread_names: ThreadNames::default(),
             thread_stack_size: None,
             rescue_blocked: true,
-            blocked_threshold: Duration::from_millis(10),
+            blocked_threshold: DEFAULT_BLOCKED_THRESHOLD,
             max_spare_workers: 512,
             on_blocked: None,
             on_thread_start: None,
@@ -109,9 +115,9 @@ impl Config {
             on_thread_park: None,
             on_thread_unpark: None,
             on_task_event: None,
-            global_queue_interval: 61,
-            event_interval: 61,
-            coop_budget: 128,
+            global_queue_interval: DEFAULT_INTERVAL,
+            event_interval: DEFAULT_INTERVAL,
+            coop_budget: DEFAULT_COOP_BUDGET,
             rng_seed: None,
         }
     }

@@ -27,7 +27,7 @@ pub use self::metrics::RuntimeMetrics;
 pub use self::names::{ThreadNamer, ThreadNames};
 pub use self::shutdown_error::{ShutDown, is_rt_shutdown_err};
 
-pub(crate) use self::config::join_threads;
+pub(crate) use self::config::{DEFAULT_COOP_BUDGET, DEFAULT_INTERVAL, join_threads};
 
 use self::config::Threads;
 use self::hooks::Hooks;
@@ -73,7 +73,7 @@ pub(crate) struct Drivers {
 }
 
 // A panic leaves a runtime as whole as it was: what can panic in it is users' code (polls, hooks, drops, wakers), which
-// is called with nothing half done and no lock held; a worker whose own code panics ends the process. So whoever
+// is called with nothing half done and no lock held; a worker whose own code panics ends the process. So code that
 // catches a panic may go on to use what shares the runtime: handles, metrics, the owner.
 impl RefUnwindSafe for Inner {}
 

@@ -1,7 +1,6 @@
 //! [`read_dir`]: the entries of a directory, in batches.
 //!
-//! A batch is fetched by one job of the blocking pool. Batches double from `FIRST_BATCH` to `LARGEST_BATCH`: who looks
-//! for one file does not pay for thousands, and of thousands few cost a job.
+//! A batch is fetched by one job of the blocking pool.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -19,9 +18,9 @@ use runtime_core::coop;
 use super::asyncify::asyncify;
 use crate::background::not_run;
 
-const FIRST_BATCH: usize = 32;
-/// About as many as the system library fetches by a call of the system.
-const LARGEST_BATCH: usize = 1024;
+/// The most entries that a job fetches: a few for each microsecond that it takes to hand a job over and back, and about
+/// half of what the system library fetches by one system call.
+const BATCH: usize = 512;
 
 /// The entries of a directory, but for `.` and `..`, in no particular order.
 ///
@@ -47,11 +46,7 @@ const LARGEST_BATCH: usize = 1024;
 /// ```
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     let path = path.as_ref().to_owned();
-    let fetched = asyncify(move || {
-        let listing = Listing { std: fs::read_dir(path)?, next_batch: FIRST_BATCH };
-        Ok(listing.fetch(VecDeque::new()))
-    })
-    .await?;
+    let fetched = asyncify(move || Ok(fetch(fs::read_dir(path)?, VecDeque::new()))).await?;
     Ok(ReadDir { entries: fetched.entries, more: More::of(fetched.rest) })
 }
 
@@ -70,47 +65,38 @@ pub struct ReadDir {
 enum More {
     Nothing,
     /// To be fetched.
-    Rest(Listing),
+    Rest(fs::ReadDir),
     /// On its way.
     Coming(JoinHandle<Fetched>),
 }
 
 impl More {
-    fn of(rest: Option<Listing>) -> Self {
+    fn of(rest: Option<fs::ReadDir>) -> Self {
         rest.map_or(Self::Nothing, Self::Rest)
     }
-}
-
-/// The part of a directory that has not been read.
-#[derive(Debug)]
-struct Listing {
-    std: fs::ReadDir,
-    next_batch: usize,
 }
 
 #[derive(Debug)]
 struct Fetched {
     entries: VecDeque<io::Result<DirEntry>>,
-    rest: Option<Listing>,
+    /// The part of the directory that has not been read, unless this is the end.
+    rest: Option<fs::ReadDir>,
 }
 
-impl Listing {
-    /// Fetches a batch, into memory of the batch before. May block.
-    fn fetch(mut self, mut entries: VecDeque<io::Result<DirEntry>>) -> Fetched {
-        while entries.len() < self.next_batch {
-            match self.std.next() {
-                None => return Fetched { entries, rest: None },
-                Some(Ok(std)) => entries.push_back(Ok(DirEntry::new(std))),
-                // For its reader to see before anything else is tried.
-                Some(Err(error)) => {
-                    entries.push_back(Err(error));
-                    break;
-                }
+/// Fetches a batch, into memory of the batch before. May block.
+fn fetch(mut rest: fs::ReadDir, mut entries: VecDeque<io::Result<DirEntry>>) -> Fetched {
+    while entries.len() < BATCH {
+        match rest.next() {
+            None => return Fetched { entries, rest: None },
+            Some(Ok(std)) => entries.push_back(Ok(DirEntry::new(std))),
+            // For its reader to see before anything else is tried.
+            Some(Err(error)) => {
+                entries.push_back(Err(error));
+                break;
             }
         }
-        self.next_batch = (self.next_batch * 2).min(LARGEST_BATCH);
-        Fetched { entries, rest: Some(self) }
     }
+    Fetched { entries, rest: Some(rest) }
 }
 
 impl ReadDir {
@@ -147,9 +133,9 @@ impl ReadDir {
             }
             self.more = match std::mem::replace(&mut self.more, More::Nothing) {
                 More::Nothing => return Poll::Ready(Ok(None)),
-                More::Rest(listing) => {
+                More::Rest(rest) => {
                     let memory = std::mem::take(&mut self.entries);
-                    More::Coming(runtime_core::spawn_blocking(move || listing.fetch(memory)))
+                    More::Coming(runtime_core::spawn_blocking(move || fetch(rest, memory)))
                 }
                 More::Coming(mut job) => {
                     let Poll::Ready(fetched) = Pin::new(&mut job).poll(cx) else {

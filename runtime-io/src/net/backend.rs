@@ -27,10 +27,6 @@ use super::receive::{peek, receive};
 /// Urgent data is of interest although hardly anybody sends it: reads stop at its mark (`readiness`).
 const STREAM_INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE).add(Interest::PRIORITY);
 
-/// How many connections a listener keeps that are yet to be accepted. With fewer a burst of clients overflows it, and
-/// those that do not fit try again after a second.
-const LISTEN_BACKLOG: u32 = 1024;
-
 /// Asks the resolver.
 pub(super) async fn resolve(host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
     let lookup = runtime_core::spawn_blocking(move || (host.as_str(), port).to_socket_addrs());
@@ -178,7 +174,9 @@ impl Listener {
         let socket = Socket::new(if addr.is_ipv4() { Family::V4 } else { Family::V6 })?;
         platform::prepare_listener(&socket)?;
         socket.bind(addr)?;
-        socket.listen(driver, LISTEN_BACKLOG)
+        // As many as the system allows: a burst of clients overflows a short queue, and those that do not fit try again
+        // after a second.
+        socket.listen(driver, u32::MAX)
     }
 
     /// The listener must be in non-blocking mode already. It may be a socket of any kind, as nobody has asked: for
@@ -283,6 +281,7 @@ impl Socket {
         }
     }
 
+    /// At most `backlog` connections wait to be accepted, and no more than the system allows.
     pub(super) fn listen(self, driver: Arc<Handle>, backlog: u32) -> io::Result<Listener> {
         self.require_nonblocking()?;
         self.socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
@@ -309,7 +308,7 @@ impl Socket {
 
     /// For somebody outside who wants the raw handle.
     pub(super) fn lend(&self) -> &socket2::Socket {
-        // Relaxed: whoever connects or listens has the socket alone by then.
+        // Relaxed: the caller that connects or listens has the socket alone by then.
         self.is_lent.store(true, Relaxed);
         &self.socket
     }

@@ -9,8 +9,9 @@
 //! is when another child is dropped or started.
 //!
 //! What is new goes into a list; the reaper takes it from there, so only the list is shared, under a lock. The reaper
-//! says that it ends under the same lock, with the list empty: whoever adds an orphan finds either a reaper that will
-//! look, or none and starts one. Its own orphans it polls all each time it is woken: mostly that is a look at a word.
+//! says that it ends under the same lock, with the list empty: a thread that adds an orphan finds either a reaper that
+//! will look, or none and starts one. Its own orphans it polls all each time it is woken: mostly that is a look at a
+//! word.
 
 use std::io;
 use std::sync::Arc;
@@ -22,13 +23,10 @@ use runtime_core::driver::{Driver as _, Unpark, WakeAtOnce};
 use runtime_core::primitive::Mutex;
 
 use super::exit::Exit;
-use crate::driver::{Driver, Handle};
+use crate::driver::{DEFAULT_EVENTS, Driver, Handle};
 
 /// The name of the reaper's thread.
 const NAME: &str = "rt-reaper";
-
-/// How many events the reaper's driver takes at a time.
-const EVENTS: usize = 64;
 
 /// How long the reaper waits before it asks again about a child that it cannot be told of, for lack of descriptors.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -70,7 +68,7 @@ pub(super) fn attend() {
 
 /// Starts the reaper. Called with the lock held, which the reaper takes first of all.
 fn start() -> io::Result<Arc<dyn Unpark>> {
-    let (driver, handle) = Driver::new(0, EVENTS)?;
+    let (driver, handle) = Driver::new(0, DEFAULT_EVENTS)?;
     let unpark = handle.unpark_handle();
     let waker = Waker::from(Arc::new(WakeReaper(unpark.clone())));
     thread::Builder::new().name(NAME.to_owned()).spawn(move || reap(driver, &handle, &waker))?;

@@ -47,8 +47,8 @@ pub struct TcpListener {
 impl TcpListener {
     /// Binds to the first address that can be bound to, and listens there.
     ///
-    /// On Unix the address can be reused at once after a listener on it has gone (`SO_REUSEADDR`). Up to 1024
-    /// connections wait to be accepted, or what the operating system allows. For other options, or another backlog, see
+    /// On Unix the address can be reused at once after a listener on it has gone (`SO_REUSEADDR`). As many
+    /// connections wait to be accepted as the operating system allows. For other options, or a shorter backlog, see
     /// [`TcpSocket`](super::TcpSocket). Port 0 asks for any free port: find it with [`local_addr`](Self::local_addr).
     ///
     /// # Errors

@@ -18,9 +18,6 @@ use crate::registration::current_driver;
 use super::address::{SocketAddr, named_to_system, to_system};
 use super::{UnixSocket, UnixStream};
 
-/// How many connections are kept that are yet to be accepted.
-const BACKLOG: u32 = 1024;
-
 /// A Unix socket that accepts connections.
 ///
 /// Several tasks can wait in [`accept`](Self::accept) on the same listener. Dropping it leaves its path in the file
@@ -73,7 +70,7 @@ impl UnixListener {
         let driver = current_driver();
         let socket = UnixSocket::new_stream()?;
         socket.bind_system(&to_system(path.as_ref())?)?;
-        socket.listen_on(driver, BACKLOG)
+        socket.listen_on(driver, u32::MAX)
     }
 
     /// As [`bind`](Self::bind), to an address.
@@ -90,7 +87,7 @@ impl UnixListener {
         let driver = current_driver();
         let socket = UnixSocket::new_stream()?;
         socket.bind_system(&named_to_system(socket_addr)?)?;
-        socket.listen_on(driver, BACKLOG)
+        socket.listen_on(driver, u32::MAX)
     }
 
     pub(super) fn register(driver: Arc<Handle>, listener: mio::net::UnixListener) -> io::Result<Self> {

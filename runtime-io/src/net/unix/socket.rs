@@ -123,6 +123,7 @@ impl UnixSocket {
         self.listen_on(current_driver(), backlog)
     }
 
+    /// At most `backlog` connections wait to be accepted, and no more than the system allows.
     pub(super) fn listen_on(self, driver: Arc<Handle>, backlog: u32) -> io::Result<UnixListener> {
         let socket = self.io.0;
         platform::require_nonblocking(&socket)?;

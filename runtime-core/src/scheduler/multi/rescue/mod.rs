@@ -52,14 +52,14 @@ use parking_lot::Mutex;
 pub(super) use self::monitor::run;
 use self::monitor_park::MonitorPark;
 use super::Shared;
-use crate::blocked::BlockedHook;
+use crate::blocked::{BlockedHook, DEFAULT_BLOCKED_THRESHOLD};
 use crate::primitive::Parker;
 use crate::runtime::Config;
 
 /// What is a long time to the monitor. A poll that is blocked for this long is reported before it ends. Where a thread
 /// gets next to no processor time, a poll that has lasted for this long is presumed blocked without proof. And for this
 /// long after a standstill, a worker that has not moved for one sample is taken to be stuck.
-const LONG_BLOCK: Duration = Duration::from_secs(1);
+const LONG_BLOCK: Duration = DEFAULT_BLOCKED_THRESHOLD.saturating_mul(100);
 
 /// What the workers see of the monitor.
 pub(super) struct Monitor {

@@ -22,10 +22,17 @@
 
 use std::time::Duration;
 
-/// The time between two samples; see the module.
-pub(super) const FAST_INTERVAL: Duration = Duration::from_millis(1);
-const NORMAL_INTERVAL: Duration = Duration::from_millis(3);
-const IDLE_INTERVAL: Duration = Duration::from_millis(10);
+use crate::blocked::DEFAULT_BLOCKED_THRESHOLD;
+
+/// The time between two samples; see the module. At the longest it doubles the time after which a poll is found to be
+/// blocked, as long as the threshold is the usual one.
+const IDLE_INTERVAL: Duration = DEFAULT_BLOCKED_THRESHOLD;
+const NORMAL_INTERVAL: Duration = part_of_idle_interval(3);
+pub(super) const FAST_INTERVAL: Duration = part_of_idle_interval(10);
+
+const fn part_of_idle_interval(divisor: u64) -> Duration {
+    Duration::from_micros(IDLE_INTERVAL.as_micros() as u64 / divisor)
+}
 
 /// What a sample has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
