@@ -2,9 +2,9 @@
 //! for users.
 //!
 //! The public types are thin. What TCP stands on is in `backend`, together with the operating system's resolver; what
-//! all the others stand on is in `endpoint`. The methods that types share are in `methods` and `halves`. Backend and
-//! endpoint are made of `Registration`, which waits. What only one kind of system has is in `platform`; `unix` has Unix
-//! sockets and pipes.
+//! all the others stand on is in `endpoint`. The methods that types share are in `methods`, `receive_methods` and
+//! `halves`. Backend and endpoint are made of `Registration`, which waits. What only one kind of system has is in
+//! `platform`; `unix` has Unix sockets and pipes.
 
 mod addr;
 mod backend;
@@ -17,6 +17,7 @@ mod methods;
 #[cfg_attr(windows, path = "platform/windows.rs")]
 mod platform;
 mod receive;
+mod receive_methods;
 pub mod tcp;
 mod udp;
 #[cfg(unix)]

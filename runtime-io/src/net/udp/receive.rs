@@ -4,15 +4,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
-#[cfg(feature = "io-util")]
-use bytes::BufMut;
 use socket2::SockAddr;
 
 use crate::interest::Interest;
 use crate::io::ReadBuf;
-#[cfg(feature = "io-util")]
-use crate::net::receive::fill;
 use crate::net::receive::{peek, peek_from, receive, receive_from};
+use crate::net::receive_methods::receive_methods;
 use crate::readiness::Direction;
 
 use super::UdpSocket;
@@ -41,69 +38,12 @@ impl UdpSocket {
     }
 }
 
-/// From the address that the socket is connected to.
 impl UdpSocket {
-    /// Waits for a datagram, and returns its length, as far as there was room for it.
-    ///
-    /// Of a socket that is not [connected](Self::connect) it can be from anybody.
-    ///
-    /// # Errors
-    ///
-    /// The operating system's: nobody was there for an earlier datagram (`ConnectionRefused`), for example.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: if it is dropped before it is done, no datagram was received.
-    pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
-        let mut buf = ReadBuf::new(buf);
-        self.io.async_io(Interest::READABLE, || self.receive(&mut buf)).await
-    }
+    receive_methods!(SocketAddr);
+}
 
-    /// As [`recv`](Self::recv), for hand-written futures, into memory that need not be initialised. Only the last task
-    /// to wait for receiving is woken.
-    ///
-    /// # Errors
-    ///
-    /// See [`recv`](Self::recv).
-    pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.io.poll_io(cx, Direction::Read, || self.receive(buf)).map_ok(drop)
-    }
-
-    /// As [`recv`](Self::recv), without waiting.
-    ///
-    /// # Errors
-    ///
-    /// See [`recv`](Self::recv); `WouldBlock` if nothing is there, or none is known to be until
-    /// [`readable`](Self::readable) has returned.
-    pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.io.try_io(Interest::READABLE, || self.receive(&mut ReadBuf::new(buf)))
-    }
-
-    /// As [`recv`](Self::recv), into what `buf` has to offer, which need not be initialised.
-    ///
-    /// # Errors
-    ///
-    /// See [`recv`](Self::recv).
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: if it is dropped before it is done, no datagram was received.
-    #[cfg(feature = "io-util")]
-    pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
-        let (count, _) = self.io.async_io(Interest::READABLE, || fill(buf, |part| self.receive(part))).await?;
-        Ok(count)
-    }
-
-    /// As [`recv_buf`](Self::recv_buf), without waiting.
-    ///
-    /// # Errors
-    ///
-    /// See [`try_recv`](Self::try_recv).
-    #[cfg(feature = "io-util")]
-    pub fn try_recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
-        self.io.try_io(Interest::READABLE, || fill(buf, |part| self.receive(part))).map(|(count, _)| count)
-    }
-
+/// Looking at what the next `recv` will receive.
+impl UdpSocket {
     /// As [`recv`](Self::recv), and leaves the datagram to be received.
     ///
     /// # Errors
@@ -137,68 +77,8 @@ impl UdpSocket {
     }
 }
 
-/// From anybody.
+/// Looking at what the next `recv_from` will receive.
 impl UdpSocket {
-    /// Waits for a datagram, and returns its length, as far as there was room for it, and who sent it.
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: if it is dropped before it is done, no datagram was received.
-    pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        let mut buf = ReadBuf::new(buf);
-        let sender = self.io.async_io(Interest::READABLE, || self.receive_from(&mut buf)).await?;
-        Ok((buf.filled().len(), sender))
-    }
-
-    /// As [`recv_from`](Self::recv_from), for hand-written futures, into memory that need not be initialised. Only the
-    /// last task to wait for receiving is woken.
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    pub fn poll_recv_from(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<SocketAddr>> {
-        self.io.poll_io(cx, Direction::Read, || self.receive_from(buf))
-    }
-
-    /// As [`recv_from`](Self::recv_from), without waiting.
-    ///
-    /// # Errors
-    ///
-    /// See [`try_recv`](Self::try_recv).
-    pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        let mut buf = ReadBuf::new(buf);
-        let sender = self.io.try_io(Interest::READABLE, || self.receive_from(&mut buf))?;
-        Ok((buf.filled().len(), sender))
-    }
-
-    /// As [`recv_from`](Self::recv_from), into what `buf` has to offer, which need not be initialised.
-    ///
-    /// # Errors
-    ///
-    /// The operating system's.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: if it is dropped before it is done, no datagram was received.
-    #[cfg(feature = "io-util")]
-    pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
-        self.io.async_io(Interest::READABLE, || fill(buf, |part| self.receive_from(part))).await
-    }
-
-    /// As [`recv_buf_from`](Self::recv_buf_from), without waiting.
-    ///
-    /// # Errors
-    ///
-    /// See [`try_recv`](Self::try_recv).
-    #[cfg(feature = "io-util")]
-    pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
-        self.io.try_io(Interest::READABLE, || fill(buf, |part| self.receive_from(part)))
-    }
-
     /// As [`recv_from`](Self::recv_from), and leaves the datagram to be received.
     ///
     /// # Errors
