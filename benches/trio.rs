@@ -3,7 +3,7 @@
 use crate::runtime::Runtime;
 use crate::runtimes::{Rt, Smol, Tokio};
 
-/// One of each runtime, all alive; whoever is not being run is idle.
+/// One of each runtime, all alive; the two that are not being run are idle.
 #[derive(Debug)]
 pub struct Trio {
     rt: Rt,

@@ -19,7 +19,7 @@ use rt::time::{Duration, sleep, timeout};
 const USAGE: &str =
     "usage: chat ADDRESS [PATH]\n\nA chat server at a TCP ADDRESS and, if there is one, a Unix socket's PATH.";
 
-/// How many messages somebody may be behind. Whoever is further behind misses some, and is told how many.
+/// How many messages a client may be behind. One that is further behind misses some, and is told how many.
 const BACKLOG: usize = 256;
 
 /// A line longer than this ends the connection.
@@ -177,7 +177,7 @@ async fn talk(number: u64, stream: impl AsyncRead + AsyncWrite, room: Room) {
                 Err(RecvError::Closed) => return,
             }
         };
-        // Whoever does not read holds up nobody but himself, and misses messages.
+        // A client that does not read holds up only itself, and misses messages.
         if let Err(error) = to.write_all(format!("{text}\n").as_bytes()).await {
             break Err(error);
         }

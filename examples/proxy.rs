@@ -68,7 +68,7 @@ async fn run(options: Options) -> io::Result<()> {
     let listener = TcpListener::bind(&options.listen).await?;
     println!("listening on {}, for {}", listener.local_addr()?, options.target);
     let options = Arc::new(options);
-    // A permit for each connection. Whoever has all of them knows that there is none.
+    // A permit for each connection. A task that has all permits knows that there is no connection.
     let permits = Arc::new(Semaphore::new(options.connections as usize));
 
     let mut end = pin::pin!(rt::signal::ctrl_c());

@@ -5,7 +5,7 @@
 //! cargo run --release --example tree_sum -- --help
 //! ```
 //!
-//! The tree is listed first, so that the progress bar knows how much there is. Then so many tasks as `-j` says take one
+//! The tree is listed first, so that the progress bar knows how much there is. Then as many tasks as `-j` says take one
 //! file after the other, which is all that it takes to bound how many are open at once. A file or directory that cannot
 //! be read is reported and left out; the exit status tells of it.
 

@@ -1,4 +1,4 @@
-//! A UDP relay: it passes datagrams on to another address, and the answers back to whoever asked.
+//! A UDP relay: it passes datagrams on to another address, and the answers back to the sender of the question.
 //!
 //! ```text
 //! cargo run --example udp_relay -- --help

@@ -1,7 +1,8 @@
 //! How a server and the report talk: lines on the server's standard streams.
 //!
-//! The server says where it listens. For each line that it gets it answers with a [`Mark`]: what it has used so far. When
-//! its standard input ends, so does the process. A thread of its own does this; it sleeps while the server is under load.
+//! The server says where it listens. For each line that it gets it answers with a [`Mark`]: what it has used so far.
+//! When its standard input ends, so does the process. A thread of its own does this; it sleeps while the server is
+//! under load.
 
 use std::io::{BufRead, Write};
 use std::net::SocketAddr;

@@ -23,7 +23,7 @@ const SPAWNS: u64 = 4;
 const LIMIT: Duration = Duration::from_secs(5);
 /// One request of this number calls blocking code.
 const BLOCKING_EVERY: u64 = 100;
-/// A body of [`Kind::Bodies`] is so many pieces of [`PIECE`] bytes.
+/// A body of [`Kind::Bodies`] is this number of pieces of [`PIECE`] bytes.
 const PIECES: usize = 4;
 const PIECE: usize = 16 * 1024;
 

@@ -45,7 +45,7 @@ impl Read for TokioIo {
             ready!(Pin::new(&mut self.0).poll_read(cx, &mut unfilled))?;
             unfilled.filled().len()
         };
-        // SAFETY: so many bytes have been written.
+        // SAFETY: `read` bytes have been written.
         unsafe { buf.advance(read) };
         Poll::Ready(Ok(()))
     }

@@ -1,6 +1,6 @@
 //! As much of Redis' protocol as redis-benchmark speaks: requests are arrays of strings, many may be under way at once,
-//! and answers come in their order. `PING` and `GET` have fixed answers, all else is OK: what is measured is the way there
-//! and back, not a table.
+//! and answers come in their order. `PING` and `GET` have fixed answers, all else is OK: what is measured is the way
+//! there and back, not a table.
 
 use std::str;
 

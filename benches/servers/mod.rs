@@ -1,14 +1,15 @@
 //! Servers as users write them, each in a process of its own, on rt or on Tokio.
 //!
 //! The workloads of [`crate::workloads`] have both ends of every connection on the runtime that is measured. A real
-//! server shares the machine with others: with its clients, with neighbours, with other containers. A runtime that takes
-//! a processor which it does not need looks fast in the one case and is slow in the other. So the report starts these
-//! servers as processes, loads them from other processes (wrk, redis-benchmark), and asks what the server used.
+//! server shares the machine with others: with its clients, with neighbours, with other containers. A runtime that
+//! takes a processor which it does not need looks fast in the one case and is slow in the other. So the report starts
+//! these servers as processes, loads them from other processes (wrk, redis-benchmark), and asks what the server used.
 //!
 //! - [`Kind::Hello`]: HTTP/1.1 by hyper, a fixed answer. Nearly all of it is the kernel's.
 //! - [`Kind::Work`]: the same with what handlers do: spawn, wait with a limit, ask another task, call blocking code.
 //! - [`Kind::Bodies`]: the same with streamed bodies of 64 KiB.
-//! - [`Kind::Lines`]: Redis' protocol, written by hand on the runtime's streams; redis-benchmark loads it, also pipelined.
+//! - [`Kind::Lines`]: Redis' protocol, written by hand on the runtime's streams; redis-benchmark loads it, also
+//!   pipelined.
 //!
 //! As in a user's `main`, the connections are accepted in `block_on`, and each is served by a task.
 //!

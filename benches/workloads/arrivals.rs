@@ -21,12 +21,13 @@ const WARM_UP: usize = 30;
 /// Between an arrival and the next.
 const PAUSE: Duration = Duration::from_micros(500);
 
-/// Two tasks a worker burn 100 us of processor time and yield, for ever. Beside them something arrives from outside, again and
-/// again, with a pause before each.
+/// Two tasks a worker burn 100 us of processor time and yield, for ever. Beside them something arrives from outside,
+/// again and again, with a pause before each.
 ///
-/// It measures how soon busy workers look at their shared queue, and when what they find there has its turn. A worker cannot look
-/// before the poll at hand is over, so 100 us is a good figure with one worker, and less with more, of which the first to come
-/// takes it. With two workers and two processors the thread outside needs one of these for a moment, too.
+/// It measures how soon busy workers look at their shared queue, and when what they find there has its turn. A worker
+/// cannot look before the poll at hand is over, so 100 us is a good figure with one worker, and less with more, of
+/// which the first to come takes it. With two workers and two processors the thread outside needs one of these for a
+/// moment, too.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     connections: bool,
@@ -37,9 +38,9 @@ pub struct Arrivals {
 impl Arrivals {
     /// A thread spawns a task. The figure is the time from before that to the task's first line.
     pub const TASKS: Self = Self { connections: false, number: 1000 };
-    /// A thread connects to a server that runs on the runtime, and blocks until it has read a byte. The server accepts in
-    /// `block_on`, as a program's `main` would, and spawns a task for each connection, which writes the byte. The figure is the
-    /// time from before the connection was made until the byte is there.
+    /// A thread connects to a server that runs on the runtime, and blocks until it has read a byte. The server accepts
+    /// in `block_on`, as a program's `main` would, and spawns a task for each connection, which writes the byte. The
+    /// figure is the time from before the connection was made until the byte is there.
     pub const CONNECTIONS: Self = Self { connections: true, number: 300 };
 }
 

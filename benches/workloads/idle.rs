@@ -13,8 +13,8 @@ const WATCHED: Duration = Duration::from_secs(1);
 /// hour, one for ever. The process must have no other threads that do anything, but the caller's, which sleeps, and is
 /// not counted: so each runtime is watched in a process of its own.
 ///
-/// Every wake-up costs some battery, and keeps a machine of a thousand idle processes busy. The best is none. So many programs
-/// have a timer that ticks, for a heartbeat or a look at something, that the same is asked with one.
+/// Every wake-up costs some battery, and keeps a machine of a thousand idle processes busy. The best is none. So many
+/// programs have a timer that ticks, for a heartbeat or a look at something, that the same is asked with one.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
     /// How often a task's timer ticks.

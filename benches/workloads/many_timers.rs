@@ -8,9 +8,9 @@ use crate::{Handle, Measure, Percentiles, Runtime, Workload, on_worker};
 
 const TASKS: u64 = 100_000;
 
-/// An operation is one task, one sleep and one join, in **processor time** of the whole process. The durations are in no
-/// order. They begin at nothing, so that the first timers fire while others are still being set, or at half a second: then
-/// all are set before, and nobody has anything to do but to wait for the next.
+/// An operation is one task, one sleep and one join, in **processor time** of the whole process. The durations are in
+/// no order. They begin at nothing, so that the first timers fire while others are still being set, or at half a
+/// second: then all are set before, and nobody has anything to do but to wait for the next.
 ///
 /// As a [`Measure`] it tells the lateness, too: from the due time to the first line after the sleep.
 #[derive(Clone, Debug)]

@@ -18,9 +18,9 @@ const WARM_UP: usize = 10;
 /// treat the two differently. One task sleeps, or two hundred, which are then also in each other's way.
 ///
 /// It measures how soon busy workers look at the timers, and how soon a task that a timer woke gets its turn. With two
-/// workers, whoever queues behind all hogs waits 400 us; with more workers than hogs it says nothing. rt's and Tokio's
-/// timers tick and are never early, so a part of the figure is that: up to a 32nd of a millisecond on rt, and up to
-/// a whole one on Tokio. smol's timers have no tick.
+/// workers, a task that queues behind all hogs waits 400 us; with more workers than hogs it says nothing. rt's and
+/// Tokio's timers tick and are never early, so a part of the figure is that: up to a 32nd of a millisecond on rt, and
+/// up to a whole one on Tokio. smol's timers have no tick.
 #[derive(Clone, Debug)]
 pub struct TimerBesideHogs {
     hogs: Hogs,

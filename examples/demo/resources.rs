@@ -26,7 +26,7 @@ mod unix {
 
     use crate::failure::Context;
 
-    /// Sees to it that so many descriptors may be open. Only as much as the hard limit allows can be had.
+    /// Sees to it that `needed` descriptors may be open. Only as much as the hard limit allows can be had.
     pub(crate) fn allow_descriptors(needed: u64) -> Result<(), Failure> {
         let limit = Resource::RLIMIT_NOFILE;
         let (soft, hard) = getrlimit(limit).context("asking how many files may be open")?;

@@ -38,8 +38,8 @@ where
     match context::role() {
         ThreadRole::Multi(worker) => worker.with(|worker| worker.block_in_place(f)),
         ThreadRole::Current(_) => panic!(
-            "`block_in_place` was called on the thread of a current-thread runtime, which has no other to run its tasks: \
-             use `spawn_blocking`, or a multi-thread runtime"
+            "`block_in_place` was called on the thread of a current-thread runtime, which has no other to run its \
+             tasks: use `spawn_blocking`, or a multi-thread runtime"
         ),
         ThreadRole::CoreRevoked(runtime) => {
             // What is waited for in here must fail, not be pending for ever.

@@ -77,7 +77,7 @@ impl Clock {
     /// The time by this clock.
     #[inline]
     pub fn now(&self) -> Instant {
-        // Relaxed: whoever pauses or moves the clock publishes that by other means to those who must see it.
+        // Relaxed: the thread that pauses or moves the clock publishes that by other means to those who must see it.
         if !self.shifted.load(Ordering::Relaxed) {
             return Self::real();
         }

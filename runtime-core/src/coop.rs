@@ -108,7 +108,7 @@ impl Drop for RestoreOnPending {
 /// Spends one unit of the running task's budget, or wakes the task and returns `Pending` when none is left.
 ///
 /// A leaf future calls this first, tries its operation, and says [`RestoreOnPending::made_progress`] if the operation
-/// succeeded. It is meant for leaves: whoever polls other futures that take part should not hold a unit meanwhile,
+/// succeeded. It is meant for leaves: a future that polls others that take part should not hold a unit meanwhile,
 /// which may be the last. ([`cooperative`] does without.)
 ///
 /// # Example

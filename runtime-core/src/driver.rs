@@ -203,7 +203,8 @@ pub struct ThreadDriver {
 
 impl ThreadDriver {
     /// Makes one.
-    #[allow(clippy::new_without_default)] // a default would suggest that one is like another; each is its own place to sleep
+    // A default would suggest that one is like another. Each is its own place to sleep.
+    #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self { parker: Parker::new() }
     }

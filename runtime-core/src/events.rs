@@ -1,4 +1,4 @@
-//! What happens to tasks, told to whoever asked: the hook behind `Builder::on_task_event`.
+//! What happens to tasks, told to the user who asked: the hook behind `Builder::on_task_event`.
 //!
 //! A runtime without an observer pays one predictable branch for each event. The observer is called on whatever thread
 //! the thing happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the

@@ -1,6 +1,6 @@
 //! The end of the process, where to go on would be to hang or to corrupt memory: [`abort`].
 //!
-//! Whoever calls it holds what others wait for, so the message must not keep it: stderr may be a pipe that is full, or
+//! The caller holds what others wait for, so the message must not keep it: stderr may be a pipe that is full, or
 //! locked by somebody who waits. A thread of its own writes the message, and is waited for a moment only. If no thread
 //! can be started the process ends without a word.
 

@@ -1,7 +1,7 @@
 //! The system calls that std has no function for, made safe.
 //!
 //! They are here, and not in the crates that use them, so that those need no `unsafe`. A sandbox may refuse any of
-//! them, at any time: whoever calls one must go on without it.
+//! them, at any time: the caller must go on without it.
 
 #[cfg(unix)]
 pub mod descriptor;

@@ -1,6 +1,6 @@
 //! How many processors the process may use.
 //!
-//! Asked by whoever builds a runtime. The system need not answer: a sandbox may refuse the calls and the files that it
+//! Asked when a runtime is built. The system need not answer: a sandbox may refuse the calls and the files that it
 //! takes. So nobody may rely on more than one processor.
 
 use std::num::NonZero;

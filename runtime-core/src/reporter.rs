@@ -17,8 +17,9 @@
 //! # Protocol
 //!
 //! Everything is decided under one lock, which is never held while a closure is called or dropped, or a thread is
-//! started. Whoever sets `has_thread` starts the thread; the thread clears it in the same critical section in which it
-//! finds the queue empty. So a queue that is not empty has a thread, or its last attempt to start one has failed.
+//! started. The caller that sets `has_thread` starts the thread; the thread clears it in the same critical section in
+//! which it finds the queue empty. So a queue that is not empty has a thread, or its last attempt to start one has
+//! failed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Futures whose first poll may panic, at the line of whoever awaits them.
+//! Futures whose first poll may panic, at the line that awaits them.
 //!
 //! Whether there is a runtime with an I/O driver can be told only when a future is polled: it may have been made before
 //! the runtime. In an `async fn` such a panic would have a place in this crate. The `poll` of these futures has

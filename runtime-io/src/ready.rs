@@ -118,7 +118,7 @@ impl Ready {
             (event.is_read_closed(), Ready::READ_CLOSED),
             (event.is_write_closed(), Ready::WRITE_CLOSED),
             (event.is_priority(), Ready::PRIORITY),
-            // An error can come alone. Whoever waits, for whichever direction, has to try in order to hear of it.
+            // An error can come alone. A task that waits, for whichever direction, has to try in order to hear of it.
             (event.is_error(), Ready::ERROR.union(Ready::READABLE).union(Ready::WRITABLE)),
         ];
         for (set, flag) in flags {

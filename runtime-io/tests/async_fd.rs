@@ -21,8 +21,8 @@ fn pair() -> Result<(AsyncFd<UnixStream>, UnixStream)> {
     pair_after(b"")
 }
 
-/// With something to read before our end is registered. What came right after that could be told of twice: by the event of the
-/// registration, if that was looked into late, and by its own.
+/// With something to read before our end is registered. What came right after that could be told of twice: by the event
+/// of the registration, if that was looked into late, and by its own.
 fn pair_after(message: &[u8]) -> Result<(AsyncFd<UnixStream>, UnixStream)> {
     let (ours, mut theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;

@@ -19,7 +19,8 @@ impl Error {
         Error { first, last, message: message.into() }
     }
 
-    /// `::core::compile_error! { message }`. The compiler underlines from the span of the first token to that of the last.
+    /// `::core::compile_error! { message }`. The compiler underlines from the span of the first token to that of the
+    /// last.
     pub(crate) fn into_compile_error(self) -> TokenStream {
         let Error { first, last, message } = self;
         let punct = |character, spacing| {

@@ -81,7 +81,8 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
     // Every expression is a statement of its own, so that a lock guard in one of them is gone when the next one runs.
     let evaluate = names.iter().zip(futures).map(|(name, future)| quote_spanned!(here=> let #name = #future;));
     let convert = names.iter().zip(futures).map(|(name, future)| into_future(name, future));
-    // The last first: variables are dropped in reverse, so the futures are dropped in the order in which they are written.
+    // The last first: variables are dropped in reverse, so the futures are dropped in the order in which they are
+    // written.
     let pin = names
         .iter()
         .rev()

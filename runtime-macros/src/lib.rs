@@ -14,8 +14,8 @@
 //! - A wrong use is an error on the token that is wrong, saying what to write instead. The rest of the item is still
 //!   emitted, so that one mistake is one message and editors keep understanding the function.
 //!
-//! It must never emit `unsafe` code, nor know how the runtime works: all it relies on is the public builder and the hidden
-//! module `rt::macros::support`. Nor does it parse Rust, which the compiler does anyway: see `tokens.rs`.
+//! It must never emit `unsafe` code, nor know how the runtime works: all it relies on is the public builder and the
+//! hidden module `rt::macros::support`. Nor does it parse Rust, which the compiler does anyway: see `tokens.rs`.
 
 mod entry;
 mod error;

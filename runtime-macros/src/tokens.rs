@@ -1,7 +1,8 @@
 //! Reading tokens one after the other.
 //!
 //! The macros split what the user wrote into parts, and leave it to the compiler to parse the parts. So they need no
-//! parser for Rust: a [`Tokens`] with some look-ahead, and [`Tokens::expression`], which finds where an expression ends.
+//! parser for Rust: a [`Tokens`] with some look-ahead, and [`Tokens::expression`], which finds where an expression
+//! ends.
 
 mod expression;
 

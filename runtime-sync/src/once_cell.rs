@@ -1,6 +1,6 @@
-//! [`OnceCell`]: a value that is made once, by whoever needs it first.
+//! [`OnceCell`]: a value that is made once, by the task that needs it first.
 //!
-//! A word says whether somebody is making the value. Whoever sets it by an exchange makes it; others wait. If the
+//! A word says whether somebody is making the value. The task that sets it by an exchange makes it; others wait. If the
 //! making fails or is dropped, the word is cleared, and the one that has waited longest is notified and tries again.
 //! When the value is there, all are.
 
@@ -16,7 +16,7 @@ use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Release};
 use crate::Notify;
 use crate::slot::Slot;
 
-/// A value that is made once, by whoever needs it first, with a future.
+/// A value that is made once, by the task that needs it first, with a future.
 ///
 /// Others that need it meanwhile wait. If the future fails, panics or is dropped, one of them makes the value with its
 /// own. Once it is there, to read it is one load. For values of a `static` whose making is asynchronous, say.
@@ -126,7 +126,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// The value. If it is not there, makes it with the future of this closure, or waits for whoever makes it.
+    /// The value. If it is not there, makes it with the future of this closure, or waits for the task that makes it.
     ///
     /// # Panics
     ///
@@ -202,8 +202,8 @@ impl<T> OnceCell<T> {
                 if let Some(making) = self.try_make() {
                     return Err(making);
                 }
-                // Somebody makes it, or has made it before the future was made. Whoever makes it after that notifies
-                // the future; whoever gives up leaves a permit, if nobody waits yet.
+                // Somebody makes it, or has made it before the future was made. A task that makes it after that
+                // notifies the future; a task that gives up leaves a permit, if nobody waits yet.
                 if !self.initialized() {
                     poll_fn(|cx| notified.as_mut().poll_freely(cx)).await;
                 }
@@ -424,7 +424,7 @@ mod loom_tests {
             let early = wait.as_mut().poll(&mut Context::from_waker(&count.waker()));
             maker.join().unwrap();
             if early.is_pending() {
-                assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+                assert_eq!(count.wakes(), 1, "what was told to wait is woken");
                 let mut cx = Context::from_waker(Waker::noop());
                 assert_eq!(wait.as_mut().poll(&mut cx), Poll::Ready(&2));
             }
@@ -448,7 +448,7 @@ mod loom_tests {
             match early {
                 Poll::Ready(value) => assert_eq!(*value, expected),
                 Poll::Pending => {
-                    assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+                    assert_eq!(count.wakes(), 1, "what was told to wait is woken");
                     let mut cx = Context::from_waker(Waker::noop());
                     assert_eq!(wait.as_mut().poll(&mut cx), Poll::Ready(&expected));
                 }

@@ -12,7 +12,7 @@ use crate::slot::Slot;
 
 /// A value that is set once, and that any number of tasks can wait for.
 ///
-/// As [`OnceCell`](crate::OnceCell), but whoever reads the value does not know how to make it: it waits for somebody
+/// As [`OnceCell`](crate::OnceCell), but the reader of the value does not know how to make it: it waits for somebody
 /// who does. Once it is set, to read it is one load.
 ///
 /// # Fairness
@@ -267,7 +267,7 @@ mod loom_tests {
             match early {
                 Poll::Ready(value) => assert_eq!(*value, expected),
                 Poll::Pending => {
-                    assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+                    assert_eq!(count.wakes(), 1, "what was told to wait is woken");
                     let mut cx = Context::from_waker(Waker::noop());
                     assert_eq!(wait.as_mut().poll(&mut cx), Poll::Ready(&expected));
                 }

@@ -15,7 +15,7 @@ pub(crate) struct Slot<T> {
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-// SAFETY: whoever has a reference may look at the value, and fill the slot with one from another thread.
+// SAFETY: a thread that has a reference may look at the value, and fill the slot with one from another thread.
 unsafe impl<T: Send + Sync> Sync for Slot<T> {}
 // SAFETY: the slot owns its value.
 unsafe impl<T: Send> Send for Slot<T> {}

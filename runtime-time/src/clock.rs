@@ -25,7 +25,7 @@ use crate::sleep::with_handle;
 /// nothing else can run. Time as the operating system sees it goes on: sockets and blocking calls are not affected.
 ///
 /// The clock stops at a whole tick of the timers, up to a 32nd of a millisecond ahead. From there, timers are exact:
-/// a sleep of a whole number of milliseconds ends after just so many.
+/// a sleep of a whole number of milliseconds ends after exactly that number.
 ///
 /// # Panics
 ///

@@ -12,8 +12,8 @@
 //!
 //! Time then does not pass by waiting. When the runtime has nothing to do, and nobody forbids it
 //! ([`Clock::can_auto_advance`]), the driver looks once whether something happens without waiting, and if not moves the
-//! clock to the earliest deadline. If it is forbidden, it waits without a limit: whoever moves the clock or lifts the
-//! ban has to unpark it.
+//! clock to the earliest deadline. If it is forbidden, it waits without a limit: the task that moves the clock or lifts
+//! the ban has to unpark it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -148,7 +148,8 @@ impl driver::Driver for Driver {
     }
 
     fn poll(&mut self, woken: &mut dyn WakeSink) -> bool {
-        // Timers first: whoever they wake is to be queued before those whom a busy network wakes by the hundred.
+        // Timers first: the tasks that they wake are to be queued before those that a busy network wakes by the
+        // hundred.
         self.handle.fire_due(&mut self.batch, woken);
         let shared = self.handle.shared();
         if shared.clock.is_paused() {

@@ -125,7 +125,7 @@ fn loom_poll_with_another_waker_against_fire() {
         let mut state = State::New;
         against_fire(&shard, || state = entry.as_mut().refresh(&new));
         assert_eq!(entry.state(), State::Fired);
-        // Pending was reported to whoever holds the new waker, so that is the one to wake.
+        // Pending was reported to the task of the new waker, so that is the one to wake.
         let pending = state == State::Waiting;
         assert_eq!((count(&new_flag), count(&old_flag)), (usize::from(pending), usize::from(!pending)));
         drop((entry, old, new));
@@ -329,7 +329,7 @@ fn loom_a_driver_sleeps_no_longer_than_it_told() {
 }
 
 /// A sleep that is not to end before some tick, for which no timer is set yet: it lasts until then, if an earlier timer
-/// is found set; else whoever sets one ends it.
+/// is found set; else the thread that sets one ends it.
 #[test]
 fn loom_a_driver_that_waits_for_a_tick_at_least_hears_of_an_earlier_deadline() {
     for when in [MINUTE, HOUR] {

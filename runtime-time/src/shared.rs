@@ -1,12 +1,13 @@
 //! What a runtime's timer shards share: the clock, and how an early deadline reaches a driver that waits.
 //!
-//! The driver sleeps until the earliest deadline it knows. Whoever sets a timer that is due before that must end the
-//! sleep, and nobody else should pay for it. This file is that agreement; the shards and the driver are its two sides.
+//! The driver sleeps until the earliest deadline it knows. A thread that sets a timer which is due before that must end
+//! the sleep, and nobody else should pay for it. This file is that agreement; the shards and the driver are its two
+//! sides.
 //!
 //! # The protocol
 //!
 //! `parked_until` is the tick the driver may sleep to. It is 0 while the driver is not about to sleep, so that no
-//! deadline is earlier: setting a timer then costs no system call, whoever does it.
+//! deadline is earlier: setting a timer then costs no system call on any thread.
 //!
 //! - The **driver** ([`Shared::begin_wait`]) stores into `parked_until` the earliest of the shards' `next`, *fences*,
 //!   and reads them all again. It sleeps until the earlier of what it stored and what it read. It must not sleep longer
@@ -27,8 +28,8 @@
 //! setter's fence comes before that wait's, and that wait's second look saw the lowered `next`. The exchange may also
 //! hit a later wait that happens to have the same value: that costs one wait that ends without cause.
 //!
-//! A setter that does not lower its shard's `next` has nothing to tell: whoever lowered it to where it is tells, or has
-//! told, of a deadline that is at least as early.
+//! A setter that does not lower its shard's `next` has nothing to tell: the setter that lowered it to where it is
+//! tells, or has told, of a deadline that is at least as early.
 //!
 //! The loom models whose names speak of a driver check this.
 
@@ -89,7 +90,7 @@ impl Shared {
 
     /// Driver: the sleep is over.
     pub(crate) fn end_wait(&self) {
-        // Relaxed: whoever still sees the old value unparks once too often, no more.
+        // Relaxed: a setter that still sees the old value unparks once too often, no more.
         self.wait.parked_until.store(0, Ordering::Relaxed);
     }
 

@@ -66,8 +66,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_passed_tick_means_a_passed_deadline(start_ns in 0..10_000_000_000_u64, deadline_ns in 0..20_000_000_000_u64,
-                                                 now_ns in 0..30_000_000_000_u64) {
+        fn a_passed_tick_means_a_passed_deadline(
+            start_ns in 0..10_000_000_000_u64,
+            deadline_ns in 0..20_000_000_000_u64,
+            now_ns in 0..30_000_000_000_u64,
+        ) {
             let zero = Clock::real();
             let at = |ns| zero + Duration::from_nanos(ns);
             let ticks = Ticks::starting_at(at(start_ns));

@@ -43,17 +43,17 @@
 /// | `start_paused = bool` | `false` | starts with the clock standing still, for tests; `current_thread` only |
 /// | `crate = path` | `::rt` | where to find rt, if a dependency renames or re-exports it |
 ///
-/// When the function returns the runtime ends: tasks are cancelled, and jobs of `spawn_blocking` that run are waited for. One
-/// that reads from the terminal keeps the program until somebody types; with a runtime of its own, which it ends by
-/// [`shutdown_background`](crate::runtime::Runtime::shutdown_background), a program does not wait.
+/// When the function returns the runtime ends: tasks are cancelled, and jobs of `spawn_blocking` that run are waited
+/// for. One that reads from the terminal keeps the program until somebody types; with a runtime of its own, which it
+/// ends by [`shutdown_background`](crate::runtime::Runtime::shutdown_background), a program does not wait.
 ///
 /// A program whose number of workers is known only when it runs uses [`Builder`](crate::runtime::Builder) instead.
 ///
 /// # Other functions
 ///
-/// The attribute works on any function, methods included, and those other than `main` may have arguments and be generic.
-/// Each call starts a runtime of its own and blocks the calling thread until the function is done, so it must not be
-/// called from asynchronous code.
+/// The attribute works on any function, methods included, and those other than `main` may have arguments and be
+/// generic. Each call starts a runtime of its own and blocks the calling thread until the function is done, so it must
+/// not be called from asynchronous code.
 ///
 /// ```
 /// #[rt::main(flavor = "current_thread")]

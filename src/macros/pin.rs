@@ -57,7 +57,8 @@ macro_rules! pin {
     };
     ($($other:tt)*) => {
         ::core::compile_error!(
-            "pin! takes variables, and not expressions: write `pin! { let name = future; }`, or use `std::pin::pin!(future)`"
+            "pin! takes variables, and not expressions: write `pin! { let name = future; }`, or use \
+             `std::pin::pin!(future)`"
         )
     };
 }

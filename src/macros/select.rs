@@ -28,8 +28,8 @@
 /// 2. The expressions for the futures are evaluated, in order, **also those of disabled branches**, whose futures are
 ///    then not polled.
 /// 3. The futures of the branches that are not disabled are polled, as parts of the current task, until one is done.
-/// 4. If its output fits the branch's pattern, all the futures are dropped, the first one first, the pattern's variables
-///    are bound and the handler runs. What the handler returns is the value of the `select!`.
+/// 4. If its output fits the branch's pattern, all the futures are dropped, the first one first, the pattern's
+///    variables are bound and the handler runs. What the handler returns is the value of the `select!`.
 /// 5. If it does not fit, the output is dropped, the branch is disabled, and the wait goes on at step 3.
 /// 6. Once all branches are disabled, the `else` handler runs. Without one, the `select!` panics.
 ///
@@ -106,9 +106,9 @@
 /// To be dropped half way is the fate of every future but one, so what matters is what is lost with it. An operation is
 /// _cancel safe_ if dropping it before its end loses nothing: waiting for a message, a connection, a tick or a signal
 /// is, as either it happened and the future returned it, or it did not. An operation that makes progress in several
-/// steps, such as reading exactly so many bytes or writing all of a buffer, is not: what the first steps moved is gone.
-/// Keep the state of such an operation outside the loop, by the means shown above, or [spawn](crate::spawn) it and wait
-/// for its handle.
+/// steps, such as reading an exact number of bytes or writing all of a buffer, is not: what the first steps moved is
+/// gone. Keep the state of such an operation outside the loop, by the means shown above, or [spawn](crate::spawn) it
+/// and wait for its handle.
 ///
 /// # One task
 ///

@@ -26,9 +26,9 @@ pub fn thread_rng_n(n: u32) -> u32 {
 /// itself, but others would be polled all the same, and win every time against it: a loop over the `select!` would keep
 /// the thread for ever.
 ///
-/// `select!` asks when it is polled for the first time, and not again. One that has been waiting polls all its branches,
-/// because one of them may be a timer, which needs no budget: a deadline must be seen beside a branch that spends the
-/// whole budget in each turn.
+/// `select!` asks when it is polled for the first time, and not again. One that has been waiting polls all its
+/// branches, because one of them may be a timer, which needs no budget: a deadline must be seen beside a branch that
+/// spends the whole budget in each turn.
 #[inline]
 pub fn poll_begin(cx: &mut Context<'_>) -> Poll<()> {
     runtime_core::coop::poll_unrefused(cx)

@@ -286,7 +286,7 @@ impl Builder {
         self
     }
 
-    /// After at most so many ticks a busy worker looks into the global queue, where tasks wait that were spawned or
+    /// After at most `ticks` ticks a busy worker looks into the global queue, where tasks wait that were spawned or
     /// woken from outside (61). When tasks take long, it does so sooner by itself. Whatever the interval, its own tasks
     /// are left half of its polls.
     ///
@@ -300,7 +300,7 @@ impl Builder {
         self
     }
 
-    /// After at most so many ticks a busy worker looks after sockets and timers (61). When tasks take long, it does so
+    /// After at most `ticks` ticks a busy worker looks after sockets and timers (61). When tasks take long, it does so
     /// sooner by itself.
     ///
     /// # Panics
@@ -370,7 +370,7 @@ impl Builder {
         self
     }
 
-    /// Names the runtime, for whoever has many of them: see [`Handle::name`](super::Handle::name).
+    /// Names the runtime, for programs that have many: see [`Handle::name`](super::Handle::name).
     ///
     /// # Panics
     ///

@@ -11,8 +11,8 @@ usage: rt-stress [--seed N] [--seconds S | --rounds R] [--workers W] [--round-se
 
   --seed N        where the rounds' seeds come from (1)
   --seconds S     begin no round after so long (10, if --rounds is not given)
-  --rounds R      run so many rounds
-  --workers W     give each multi-thread runtime so many workers, instead of 1 to 4
+  --rounds R      run R rounds
+  --workers W     give each multi-thread runtime W workers, instead of 1 to 4
   --round-seed X  run this round again, and no other (once, if neither limit is given)";
 
 pub(crate) struct Args {

@@ -1,6 +1,6 @@
 //! What is counted, and what does not add up.
 //!
-//! A round has one [`Ledger`]. Counting is relaxed: see `main.rs`. Whoever audits waits first until nothing is alive.
+//! A round has one [`Ledger`]. Counting is relaxed: see `main.rs`. The audit waits first until nothing is alive.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -73,7 +73,7 @@ named! {
     }
 }
 
-/// After so many problems the others are of no interest.
+/// After this number of problems the others are of no interest.
 const ENOUGH: usize = 20;
 
 /// See the module.

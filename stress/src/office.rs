@@ -1,8 +1,8 @@
 //! The office: foreign threads that wake.
 //!
-//! A future leaves a [`Letter`]: its waker, and the flag that it waits for. The office raises the flag and wakes, in one
-//! of the ways in which a waker can be used, sometimes late, sometimes after the runtime has gone. A wake that is lost
-//! leaves its task pending, and the round hangs.
+//! A future leaves a [`Letter`]: its waker, and the flag that it waits for. The office raises the flag and wakes, in
+//! one of the ways in which a waker can be used, sometimes late, sometimes after the runtime has gone. A wake that is
+//! lost leaves its task pending, and the round hangs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -40,7 +40,7 @@ pub(crate) fn take_others() -> u64 {
 
 /// Runs what may panic because a runtime has been shut down under it. `None`: it did.
 pub(crate) fn excused<R>(f: impl FnOnce() -> R) -> Option<R> {
-    // Whoever drives a runtime runs tasks that call this again.
+    // A thread that drives a runtime runs tasks that call this again.
     let before = EXCUSED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(f));
     EXCUSED.set(before);

@@ -158,7 +158,8 @@ pub(crate) fn one_in(rng: &mut Rng, n: u32) -> bool {
     rng.u32(..n) == 0
 }
 
-/// The seed of a round. (Neighbouring numbers give unrelated seeds: Fibonacci hashing, then the generator's own mixing.)
+/// The seed of a round. (Neighbouring numbers give unrelated seeds: Fibonacci hashing, then the generator's own
+/// mixing.)
 pub(crate) fn round_seed(seed: u64, number: u64) -> u64 {
     Rng::with_seed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number)).u64(..)
 }

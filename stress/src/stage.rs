@@ -136,7 +136,7 @@ impl Stage {
         Joined::new(self.0.handle.spawn_blocking(tracked_job(job, &record)), record)
     }
 
-    /// Leaves a task to the mercy of those who abort, once in so many times.
+    /// Leaves a task to the mercy of those who abort, once in `one_of` times.
     pub(crate) fn expose<T>(&self, task: &Joined<T>, rng: &mut Rng, one_of: u32) {
         // The decision is the plan's, whether it is used or not.
         let chosen = one_in(rng, one_of);

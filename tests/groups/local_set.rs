@@ -1,4 +1,5 @@
-//! `LocalSet`: its tasks are polled and dropped on its thread, whoever wakes or aborts them, and none is forgotten.
+//! `LocalSet`: its tasks are polled and dropped on its thread, whatever thread wakes or aborts them, and none is
+//! forgotten.
 
 use std::cell::{Cell, RefCell};
 use std::future::{pending, poll_fn};

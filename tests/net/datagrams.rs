@@ -1,4 +1,4 @@
-//! Datagrams over UDP: each is received once, whole, by whoever asks; none is lost with a receive that is given up.
+//! Datagrams over UDP: each is received once, whole; none is lost with a receive that is given up.
 //!
 //! Mutations that these tests are for: readiness that is cleared after a short read (a datagram always is one, and more
 //! may be there); a receive that takes a datagram and is then dropped with it; an error that is kept or lost.

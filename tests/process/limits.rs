@@ -64,7 +64,7 @@ fn without_descriptors_there_is_an_error_and_no_child() {
     });
 }
 
-/// Opens files until so many descriptors are left to this process.
+/// Opens files until `left` descriptors are left to this process.
 fn take_all_but(left: usize) -> Vec<fs::File> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
     setrlimit(Resource::RLIMIT_NOFILE, 256.min(hard), hard).unwrap();

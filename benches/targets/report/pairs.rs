@@ -1,8 +1,8 @@
 //! What two threads cost each other on this machine: what is under every row in which threads work together.
 //!
-//! Both figures depend on where the system puts the two. In a virtual machine a thread that sleeps on another processor may take
-//! thirty times as long to be up as one on the same, and a line of the cache several times as long to a processor of its own as to
-//! the other half of one. The figures of a row then tell of that, too.
+//! Both figures depend on where the system puts the two. In a virtual machine a thread that sleeps on another processor
+//! may take thirty times as long to be up as one on the same, and a line of the cache several times as long to a
+//! processor of its own as to the other half of one. The figures of a row then tell of that, too.
 
 use std::hint::spin_loop;
 use std::ops::Range;

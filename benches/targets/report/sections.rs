@@ -155,8 +155,8 @@ fn sockets() -> Section {
 }
 
 fn files() -> Section {
-    let about = "Files in the cache of the operating system. rt and Tokio make one system call for each read and write; \
-                 smol's files have a buffer of 8 MiB.";
+    let about = "Files in the cache of the operating system. rt and Tokio make one system call for each read and \
+                 write; smol's files have a buffer of 8 MiB.";
     Section::new("Files", "files", Extent::Once, about)
         .timed(SequentialReads::TINY, 1.0)
         .timed(SequentialReads::PAGES, 1.0)

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-/// Once through all rows. A figure is the median of runs of several sweeps: a minute in which the machine had less to give, or an
-/// unlucky placement of threads, which may last as long as a runtime, is in a part of them only.
+/// Once through all rows. A figure is the median of runs of several sweeps: a minute in which the machine had less to
+/// give, or an unlucky placement of threads, which may last as long as a runtime, is in a part of them only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sweep(usize);
 
@@ -15,7 +15,7 @@ impl Sweep {
         (0..Self::COUNT).map(Self)
     }
 
-    /// Which of so many runs belong to it.
+    /// Which of `runs` runs belong to it.
     pub(crate) fn share(self, runs: usize) -> Range<usize> {
         runs * self.0 / Self::COUNT..runs * (self.0 + 1) / Self::COUNT
     }

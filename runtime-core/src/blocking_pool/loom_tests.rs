@@ -42,7 +42,7 @@ struct Model {
     fails: u64,
     /// The thread of this number begins only when a job was done.
     begins_late: u64,
-    /// So many jobs, in the order of their numbers, end only together.
+    /// This number of jobs, in the order of their numbers, end only together.
     together: usize,
     /// Each is to be given back.
     runs_none: bool,
@@ -119,7 +119,7 @@ impl Model {
         self.changed.notify_all();
     }
 
-    /// Until so many jobs have begun, or were given back.
+    /// Until this number of jobs have begun, or were given back.
     fn wait_for(&self, jobs: usize) {
         let mut done = self.done.lock().unwrap();
         while done.len() < jobs {

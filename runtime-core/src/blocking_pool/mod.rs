@@ -8,7 +8,7 @@
 //! # A paused clock
 //!
 //! While a job exists real time passes for somebody, so a paused clock must not advance by itself: from before the job
-//! is queued until after whoever waits for it was told.
+//! is queued until after the task that waits for it was told.
 
 mod job;
 mod threads;

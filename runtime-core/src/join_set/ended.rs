@@ -2,12 +2,12 @@
 //!
 //! Each task of a set has a join waker of the set's own, an [`EndOf`]. The thread that completes the task calls it,
 //! once, and it does two things under the lock: it puts the task's key at the end of the line, and takes the waker of
-//! whoever waits for the set. That is called outside of the lock. The next task that ends finds no waker there, so any
-//! number of tasks that end before the waiting one has its turn cost one wake.
+//! the task that waits for the set. That is called outside of the lock. The next task that ends finds no waker there,
+//! so any number of tasks that end before the waiting one has its turn cost one wake.
 //!
-//! Nothing is lost: whoever waits looks at the line and leaves its waker under one lock, and a task whose key is not in
-//! the line by then finds the waker. A key in the line was pushed after its task was complete, so whoever takes it
-//! finds the output.
+//! Nothing is lost: a task that waits looks at the line and leaves its waker under one lock, and a task whose key is
+//! not in the line by then finds the waker. A key in the line was pushed after its task was complete, so the task that
+//! takes it finds the output.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -280,9 +280,9 @@ where
         }
     }
     panic!(
-        "`spawn_local` called from outside of a `task::LocalSet` or `runtime::LocalRuntime`: it needs a set that runs, or a \
-         runtime that is bound to this thread, as `#[rt::main(flavor = \"current_thread\")]` and `Builder::build_local` \
-         make it"
+        "`spawn_local` called from outside of a `task::LocalSet` or `runtime::LocalRuntime`: it needs a set that \
+         runs, or a runtime that is bound to this thread, as `#[rt::main(flavor = \"current_thread\")]` and \
+         `Builder::build_local` make it"
     );
 }
 
@@ -305,8 +305,8 @@ where
 pub(super) fn block_on<F: Future>(inner: &Arc<Inner>, future: F) -> F::Output {
     let Some(_entered) = context::try_enter() else {
         panic!(
-            "`block_on` was called inside a runtime: this thread is already driving a future or a worker, and waiting here \
-             would block it. Await the future instead, or move the call into `spawn_blocking`"
+            "`block_on` was called inside a runtime: this thread is already driving a future or a worker, and waiting \
+             here would block it. Await the future instead, or move the call into `spawn_blocking`"
         );
     };
     let _runtime = RuntimeGuard::enter(Arc::clone(inner));

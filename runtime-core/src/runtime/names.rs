@@ -1,7 +1,7 @@
 //! [`Names`]: what a runtime's threads are called.
 //!
 //! Threads are started by those who must not wait for the user: the monitor, a worker that begins to block in place,
-//! whoever has the next job of the blocking pool started. The user's namer may wait for a lock that a blocked task
+//! the caller of `spawn_blocking`. The user's namer may wait for a lock that a blocked task
 //! holds. So none of them calls it: they take a name from a stock that was made before, and if the stock is empty the
 //! thread gets one of the runtime's own.
 //!

@@ -231,7 +231,7 @@ mod loom_tests {
         });
     }
 
-    /// Two workers, each with a task to come, share a driver: whoever finds it taken sleeps on its thread, and the
+    /// Two workers, each with a task to come, share a driver: the one that finds it taken sleeps on its thread, and the
     /// other's leaving it does not lose anybody's wake.
     #[test]
     fn loom_each_of_two_sleepers_is_woken_where_it_sleeps() {

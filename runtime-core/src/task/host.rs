@@ -1,8 +1,8 @@
 //! [`Host`]: the runtime, as the arenas of tasks that lie in it know it.
 //!
 //! Tasks are a layer below runtimes, so an arena has an opaque pointer to its runtime, and the few functions that it
-//! needs of it. It is told the runtime's type when it is made, and whoever asks it for its runtime says that type
-//! again.
+//! needs of it. It is told the runtime's type when it is made, and a caller that asks it for its runtime says
+//! that type again.
 
 use std::any::TypeId;
 

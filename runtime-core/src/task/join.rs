@@ -135,7 +135,7 @@ impl<T> JoinHandle<T> {
             return false;
         }
         // SAFETY: complete, and JOIN_WAKER is clear: the slot stays this handle's, and must not be left full for
-        // whoever frees the task.
+        // the thread that frees the task.
         let waker = unsafe { self.task.take_join_waker() };
         discard(catch(|| drop(waker)));
         true

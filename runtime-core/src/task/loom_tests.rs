@@ -185,7 +185,7 @@ fn loom_no_wake_is_lost_and_no_two_polls_overlap() {
                 let (signals, waker) = (signals.clone(), waker.clone());
                 thread::spawn(move || {
                     raise(&signals, &waker);
-                    // Whoever wakes may find itself the one to poll.
+                    // The thread that wakes may find itself the one to poll.
                     run_queued();
                 })
             })

@@ -40,7 +40,7 @@
 //! | idle                     | SCHEDULED+CANCELLED, +1 ref | any thread                 | `abort`               |
 //! | SCHEDULED or RUNNING     | + CANCELLED               | any thread                   | `abort`               |
 //! | idle or SCHEDULED        | + RUNNING+CANCELLED       | shutdown, workers gone       | `claim_for_shutdown`  |
-//! | RUNNING                  | + CANCELLED               | shutdown, a worker blocks in place  | `claim_for_shutdown`  |
+//! | RUNNING                  | + CANCELLED               | shutdown, blocks in place    | `claim_for_shutdown`  |
 //!
 //! # Orderings
 //!

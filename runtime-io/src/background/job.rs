@@ -48,7 +48,7 @@ impl<D> Hold<D> {
 
     /// As [`drop`], with a last change of the state.
     fn end(&mut self, change: impl FnOnce(&mut State)) {
-        // Whoever sees that there is no hold any more may want to own the device.
+        // A task that sees that there is no hold any more may want to own the device.
         self.device = None;
         let mut state = self.shared.lock();
         change(&mut state);
@@ -121,7 +121,7 @@ impl<D: Device> Job<D> {
         self.hold.device()
     }
 
-    /// Whether it has to be run even if the runtime shuts down first: whoever wrote was told that this will be done.
+    /// Whether it has to be run even if the runtime shuts down first: the writer was told that this will be done.
     pub(crate) fn is_mandatory(&self) -> bool {
         matches!(self.work, Some(Work::Write))
     }
@@ -142,7 +142,7 @@ impl<D: Device> Job<D> {
         self.end(|state| {
             state.seek = None;
             state.read_end = match result {
-                // Whoever asks gets the bytes; that this was all is told to whoever asks after that.
+                // The next read gets the bytes; that this was all is told to the read after that.
                 Ok(_) if !unread.is_empty() => None,
                 result => Some(result.map(drop)),
             };

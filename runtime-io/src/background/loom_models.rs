@@ -193,7 +193,7 @@ fn loom_two_readers_share() {
     });
 }
 
-/// Whoever has waited until no job uses the device is its owner.
+/// A task that has waited until no job uses the device is its owner.
 #[test]
 fn loom_the_device_is_given_back_when_no_job_uses_it() {
     check(|| {

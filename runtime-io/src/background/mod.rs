@@ -10,9 +10,9 @@
 //! waker's clone, call or drop) runs under it.
 //!
 //! **One turn at a time.** `turn` says which operation has the device, if any: a read, a batch of writes, a seek, or
-//! something else that must be alone (`set_len`). Whoever polls takes the turn under the lock, and then hands the job
-//! to the device's threads. The job does its blocking calls without the lock, leaves its result in the state, and ends
-//! the turn under the lock: this is what waiting polls wait for. Whoever finds the turn taken leaves a waker under the
+//! something else that must be alone (`set_len`). A poll takes the turn under the lock, and then hands the job to the
+//! device's threads. The job does its blocking calls without the lock, leaves its result in the state, and ends the
+//! turn under the lock: this is what waiting polls wait for. A poll that finds the turn taken leaves a waker under the
 //! same lock, so no wake can be missed.
 //!
 //! **Nothing belongs to the future that is waiting.** The result of an operation is in the state, until the next poll

@@ -97,8 +97,9 @@ impl State {
         Some(Ok(()))
     }
 
-    /// Whether a write of so many bytes can be queued now. It can if nothing else is queued or being written. Else half
-    /// of `max` is for what is queued while the other half is written, so that neither side waits for the other.
+    /// Whether a write of this number of bytes can be queued now. It can if nothing else is queued or being written.
+    /// Else half of `max` is for what is queued while the other half is written, so that neither side waits for the
+    /// other.
     pub(super) fn can_queue(&self, length: usize, max: usize) -> bool {
         match self.turn {
             None => true,

@@ -65,7 +65,7 @@ mod exact {
             }
             let short = timeout.filter(|timeout| *timeout < EXACT_BELOW);
             if short.is_some() || self.is_set {
-                // If it cannot be set anew, it may end this wait too early. Whoever waits looks at the time.
+                // If it cannot be set anew, it may end this wait too early. The caller looks at the time.
                 self.is_set = timer.set(short.unwrap_or(Duration::ZERO)).is_ok() && short.is_some();
             }
             poll.poll(events, if self.is_set { None } else { timeout })?;

@@ -71,7 +71,7 @@ impl Disk {
 
 impl Device for Disk {
     fn start(job: Job<Self>) {
-        // The handles are dropped: whoever waits does so in the job's state.
+        // The handles are dropped: a poll that waits does so in the job's state.
         if job.is_mandatory() {
             drop(runtime_core::spawn_mandatory_blocking(move || job.run()));
         } else {

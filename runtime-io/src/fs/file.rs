@@ -40,9 +40,11 @@ use crate::background::{Background, DEFAULT_MAX_BUF_SIZE};
 /// | `read`, `read_buf` | loses nothing: bytes that were read for it are there for the next read |
 /// | `write`, `write_vectored` | cancel safe: either nothing was written, or the future was done |
 /// | `flush`, `shutdown` | cancel safe; an error that was not reported is kept for the next call |
-/// | `seek`, `rewind`, `stream_position` | the file may or may not move; operations after it wait until that is decided |
-/// | [`set_len`](Self::set_len), [`set_times`](Self::set_times), [`set_permissions`](Self::set_permissions) | it is done, or not, in the background; reads, writes and seeks after a `set_len` wait for it |
-/// | [`sync_all`](Self::sync_all), [`sync_data`](Self::sync_data), [`metadata`](Self::metadata), [`try_clone`](Self::try_clone) | cancel safe: nobody sees the result |
+/// | `seek`, `rewind`, `stream_position` | the file may or may not move; what comes after waits until that is decided |
+/// | [`set_len`](Self::set_len) | done, or not, in the background; reads, writes and seeks after it wait for it |
+/// | [`set_times`](Self::set_times), [`set_permissions`](Self::set_permissions) | done, or not, in the background |
+/// | [`sync_all`](Self::sync_all), [`sync_data`](Self::sync_data) | cancel safe: nobody sees the result |
+/// | [`metadata`](Self::metadata), [`try_clone`](Self::try_clone) | cancel safe: nobody sees the result |
 /// | [`open`](Self::open), [`create`](Self::create) | the file may be opened, or created, and is then closed |
 /// | [`into_std`](Self::into_std) | the file is closed after what goes on |
 /// | `read_exact`, `read_to_end`, `write_all` ... | not cancel safe: some of the bytes may have been moved |

@@ -214,8 +214,8 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
     asyncify(move || fs::remove_file(path)).await
 }
 
-/// Gives a file or directory another path on the same file system, and replaces what had it, at once: whoever opens
-/// `to` finds the one or the other.
+/// Gives a file or directory another path on the same file system, and replaces what had it, at once: a program that
+/// opens `to` finds the one or the other.
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ use crate::located;
 /// Waits until the user presses Ctrl-C in the terminal, or somebody else sends an interrupt (`SIGINT`).
 ///
 /// It hears what comes after its first poll. From that moment on **Ctrl-C no longer ends the program by itself**, also
-/// after this future is done or dropped: the handler stays. So whoever calls this should end the program when it
+/// after this future is done or dropped: the handler stays. So the caller should end the program when it
 /// returns, or call it again. Several calls that wait at a time are all told.
 ///
 /// # Errors

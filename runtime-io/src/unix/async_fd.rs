@@ -431,7 +431,7 @@ impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
 }
 
 impl<T: AsRawFd> AsFd for AsyncFd<T> {
-    #[allow(unsafe_code, reason = "whoever implements `AsRawFd` need not implement `AsFd`")]
+    #[allow(unsafe_code, reason = "a type that implements `AsRawFd` need not implement `AsFd`")]
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the object is borrowed for as long, and the driver, which has taken its number, trusts that it stays
         // open. If it does not, which takes an object that lies about its number, calls on it go to another file.

@@ -62,7 +62,7 @@ pub(crate) struct Script {
 
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Reads this, or takes at most so many bytes.
+    /// Reads this, or takes at most this number of bytes.
     Move(&'static [u8]),
     Fail(io::ErrorKind),
     /// Is pending once, and wakes at once.

@@ -164,8 +164,8 @@ fn output(rest: TokenStream) -> Option<TokenStream> {
     Some(tokens.take_while(|token| !is_where(token)).collect())
 }
 
-/// Takes the attributes `#![..]` off the beginning of the body, which becomes a block and may have none. As `#[..]` before
-/// the function they mean the same.
+/// Takes the attributes `#![..]` off the beginning of the body, which becomes a block and may have none. As `#[..]`
+/// before the function they mean the same.
 fn split_inner_attributes(body: Group) -> (TokenStream, Group) {
     let mut tokens = Tokens::new(body.stream());
     let mut attributes = TokenStream::new();

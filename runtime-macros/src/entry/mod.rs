@@ -79,8 +79,8 @@ fn expand_function(
     options: &Options,
     errors: &mut Errors,
 ) -> TokenStream {
-    const MESSAGE: &str = "`#[rt::test]` already makes this a test: remove this attribute, or, if another one brought it, \
-                           put that one below `#[rt::test]`";
+    const MESSAGE: &str = "`#[rt::test]` already makes this a test: remove this attribute, or, if another one brought \
+                           it, put that one below `#[rt::test]`";
 
     let standard_test = function.attributes.iter().find(|attribute| attribute.is_standard_test());
     let already_test = standard_test.is_some();
@@ -215,7 +215,8 @@ fn run_on_runtime(options: &Options, future: TokenStream) -> TokenStream {
     let name = options.name.as_ref().map(|name| quote_spanned!(here=> .name(#name)));
     let start_paused = options.start_paused.map(|paused| quote_spanned!(here=> .start_paused(#paused)));
 
-    let build = quote_spanned!(here=> #facade::runtime::Builder::#new().enable_all() #worker_threads #start_paused #name .#build);
+    let options = quote_spanned!(here=> .enable_all() #worker_threads #start_paused #name);
+    let build = quote_spanned!(here=> #facade::runtime::Builder::#new() #options .#build);
     quote_spanned! {here=>
         let runtime = match #build {
             ::core::result::Result::Ok(runtime) => runtime,

@@ -80,7 +80,8 @@ fn emit(select: &Select) -> TokenStream {
         quote_spanned!(here=> let #name = #future;)
     });
     let convert = branches.iter().zip(&futures).map(|(branch, name)| into_future(name, &branch.future));
-    // The last first: variables are dropped in reverse, so the futures are dropped in the order in which they are written.
+    // The last first: variables are dropped in reverse, so the futures are dropped in the order in which they are
+    // written.
     let pin = futures.iter().rev().map(|name| quote_spanned!(here=> let mut #name = #support::pin!(#name);));
     let poll: Vec<TokenStream> = branches
         .iter()

@@ -1,10 +1,10 @@
 //! Where an expression ends.
 //!
 //! The commas that matter are those outside of all groups. Few of them belong to an expression, and angle brackets and
-//! the parameters of closures are the only places for them: `parse::<A, B>()`, `<A as Into<B, C>>::f`, `x as Map<A, B>` and
-//! `|a, b| a + b`. Whether a `<` or `|` opens such a place or is an operator depends only on what stands before it: an
-//! operand or not. So the expression is read as operands and operators in turn, without asking what they mean. A wrong
-//! expression is read to some end as well, and the compiler will say what is wrong with it.
+//! the parameters of closures are the only places for them: `parse::<A, B>()`, `<A as Into<B, C>>::f`, `x as Map<A, B>`
+//! and `|a, b| a + b`. Whether a `<` or `|` opens such a place or is an operator depends only on what stands before it:
+//! an operand or not. So the expression is read as operands and operators in turn, without asking what they mean. A
+//! wrong expression is read to some end as well, and the compiler will say what is wrong with it.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 

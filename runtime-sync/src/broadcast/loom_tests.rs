@@ -38,7 +38,7 @@ fn loom_each_receiver_receives_each_value_and_the_end() {
         if let Poll::Ready(result) = result {
             return (result, returned);
         }
-        assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+        assert_eq!(count.wakes(), 1, "what was told to wait is woken");
         let Poll::Ready(result) = poll(recv) else { panic!("woken for nothing") };
         (result, returned)
     }
@@ -75,7 +75,7 @@ fn loom_a_send_wakes_receivers_that_wait_beside_a_drop() {
         drop(dropped);
         let tx = sender.join().unwrap();
         if result.is_pending() {
-            assert_eq!(last.wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(last.wakes(), 1, "what was told to wait is woken");
             result = poll(recv);
         }
         assert_eq!(result, Poll::Ready(Ok(7)));
@@ -135,7 +135,7 @@ fn loom_a_value_beside_the_drop_of_a_receiver_is_dropped_once() {
         receiver.join().unwrap();
         assert_eq!(Arc::strong_count(&token), 1, "all values are dropped");
         if !is_ready {
-            assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(count.wakes(), 1, "what was told to wait is woken");
             assert!(poll(closed).is_ready());
         }
     });

@@ -35,7 +35,7 @@
 //! been sent, is still to come, or was lost. Senders lock the tail first, and then a slot.
 //!
 //! Who waits for a number goes into the list under the lock of the tail while that number is the next to be sent. So
-//! the list is in order, and whoever sends wakes all that wait for another number than the next, in batches, without
+//! the list is in order, and a sender wakes all that wait for another number than the next, in batches, without
 //! the lock.
 //!
 //! Values are dropped outside of the locks. All receivers of a value but the last clone it under the lock of its slot:
@@ -56,7 +56,7 @@ pub use self::receiver::Receiver;
 pub use self::sender::{Sender, WeakSender};
 use self::shared::Shared;
 
-/// Makes a channel that keeps at least so many values, with one receiver.
+/// Makes a channel that keeps at least `capacity` values, with one receiver.
 ///
 /// # Panics
 ///

@@ -247,7 +247,7 @@ impl<T> Shared<T> {
     /// How many values are in the ring that somebody has yet to receive.
     pub(super) fn len(&self) -> usize {
         let tail = self.tail.lock();
-        // Whoever has yet to receive a value has also yet to receive those after it.
+        // A receiver that has yet to receive a value has also yet to receive those after it.
         let (mut received, mut end) = (0, self.ring.len());
         while received < end {
             let middle = received + (end - received) / 2;

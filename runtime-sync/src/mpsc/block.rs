@@ -53,7 +53,7 @@ impl<T> Block<T> {
 
     /// Makes a block that has been emptied as good as new.
     pub(super) fn reset(&mut self) {
-        // Relaxed: whoever gets the block next does so by an acquire.
+        // Relaxed: the sender that gets the block next does so by an acquire.
         self.ready.store(0, Relaxed);
         self.next.store(ptr::null_mut(), Relaxed);
         self.start.store(UNKNOWN, Relaxed);

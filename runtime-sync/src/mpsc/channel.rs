@@ -5,8 +5,8 @@
 //!
 //! The receiver has all that there will ever be when it finds no value, and then
 //!
-//! - there are no senders. A sender's last act is to leave the count, by a release; so whoever sees a count of zero,
-//!   and then finds no value, has missed none; or
+//! - there are no senders. A sender's last act is to leave the count, by a release; so a thread that sees a count of
+//!   zero, and then finds no value, has missed none; or
 //! - the receiver was closed, and nobody can send what was promised a place before. In a bounded channel that is so
 //!   when all permits are back: a permit comes back when its value has been received, or it was dropped. In an
 //!   unbounded one, when no claimed slot of the list is left, and none can be claimed because the list is closed.
@@ -14,10 +14,10 @@
 //! # How the receiver waits
 //!
 //! It leaves its waker in a cell, which has a lock. Then it notes in the list which slot it waits for. Then it looks
-//! once more for all that could end the wait. Whoever ends it, by filling that slot, by being the last sender to go, or
-//! by giving back the last permit of a closed channel, does that first and then takes the waker out. So one of them
-//! sees the other: under the lock, if not before. A sender that is slow may find the waker of a later wait, and wake
-//! that once too often, with the waker of that wait gone; the receiver looks again then, and leaves it anew.
+//! once more for all that could end the wait. The thread that ends it, by filling that slot, by being the last sender
+//! to go, or by giving back the last permit of a closed channel, does that first and then takes the waker out. So one
+//! of them sees the other: under the lock, if not before. A sender that is slow may find the waker of a later wait, and
+//! wake that once too often, with the waker of that wait gone; the receiver looks again then, and leaves it anew.
 
 use std::panic::{self, AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
 use std::task::{Context, Poll, Waker, ready};
@@ -219,7 +219,7 @@ impl<T, L: Limit> Channel<T, L> {
         is_over.then(|| self.list.pop(head))
     }
 
-    /// Takes up to so many values. None if there is none now; fewer than one if there will be none.
+    /// Takes up to `limit` values. None if there is none now; fewer than one if there will be none.
     fn take(&self, receiver: &mut Receiving<T>, limit: usize, mut each: impl FnMut(T)) -> Option<usize> {
         let mut taken = 0;
         let mut is_over = false;
@@ -239,7 +239,7 @@ impl<T, L: Limit> Channel<T, L> {
         (taken > 0 || is_over).then_some(taken)
     }
 
-    /// Takes up to so many values, or waits for one. None if there will be none.
+    /// Takes up to `limit` values, or waits for one. None if there will be none.
     ///
     /// # Safety
     ///
@@ -295,7 +295,7 @@ impl<T, L: Limit> Channel<T, L> {
         unsafe {
             self.with_receiver(|receiver| {
                 try_now(receiver).unwrap_or_else(|| {
-                    // Whoever polled before is not forgotten: there will be something for it.
+                    // The task that polled before is not forgotten: there will be something for it.
                     self.wake();
                     blocking::drive(std::future::poll_fn(|cx| {
                         self.wait(receiver, cx.waker());

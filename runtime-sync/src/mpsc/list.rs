@@ -10,17 +10,17 @@
 //! - **A sender** claims a slot by an exchange of the tail. It does not touch the block before that: so it does not
 //!   matter that the block may have been freed since the tail was loaded, for then the exchange fails. (If the same
 //!   block has come back meanwhile as the last, with the same free slot, the exchange succeeds, and is right.)
-//! - Whoever claims the last slot of a block puts a new block in the tail with the same exchange. It made that before.
-//!   Then it gives the new block its number, and links it to the old one. After that it fills its slot.
+//! - The sender that claims the last slot of a block puts a new block in the tail with the same exchange. It made that
+//!   before. Then it gives the new block its number, and links it to the old one. After that it fills its slot.
 //! - To fill a slot is to write the value, and then set the slot's bit in the block's word `ready`. That is the
 //!   sender's last touch of the block.
 //! - **The receiver** takes values out in the order of slots, as far as their bits are set. When it has emptied the
 //!   last slot of a block, the next block is linked, and all senders that had slots in the old one are through with it.
 //!   So it frees the block, or leaves it to the senders as a spare.
 //! - *To wait*, the receiver leaves its waker, and then notes the slot that it waits for in the word `ready` of the
-//!   block. It looks at the slot's bit with that same access. Whoever fills just that slot sees the note, if the
-//!   receiver has not seen the bit, and wakes it. Other senders need not. A note is not taken back: nobody fills the
-//!   slot again.
+//!   block. It looks at the slot's bit with that same access. The sender that fills just that slot sees the note, if
+//!   the receiver has not seen the bit, and wakes it. Other senders need not. A note is not taken back: nobody fills
+//!   the slot again.
 //! - *To close* is to set a flag in the tail, after which no slot can be claimed.
 //!
 //! # Orderings
@@ -133,8 +133,8 @@ impl<T> List<T> {
     unsafe fn link(old: *mut Block<T>, new: *mut Block<T>) {
         // SAFETY: by the contract; the new one cannot be left by the receiver before it has been linked.
         let (old, following) = unsafe { (&*old, &*new) };
-        // Relaxed: a number is all that it says. If it is not known, as whoever put the old block there has not come so
-        // far, it is found in another way.
+        // Relaxed: a number is all that it says. If it is not known, as the sender that put the old block there has not
+        // come so far, it is found in another way.
         match old.start.load(Relaxed) {
             UNKNOWN => {}
             start => following.start.store(start.wrapping_add(CAPACITY), Relaxed),
@@ -236,7 +236,8 @@ impl<T> List<T> {
         Some(value)
     }
 
-    /// Whoever fills the next slot is to wake the receiver, which has left its waker. Unless it is filled already.
+    /// The sender that fills the next slot is to wake the receiver, which has left its waker. Unless it is filled
+    /// already.
     pub(super) fn note_awaited(&self, head: &mut Head<T>) {
         // SAFETY: the receiver has not left it.
         let block = unsafe { &*head.block };

@@ -9,7 +9,7 @@ use loom::thread;
 use super::*;
 use crate::test_wakers::Count;
 
-/// A value that a model sees: it is written before it is sent, and looked at by whoever gets it.
+/// A value that a model sees: it is written before it is sent, and looked at by the receiver.
 struct Value(UnsafeCell<u32>, #[allow(dead_code)] StdArc<()>);
 
 // SAFETY: the models are there to find out.

@@ -25,7 +25,8 @@ fn model(f: impl Fn() + Send + Sync + 'static) {
     builder.check(f);
 }
 
-/// What is written before a notification is seen after it; and whoever was told to wait is woken, with its last waker.
+/// What is written before a notification is seen after it; and a task that was told to wait is woken, with its last
+/// waker.
 #[test]
 fn loom_a_notification_is_received_or_wakes() {
     model(|| {
@@ -43,7 +44,7 @@ fn loom_a_notification_is_received_or_wakes() {
             notifier.join().unwrap();
         } else {
             notifier.join().unwrap();
-            assert_eq!(last.wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(last.wakes(), 1, "what was told to wait is woken");
             assert!(is_ready(wait));
             check();
         }
@@ -109,7 +110,7 @@ fn loom_all_are_notified_beside_drops_and_polls() {
             notifier.join().unwrap();
         } else {
             notifier.join().unwrap();
-            assert_eq!(counts[1].wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(counts[1].wakes(), 1, "what was told to wait is woken");
             assert!(is_ready(waits[0].as_mut()));
         }
         assert!(is_ready(made));

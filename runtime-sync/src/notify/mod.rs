@@ -8,7 +8,7 @@
 //! - While there are no waiters, permits are stored and taken by an exchange of the word alone.
 //! - To wait, a future takes the lock, and by one exchange takes the permit or sets WAITING. If the round is another
 //!   than when the future was made, it does not wait.
-//! - WAITING changes under the lock only. So whoever finds it set takes the lock, and looks again.
+//! - WAITING changes under the lock only. So a thread that finds it set takes the lock, and looks again.
 //! - `notify_waiters` begins a new round, under the lock. From this moment all waiters of earlier rounds are notified,
 //!   though it takes them out in batches, and wakes each batch without the lock. They are the oldest in the list. A
 //!   `notify_one` that comes meanwhile lends a hand: it takes them out itself until it finds a waiter of the present

@@ -14,7 +14,7 @@
 //!
 //! # The protocol
 //!
-//! The channel is *open* until `DONE` or `CLOSED` is set. Only one of the two is ever set: whoever wants to end the
+//! The channel is *open* until `DONE` or `CLOSED` is set. Only one of the two is ever set: a half that wants to end the
 //! channel does so by an exchange that fails if the other side was first.
 //!
 //! - **Value.** While the channel is open the slot belongs to the sender, and nobody looks into it. The exchange that
@@ -35,7 +35,7 @@
 //!
 //! Each exchange is a release of what its thread has put into the slots, and an acquire of what it takes out of them.
 //! Loads that decide about a slot or about the memory are acquires. What a half does with the memory before it sets its
-//! bit is released by that, and acquired by whoever frees it.
+//! bit is released by that, and acquired by the half that frees it.
 //!
 //! User code (clones, wakes and drops of wakers, drops of values) runs when the channel is in order, or is not touched
 //! any more: it may panic, and use the channel again.
@@ -211,8 +211,8 @@ impl<T> Half<T> {
         // SAFETY: passed on to the caller.
         let state = unsafe { &self.channel().state };
         if state.load(Acquire) & other != 0 || state.fetch_or(gone, AcqRel) & other != 0 {
-            // SAFETY: the other half has left, and this one does now. Whoever has sent or received has emptied the
-            // slots.
+            // SAFETY: the other half has left, and this one does now. The half that has sent or received has emptied
+            // the slots.
             let channel = unsafe { Box::from_raw(self.0.as_ptr()) };
             // Nothing to do. It shows a model that whatever was done with the slots is over.
             channel.value.with_mut(|_| ());

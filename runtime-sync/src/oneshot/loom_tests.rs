@@ -31,7 +31,7 @@ fn poll(rx: &mut Receiver<Value>, count: &Count) -> Poll<Result<Value, RecvError
     Pin::new(rx).poll(&mut Context::from_waker(&count.clone().into()))
 }
 
-/// A value that a model sees: it is written before it is sent, and looked at by whoever gets it.
+/// A value that a model sees: it is written before it is sent, and looked at by the receiver.
 struct Value(loom::cell::UnsafeCell<u32>, #[allow(dead_code)] StdArc<()>);
 
 // SAFETY: the model is there to find out.
@@ -75,7 +75,7 @@ fn loom_a_receiver_gets_the_value_or_the_wake() {
             }
             sender.join().unwrap();
             if result.is_pending() {
-                assert_eq!(wakes(&last), 1, "whoever was told to wait is woken");
+                assert_eq!(wakes(&last), 1, "what was told to wait is woken");
                 result = poll(&mut rx, &last);
             }
             let Poll::Ready(Ok(value)) = result else { panic!("the value is there") };
@@ -132,7 +132,7 @@ fn loom_a_sender_hears_of_the_end() {
             let is_ready = poll(&first).is_ready() || poll(&last).is_ready();
             receiver.join().unwrap();
             if !is_ready {
-                assert_eq!(wakes(&last), 1, "whoever was told to wait is woken");
+                assert_eq!(wakes(&last), 1, "what was told to wait is woken");
                 assert!(poll(&last).is_ready());
             }
             drop(tx);

@@ -77,7 +77,7 @@ impl<T: ?Sized> RwLock<T> {
         Self::with_max_readers(value, MAX_READERS)
     }
 
-    /// As [`new`](Self::new), for so many readers at a time. Further ones wait.
+    /// As [`new`](Self::new), for `max_reads` readers at a time. Further ones wait.
     ///
     /// # Panics
     ///

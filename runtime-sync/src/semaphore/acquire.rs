@@ -38,7 +38,7 @@ pub(crate) struct Acquire<'a> {
 }
 
 impl Batch {
-    /// Waits for so many permits, which the caller has when the future is ready.
+    /// Waits for `permits` permits, which the caller has when the future is ready.
     ///
     /// # Panics
     ///

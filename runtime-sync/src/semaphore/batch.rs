@@ -11,7 +11,8 @@
 //! - `CLOSED`: no permits are given out any more. Set under the lock, and never taken back. The list is emptied from
 //!   then on.
 //!
-//! **While `WAITING` is set there are no free permits.** Whoever gives permits back gives them to the waiters then. So:
+//! **While `WAITING` is set there are no free permits.** A task that gives permits back gives them to the waiters then.
+//! So:
 //!
 //! - *To acquire* is one exchange of the word that takes the permits, if there are enough. Nobody overtakes a waiter by
 //!   it, because there are none then. Otherwise the acquirer takes the lock and looks again; if there are still too
@@ -59,7 +60,7 @@ const ONE: usize = 4;
 #[derive(Clone, Copy)]
 pub(crate) struct Wish {
     permits: usize,
-    /// Of these it still lacks so many.
+    /// The number of these that it still lacks.
     lacks: usize,
 }
 
@@ -83,7 +84,7 @@ impl Batch {
     /// More permits than this there cannot be.
     pub(crate) const MAX_PERMITS: usize = usize::MAX >> 3;
 
-    /// One with so many permits.
+    /// One with `permits` permits.
     ///
     /// # Panics
     ///
@@ -111,7 +112,7 @@ impl Batch {
         self.word.load(Acquire) & CLOSED != 0
     }
 
-    /// Takes permits, if so many are free.
+    /// Takes `permits` permits, if they are free.
     #[inline]
     pub(crate) fn try_acquire(&self, permits: usize) -> Result<(), TryAcquireError> {
         assert_possible(permits);
@@ -294,7 +295,7 @@ impl Batch {
         }
     }
 
-    /// Takes up to so many free permits away for good. Returns how many.
+    /// Takes up to `permits` free permits away for good. Returns how many.
     pub(crate) fn forget(&self, permits: usize) -> usize {
         let mut word = self.word.load(Acquire);
         loop {

@@ -66,7 +66,7 @@ impl Semaphore {
     /// The greatest number of permits that a semaphore can have.
     pub const MAX_PERMITS: usize = Batch::MAX_PERMITS;
 
-    /// Makes one that has so many free permits.
+    /// Makes one that has `permits` free permits.
     ///
     /// # Panics
     ///
@@ -274,8 +274,8 @@ impl Semaphore {
         block_on(self.acquire_many_owned(n))
     }
 
-    /// Gives out no permits any more: whoever waits for some, or asks from now on, gets an error. Permits that are out
-    /// stay as they are.
+    /// Gives out no permits any more: a task that waits for some, or asks from now on, gets an error. Permits that are
+    /// out stay as they are.
     pub fn close(&self) {
         self.batch.close();
     }

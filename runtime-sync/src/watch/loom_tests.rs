@@ -43,7 +43,7 @@ fn loom_a_receiver_sees_the_last_value_and_the_end() {
                     Poll::Ready(result) => result,
                     Poll::Pending => {
                         sender.take().expect("nobody waits for a sender that has gone").join().unwrap();
-                        assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+                        assert_eq!(count.wakes(), 1, "what was told to wait is woken");
                         let Poll::Ready(result) = poll(changed) else { panic!("woken for nothing") };
                         result
                     }
@@ -97,14 +97,14 @@ fn loom_a_send_wakes_who_waits_beside_a_drop() {
         drop(dropped);
         let tx = sender.join().unwrap();
         if result.is_pending() {
-            assert_eq!(last.wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(last.wakes(), 1, "what was told to wait is woken");
             assert!(poll(changed).is_ready());
         }
         drop(tx);
     });
 }
 
-/// Two senders: whoever waits is woken by one of them.
+/// Two senders: a task that waits is woken by one of them.
 #[test]
 fn loom_a_receiver_that_waits_is_woken_by_one_of_two_senders() {
     model(|| {
@@ -120,7 +120,7 @@ fn loom_a_receiver_that_waits_is_woken_by_one_of_two_senders() {
         tx.send_modify(|value| *value += 1);
         let other = sender.join().unwrap();
         if waits {
-            assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(count.wakes(), 1, "what was told to wait is woken");
             assert!(poll(changed.as_mut()).is_ready());
         }
         drop(changed);
@@ -129,7 +129,7 @@ fn loom_a_receiver_that_waits_is_woken_by_one_of_two_senders() {
     });
 }
 
-/// Whoever waits for the last receiver to go is told.
+/// A task that waits for the last receiver to go is told.
 #[test]
 fn loom_a_sender_hears_of_the_last_receiver() {
     model(|| {
@@ -142,7 +142,7 @@ fn loom_a_sender_hears_of_the_last_receiver() {
         drop(other);
         receiver.join().unwrap();
         if !is_ready {
-            assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(count.wakes(), 1, "what was told to wait is woken");
             assert!(poll(closed).is_ready());
         }
     });

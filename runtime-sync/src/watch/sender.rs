@@ -109,7 +109,7 @@ impl<T> Sender<T> {
         if !modify(&mut value) {
             return false;
         }
-        // Under the lock, so that whoever borrows the value knows which version it is.
+        // Under the lock, so that a reader of the value knows which version it is.
         let before = self.shared.state.advance();
         drop(value);
         if before.is_waited_for() {

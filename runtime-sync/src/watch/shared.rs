@@ -34,7 +34,7 @@ impl<T> UnwindSafe for Shared<T> {}
 impl<T> RefUnwindSafe for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// With one sender, and so many receivers.
+    /// With one sender, and `receivers` receivers.
     pub(super) fn new(value: T, receivers: usize) -> Self {
         Self {
             value: RwLock::new(value),

@@ -10,7 +10,7 @@
 //! |-----------|--------------|------------|---------------------------------------------------------------|
 //! | `NEW`     | no           | empty      | idle; nobody has compared the deadline with the clock         |
 //! | `AHEAD`   | no           | empty      | idle; the deadline lay ahead when it was chosen               |
-//! | `PAST`    | no           | empty      | idle; the deadline is known to have passed, and nobody has waited since it was last told |
+//! | `PAST`    | no           | empty      | idle; the deadline has passed, and the caller has been told   |
 //! | `WAITING` | yes          | full       | the wheel has the node and will take the waker                |
 //! | `FIRED`   | no           | empty      | the deadline has passed                                       |
 //! | `CLOSED`  | no           | empty      | the runtime's timers were shut down before the deadline       |
@@ -291,7 +291,8 @@ impl Entry {
         this.note(state);
     }
 
-    /// Owner, when the deadline has passed: the caller is told so now, and whoever polls again has not waited for it.
+    /// Owner, when the deadline has passed: the caller is told so now, and a caller that polls again has not waited for
+    /// it.
     #[inline]
     pub(crate) fn note_told(self: Pin<&mut Self>) {
         debug_assert!(matches!(self.state(), State::Fired | State::Past));

@@ -32,7 +32,7 @@ impl Node {
 
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The links may be in use by whoever holds the wheel, so there is nothing to show.
+        // The links may be in use by the thread that holds the wheel, so there is nothing to show.
         f.debug_struct("Node").finish_non_exhaustive()
     }
 }

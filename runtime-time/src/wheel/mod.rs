@@ -82,7 +82,8 @@ struct Slot {
 }
 
 // SAFETY: what keeps a wheel from being `Send` by itself are the pointers to nodes. They are dereferenced only by the
-// wheel's methods, so only by whoever has the wheel, and the nodes' owners promised on insertion to leave them alone.
+// wheel's methods, so only by the thread that has the wheel, and the nodes' owners promised on insertion to leave them
+// alone.
 unsafe impl Send for Wheel {}
 
 impl Wheel {

@@ -10,17 +10,18 @@ use super::*;
 /// What a user of the wheel may do. Picks are taken modulo what there is.
 #[derive(Debug, Clone, Copy)]
 pub enum Op {
-    /// File a new node so many ticks ahead.
+    /// File a new node this number of ticks ahead.
     Insert(u64),
     /// File a new node under this tick, which may lie in the past.
     InsertAt(u64),
     /// Take one of the filed nodes out.
     Cancel(usize),
-    /// Take one out and file it again, so many ticks ahead.
+    /// Take one out and file it again, this number of ticks ahead.
     Reset(usize, u64),
-    /// Let so many ticks pass, and fire what is due.
+    /// Let this number of ticks pass, and fire what is due.
     Advance(u64),
-    /// Let so many ticks pass, and fire so many nodes at most: a shard fires in batches, and unlocks in between.
+    /// Let the first number of ticks pass, and fire the second number of nodes at most: a shard fires in batches, and
+    /// unlocks in between.
     FireSome(u64, usize),
     /// Fire what is due at this tick, which may lie in the past: two threads read the clock, and the later one comes
     /// first.
@@ -141,7 +142,7 @@ impl Pair {
         self.fire(self.now.max(to), usize::MAX);
     }
 
-    /// Fires so many nodes at most that are due at this tick. Returns how many there were.
+    /// Fires `most` nodes at most that are due at this tick. Returns how many there were.
     fn fire(&mut self, tick: u64, most: usize) -> usize {
         self.now = self.now.max(tick);
         for fired in 0..most {

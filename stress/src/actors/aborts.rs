@@ -1,5 +1,5 @@
 //! Tasks that are aborted at random moments: before their first poll, while they wait, run, or have just ended; once or
-//! twice; by tasks, by blocking jobs, and by whoever aborts those that are exposed.
+//! twice; by tasks, by blocking jobs, and by the tasks that abort those that are exposed.
 
 use std::future::pending;
 use std::thread;

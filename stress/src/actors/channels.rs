@@ -19,7 +19,7 @@ struct Flow {
     lost: AtomicU64,
 }
 
-/// A message. Its own box: whoever gets it twice frees it twice.
+/// A message. Its own box: a receiver that gets it twice frees it twice.
 struct Parcel(Box<Content>);
 
 struct Content {

@@ -2,8 +2,8 @@
 //! to the ledger.
 //!
 //! Any task of an actor may be dropped at any time, because it was aborted or the runtime ends. What an actor asserts
-//! holds all the same, or only when all of its tasks came to their own end; and it leaves nothing behind that would wait
-//! for ever.
+//! holds all the same, or only when all of its tasks came to their own end; and it leaves nothing behind that would
+//! wait for ever.
 
 mod aborts;
 mod blocking;

@@ -71,8 +71,8 @@ async fn ask(stage: Stage, questions: Sender<Question>, rounds: u64, mut rng: Rn
     rounds
 }
 
-/// The answer, unless nobody is left to give one. (A question that nobody takes stays in its channel, and does not close
-/// the one for the answer.)
+/// The answer, unless nobody is left to give one. (A question that nobody takes stays in its channel, and does not
+/// close the one for the answer.)
 async fn wait(answer: &Receiver<u64>, questions: &Sender<Question>) -> Option<u64> {
     rt::select! {
         biased;

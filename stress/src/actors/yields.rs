@@ -41,7 +41,7 @@ pub(super) async fn run(stage: Stage, size: usize, mut rng: Rng) {
     }
 }
 
-/// Is pending once, and woken at once, so many times.
+/// Is pending, and woken at once, a number of times.
 pub(super) async fn by_hand(wakes: u32) {
     let mut yielded = false;
     poll_fn(|cx| {

@@ -1,4 +1,4 @@
-//! Files that cannot be opened, read or written: each error comes to whoever asked, with its kind, and the file and the
+//! Files that cannot be opened, read or written: each error comes to the caller, with its kind, and the file and the
 //! runtime go on.
 //!
 //! Mutations that these tests are for: an error of a background write that is dropped, or told twice; a queue that is

@@ -24,18 +24,19 @@ pub(crate) struct Document<'a> {
 }
 
 const HOW_TO_READ: &str = "\
-The runtimes are run in turn within each row, beginning with another one each time. All rows are gone through three times,
-with new runtimes each time, and a figure is the median of the runs: nine of what is timed and three to five of the rest; three with
-other numbers of workers. Less is better. *Ratio* is rt's figure as a part of the best peer's, so that below 1 rt is ahead. *Aim* is what the ratio, or
-the figure, is meant to be at most, and is compared as it is printed. *Range* is the smallest and the largest of rt's runs. Absolute figures move by half
-from machine to machine and from run to run; ratios within a row move less. What a row measures, and what it does not,
-is told by the module of its name in [`benches/workloads`](benches/workloads); what is the same for all runtimes, by
+The runtimes are run in turn within each row, beginning with another one each time. All rows are gone through three
+times, with new runtimes each time, and a figure is the median of the runs: nine of what is timed and three to five of
+the rest; three with other numbers of workers. Less is better. *Ratio* is rt's figure as a part of the best peer's, so
+that below 1 rt is ahead. *Aim* is what the ratio, or the figure, is meant to be at most, and is compared as it is
+printed. *Range* is the smallest and the largest of rt's runs. Absolute figures move by half from machine to machine and
+from run to run; ratios within a row move less. What a row measures, and what it does not, is told by the module of its
+name in [`benches/workloads`](benches/workloads); what is the same for all runtimes, by
 [`benches/lib.rs`](benches/lib.rs). Latency, memory and idling are measured with the first number of workers only.
 ";
 
 const HOW_TO_REPRODUCE: &str = "\
 ```sh
-cargo bench --bench report                     # this file, its charts, and the figures in README.md: about twenty-five minutes
+cargo bench --bench report                     # this file, its charts, the figures in README.md: 25 minutes
 cargo bench --bench report -- yield            # the rows with \"yield\" in their titles, to standard output
 RT_BENCH_WORKERS=8 cargo bench --bench report  # the same files, with another number of workers
 cargo bench                                    # what is timed, by criterion, at 1, 2 and 4 workers

@@ -1,4 +1,5 @@
-//! What is said first, here and in the README: a dozen rows that tell most, how many are better or worse, and which are worse.
+//! What is said first, here and in the README: a dozen rows that tell most, how many are better or worse, and which are
+//! worse.
 
 use std::fmt;
 
@@ -83,7 +84,8 @@ impl fmt::Display for Summary<'_> {
     }
 }
 
-/// The text of another document, with what stands between the marks replaced by the summary. `None` if it has no such marks.
+/// The text of another document, with what stands between the marks replaced by the summary. `None` if it has no such
+/// marks.
 pub(crate) fn replace_summary(text: &str, summary: &Summary<'_>) -> Option<String> {
     let (before, rest) = text.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;

@@ -1,5 +1,5 @@
-//! The clients: wrk for HTTP, redis-benchmark for lines. Both are a process with one thread, and wait for each answer (or for as
-//! many as are pipelined) before they ask again.
+//! The clients: wrk for HTTP, redis-benchmark for lines. Both are a process with one thread, and wait for each answer
+//! (or for as many as are pipelined) before they ask again.
 
 use std::io::{self, ErrorKind, Write};
 use std::process::{self, Command, Output, Stdio};

@@ -9,17 +9,17 @@ use super::scenario::Scenario;
 use crate::row::{Figure, quotient};
 
 const ABOUT: &str = "\
-Servers in processes of their own, by the same source on rt and on Tokio, loaded from another process on the same machine:
-`hello`, `work` and `bodies` are HTTP/1.1 by hyper, loaded by wrk; `lines` is Redis' protocol on plain streams, loaded by
-redis-benchmark. Both clients have one thread. [`benches/servers`](benches/servers) tells what each does. The two runtimes have seven
-runs each, in turn, each with a new process. Every cell has rt's median, Tokio's, and the median of the seven ratios of a run to the
-one beside it; where there is an aim also the range of the middle half of these ratios. More requests in a second are better; of all
-else less is. CPU is the server's processor time a request, switches its threads' context switches a request, waits how often it
-asked the system for events a request (of one run).
+Servers in processes of their own, by the same source on rt and on Tokio, loaded from another process on the same
+machine: `hello`, `work` and `bodies` are HTTP/1.1 by hyper, loaded by wrk; `lines` is Redis' protocol on plain streams,
+loaded by redis-benchmark. Both clients have one thread. [`benches/servers`](benches/servers) tells what each does. The
+two runtimes have seven runs each, in turn, each with a new process. Every cell has rt's median, Tokio's, and the median
+of the seven ratios of a run to the one beside it; where there is an aim also the range of the middle half of these
+ratios. More requests in a second are better; of all else less is. CPU is the server's processor time a request,
+switches its threads' context switches a request, waits how often it asked the system for events a request (of one run).
 
-The aims: requests in a second at least those of Tokio, the 99th percentile at most Tokio's, and the processor time at most 1.0 of
-Tokio's for `hello` and 0.9 for `work`. A figure in bold misses its aim. One in italics misses it too, but by less than its runs
-differ: its aim is within the range.
+The aims: requests in a second at least those of Tokio, the 99th percentile at most Tokio's, and the processor time at
+most 1.0 of Tokio's for `hello` and 0.9 for `work`. A figure in bold misses its aim. One in italics misses it too, but
+by less than its runs differ: its aim is within the range.
 ";
 
 /// The section.
@@ -49,7 +49,8 @@ impl fmt::Display for ServerAims<'_> {
         let count = |of| verdicts.iter().filter(|verdict| **verdict == of).count();
         write!(
             f,
-            "Of {} aims of real servers beside Tokio's, {} are met, {} are missed by less than runs differ, and {} by more.",
+            "Of {} aims of real servers beside Tokio's, {} are met, {} are missed by less than runs \
+             differ, and {} by more.",
             verdicts.len(),
             count(Verdict::Met),
             count(Verdict::Undecided),

@@ -66,7 +66,7 @@ fn block_on_here<F: Future>(runtime: &StdArc<Inner>, future: F) -> F::Output {
     block_on(runtime, future)
 }
 
-/// Lets so many tasks run that are queued now: the scheduler polls its caller's future after each.
+/// Lets `tasks` tasks run that are queued now: the scheduler polls its caller's future after each.
 async fn let_run(tasks: usize) {
     let mut left = tasks;
     poll_fn(|cx| {
@@ -244,7 +244,7 @@ fn loom_a_wake_beside_shutdown_leaves_nothing_in_the_queue() {
     });
 }
 
-/// A handle and a waker are dropped by two threads beside the walk of shutdown: whoever is last frees the task, once,
+/// A handle and a waker are dropped by two threads beside the walk of shutdown: the last one frees the task, once,
 /// and the last of all the runtime.
 #[test]
 fn loom_the_last_references_go_beside_the_walk_of_shutdown() {
@@ -267,7 +267,7 @@ fn next_but_one_requests_drain(runtime: &Inner) {
 }
 
 /// Two finished tasks of the driving thread's arena, whose handles are dropped by other threads while that one spawns
-/// and drives, or has put the core down: each is freed once, by whoever owns the arena.
+/// and drives, or has put the core down: each is freed once, by the thread that owns the arena.
 #[test]
 fn loom_finished_tasks_return_to_their_arena_from_any_thread() {
     for request_drain in [false, true] {

@@ -1,4 +1,4 @@
-//! The single-threaded scheduler: whoever calls `block_on` drives it.
+//! The single-threaded scheduler: the thread that calls `block_on` drives it.
 //!
 //! One [`Core`] with a first-in, first-out queue. The thread that has it runs tasks, its own future among them; other
 //! threads that call `block_on` meanwhile only poll their own future, and take the core over when it becomes free.
@@ -195,7 +195,7 @@ impl Shared {
         };
         match core {
             Some(core) => self.finale(runtime, &core),
-            // Whoever has it finishes the poll at hand, and puts it down.
+            // The thread that has it finishes the poll at hand, and puts it down.
             None => self.unpark(runtime),
         }
     }

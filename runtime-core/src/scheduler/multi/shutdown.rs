@@ -47,9 +47,10 @@ impl Shared {
     /// Waits until the finale is over and the threads are gone. False if that takes longer than the limit.
     pub(crate) fn wait_closed(&self, runtime: &Inner, limit: Option<Duration>) -> bool {
         // Not for itself.
-        let own = usize::from(
-            matches!(context::role(), ThreadRole::BlockingInPlace(of) | ThreadRole::CoreRevoked(of) if ptr::eq(of.as_ptr(), runtime)),
-        );
+        let own = match context::role() {
+            ThreadRole::BlockingInPlace(of) | ThreadRole::CoreRevoked(of) => usize::from(ptr::eq(of.as_ptr(), runtime)),
+            _ => 0,
+        };
         let start = Clock::real();
         let Some(threads) = self.cores.wait_finished(own, limit) else { return false };
         let left = limit.map(|limit| limit.saturating_sub(Clock::real().saturating_duration_since(start)));

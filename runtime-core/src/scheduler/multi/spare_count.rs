@@ -4,13 +4,13 @@
 //! A spare is *needed* for every worker that blocks in place, and for those that the monitor found
 //! stuck; while many block one after the other, it asks for a few more than are stuck yet.
 //!
-//! | change                | who makes it                                                                    |
-//! |-----------------------|---------------------------------------------------------------------------------|
-//! | one more blocks in place   | the worker that begins to block in place; it starts a spare if there are fewer than are needed |
-//! | one fewer blocks in place  | the same worker, when it is back                                                  |
-//! | the number of stuck   | the monitor, after each sample                                                    |
-//! | one more running      | the thread that is about to start a spare, up to a limit                                  |
-//! | one fewer running     | a spare that retires, only while more run than are needed; and a start that failed |
+//! | change                    | who makes it                                                                |
+//! |---------------------------|-----------------------------------------------------------------------------|
+//! | one more blocks in place  | the worker that begins to; it starts a spare if fewer run than are needed   |
+//! | one fewer blocks in place | the same worker, when it is back                                            |
+//! | the number of stuck       | the monitor, after each sample                                              |
+//! | one more running          | the thread that is about to start a spare, up to a limit                    |
+//! | one fewer running         | a spare that retires, if more run than are needed; a thread whose start failed |
 //!
 //! A worker that begins to block in place while a spare retires: if its step comes first, the spare sees it in the very
 //! compare-exchange by which it would retire, and stays. If the retirement comes first, the worker finds one spare too

@@ -1,8 +1,8 @@
 //! Models of two workers with an arena each, which run each other's tasks: the real arenas and batches of remote frees.
 //!
 //! What is not real is the queue between them, and the memory of dead tasks is not kept for new ones (`arena/`), so
-//! that whoever touches a dead task is found out. An arena that is closed with nothing left on it has freed each of its
-//! tasks once. With shutdown and a whole runtime around them the arenas are modelled in `scheduler/current`.
+//! that a thread that touches a dead task is found out. An arena that is closed with nothing left on it has freed each
+//! of its tasks once. With shutdown and a whole runtime around them the arenas are modelled in `scheduler/current`.
 
 use std::collections::VecDeque;
 use std::panic::Location;

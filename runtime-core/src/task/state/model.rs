@@ -1,7 +1,7 @@
 //! The state word beside an account of who holds the task and what they do with it.
 //!
 //! The model knows no bits. It keeps the books that the rest of `task/` keeps by being what it is: there is a queue
-//! entry or none, a thread that runs the task or none, a join handle in this or that stage of its life, so many wakers
+//! entry or none, a thread that runs the task or none, a join handle in this or that stage of its life, some wakers
 //! and abort handles. From that follow what each transition has to answer, what the word has to hold afterwards, and
 //! when the memory goes. A holder takes one step at a time, and between any two of its steps the others may take
 //! theirs: since every step is one atomic operation, these are the interleavings that threads can produce, except for
@@ -23,7 +23,7 @@ pub enum Op {
     Yield,
     /// The poll at hand returns `Ready`, or panics.
     Ready,
-    /// Whoever runs the task has dropped the future, and looks whether the output is wanted.
+    /// The thread that runs the task has dropped the future, and looks whether the output is wanted.
     Store,
     /// It completes the task.
     Complete,
@@ -149,7 +149,7 @@ enum Join {
 struct Task {
     state: State,
     run: Run,
-    /// Whoever runs the task has the reference that the queue had. Not so if shutdown does.
+    /// The thread that runs the task has the reference that the queue had. Not so if shutdown does.
     run_has_ref: bool,
     owner_has_ref: bool,
     queued: bool,
@@ -379,7 +379,7 @@ impl Task {
         }
     }
 
-    /// Gives the references of whoever ran the task back, with that of the arena. Returns how many these are.
+    /// Gives the references of the thread that ran the task back, with that of the arena. Returns how many these are.
     fn end_of_run(&mut self) -> u32 {
         self.run = Run::Nobody;
         self.owner_has_ref = false;

@@ -99,7 +99,7 @@ where
 /// How far one direction is.
 enum OneWay {
     Copying(Transfer),
-    /// The reader has ended, and what it had has been written: so many bytes.
+    /// The reader has ended, and what it had has been written: this number of bytes.
     ShuttingDown(u64),
     Done(u64),
 }

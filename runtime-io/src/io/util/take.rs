@@ -9,7 +9,7 @@ use pin_project_lite::pin_project;
 use crate::io::{AsyncBufRead, AsyncRead, ReadBuf};
 
 pin_project! {
-    /// At most so many bytes of a reader, from [`AsyncReadExt::take`](super::AsyncReadExt::take).
+    /// A limited number of bytes of a reader, from [`AsyncReadExt::take`](super::AsyncReadExt::take).
     ///
     /// # Example
     ///

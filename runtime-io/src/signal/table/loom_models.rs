@@ -135,7 +135,7 @@ fn two_drivers_deliver_a_signal_between_them() {
 }
 
 /// Two threads are interrupted by signals, and the teller takes only one byte: what both did before is visible to
-/// whoever has heard the last.
+/// a task that has heard the last.
 #[test]
 fn the_last_signal_is_heard_though_the_teller_is_full() {
     use runtime_core::primitive::atomic::AtomicUsize;

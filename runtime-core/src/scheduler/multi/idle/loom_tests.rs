@@ -14,7 +14,7 @@ struct Model {
     queue: AtomicUsize,
     left: AtomicUsize,
     beds: Vec<Notify>,
-    /// How many tasks were begun. A task ends when so many have.
+    /// How many tasks were begun. A task ends when this number has.
     begun: LoomMutex<usize>,
     enough: usize,
     enough_begun: Condvar,
@@ -91,7 +91,8 @@ impl Model {
     }
 }
 
-/// Three threads have too many interleavings to go through all; so many preemptions find every mutation we tried.
+/// Three threads have too many interleavings to go through all; this number of preemptions finds every mutation we
+/// tried.
 fn bounded(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);

@@ -9,10 +9,13 @@
 //! | from      | to        | who moves it                                                             |
 //! |-----------|-----------|--------------------------------------------------------------------------|
 //! | running   | searching | the worker, if fewer than half of the workers search (`start_search`)     |
-//! | searching | running   | the worker, when it found work, or before it does what may take long (`stop_search`); the last one out looks whether there is more, and wakes one |
+//! | searching | running   | the worker, when it found work, or before what may take long (`stop_search`) |
 //! | running or searching | sleeping | the worker (`start_sleep`); then it looks at *everything* once more |
-//! | sleeping  | searching | the thread that has work to offer (`wake_one`): takes it off the list and counts it as searching, then unparks it |
+//! | sleeping  | searching | the thread that has work to offer (`wake_one`)                           |
 //! | sleeping  | running   | the worker itself, when the driver or somebody else woke it (`end_sleep`) |
+//!
+//! The last worker that stops searching looks whether there is more, and wakes one if so. `wake_one` takes a sleeper
+//! off the list and counts it as searching, and then unparks it.
 //!
 //! # Why no work is overlooked
 //!

@@ -3,7 +3,7 @@
 //! # Waiting
 //!
 //! A pipe is read and written through [`poll_pipe`], which tries under the lock, if there is one, and if nothing can be
-//! moved leaves its waker there before it lets go of the lock. Whoever then moves bytes or closes the pipe does so
+//! moved leaves its waker there before it lets go of the lock. The end that then moves bytes or closes the pipe does so
 //! under the same lock, and takes the waker with it. So nothing is missed between the attempt and the waiting.
 //!
 //! # No foreign code under the lock
