@@ -93,6 +93,11 @@ pub mod task {
     pub use runtime_core::task::{AbortHandle, Id, JoinError, JoinHandle, id, try_id, yield_now};
     pub use runtime_core::{JoinSet, LocalEnterGuard, LocalKey, LocalSet};
     pub use runtime_core::{block_in_place, spawn, spawn_blocking, spawn_local};
+    #[cfg(feature = "sync")]
+    #[doc(inline)]
+    pub use runtime_sync::task::{
+        CancellationToken, DropGuard, DropGuardRef, WaitForCancellationFuture, WaitForCancellationFutureOwned,
+    };
 
     /// Futures that functions of this module return.
     pub mod futures {

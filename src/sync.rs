@@ -40,4 +40,11 @@
 //! ```
 
 #[doc(inline)]
-pub use runtime_sync::*;
+pub use runtime_sync::{
+    AcquireError, Barrier, BarrierWaitResult, MappedMutexGuard, Mutex, MutexGuard, Notify, OnceCell,
+    OwnedMappedMutexGuard, OwnedMutexGuard, OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard,
+    OwnedSemaphorePermit, RwLock, RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard, Semaphore,
+    SemaphorePermit, SetError, SetOnce, SetOnceError, TryAcquireError, TryLockError,
+};
+#[doc(inline)]
+pub use runtime_sync::{broadcast, futures, mpsc, oneshot, watch};

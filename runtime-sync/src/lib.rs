@@ -1,11 +1,12 @@
 //! Channels and locks for asynchronous code: `rt::sync`.
 //!
-//! This crate is re-exported as `rt::sync`; use it from there. Everything here works on rt, on any other executor, and
+//! This crate is re-exported as `rt::sync`, and [`task`] as a part of `rt::task`; use it from there. Everything here works on rt, on any other executor, and
 //! between plain threads. On rt each operation that is awaited spends the task's budget.
 
 mod barrier;
 mod blocking;
 pub mod broadcast;
+mod cancellation;
 pub mod futures;
 mod guard;
 pub mod mpsc;
@@ -33,3 +34,10 @@ pub use self::rwlock::{
 };
 pub use self::semaphore::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError};
 pub use self::set_once::{SetOnce, SetOnceError};
+
+/// Groups of tasks: a part of `rt::task`.
+pub mod task {
+    pub use crate::cancellation::{
+        CancellationToken, DropGuard, DropGuardRef, WaitForCancellationFuture, WaitForCancellationFutureOwned,
+    };
+}

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
@@ -263,6 +264,39 @@ pub struct OwnedNotified {
 
 future_of_notify!(Notified<'a>, &'a Notify);
 future_of_notify!(OwnedNotified, Arc<Notify>);
+
+/// Waits for [`Notify::notify_waiters`] alone, beside a flag of the owner's, with whatever leads to the `Notify`. For
+/// futures that own what they wait for.
+pub(crate) struct Listening<N: Deref<Target = Notify>> {
+    notify: N,
+    wait: Wait,
+}
+
+impl<N: Deref<Target = Notify>> Listening<N> {
+    pub(crate) fn new(notify: N) -> Self {
+        Self { wait: Wait::new(&notify), notify }
+    }
+
+    /// What leads to the `Notify`.
+    pub(crate) fn owner(&self) -> &N {
+        &self.notify
+    }
+
+    /// Waits. Leaves the budget to the future around this one.
+    pub(crate) fn poll_freely(self: Pin<&mut Self>, cx: &Context<'_>) -> Poll<()> {
+        // SAFETY: nothing is moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        // SAFETY: it is pinned, and cancels when it is dropped. `N` is a reference or an `Arc` inside of this crate, and
+        // always leads to the same `Notify`.
+        unsafe { this.wait.receive(&this.notify, Some(cx)) }
+    }
+}
+
+impl<N: Deref<Target = Notify>> Drop for Listening<N> {
+    fn drop(&mut self) {
+        self.wait.cancel(&self.notify);
+    }
+}
 
 #[cfg(all(test, loom))]
 impl Notified<'_> {

@@ -34,6 +34,7 @@ use runtime_core::primitive::atomic::AtomicUsize;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire};
 use runtime_core::primitive::{Mutex, MutexGuard};
 
+pub(crate) use self::future::Listening;
 pub use self::future::{Notified, OwnedNotified};
 use self::state::{Round, State};
 use crate::waiters::{List, TOLD, WakeBatch};
