@@ -96,7 +96,8 @@ pub mod task {
     #[cfg(feature = "sync")]
     #[doc(inline)]
     pub use runtime_sync::task::{
-        CancellationToken, DropGuard, DropGuardRef, WaitForCancellationFuture, WaitForCancellationFutureOwned,
+        CancellationToken, DropGuard, DropGuardRef, Scope, TaskTracker, WaitForCancellationFuture,
+        WaitForCancellationFutureOwned, scope, task_tracker,
     };
 
     /// Futures that functions of this module return.

@@ -15,9 +15,11 @@ mod notify;
 mod once_cell;
 pub mod oneshot;
 mod rwlock;
+mod scope;
 mod semaphore;
 mod set_once;
 mod slot;
+mod task_tracker;
 #[cfg(test)]
 mod test_wakers;
 mod timeout;
@@ -40,4 +42,11 @@ pub mod task {
     pub use crate::cancellation::{
         CancellationToken, DropGuard, DropGuardRef, WaitForCancellationFuture, WaitForCancellationFutureOwned,
     };
+    pub use crate::scope::{Scope, scope};
+    pub use crate::task_tracker::TaskTracker;
+
+    /// The futures and tokens of [`TaskTracker`].
+    pub mod task_tracker {
+        pub use crate::task_tracker::{TaskTracker, TaskTrackerToken, TaskTrackerWaitFuture, TrackedFuture};
+    }
 }

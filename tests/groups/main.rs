@@ -1,6 +1,9 @@
-//! Groups of tasks (`JoinSet`, `LocalSet`), task-locals, and what tells runtimes apart, seen through the facade.
+//! Groups of tasks (`JoinSet`, `LocalSet`, `scope`, `TaskTracker`), task-locals, and what tells runtimes apart, seen through the facade.
 
+mod cancellation;
 mod identity;
 mod join_set;
 mod local_set;
+mod scope;
 mod task_local;
+mod task_tracker;

@@ -88,7 +88,8 @@ future_of_token!(WaitForCancellationFutureOwned, Arc<Node>);
 impl CancellationToken {
     /// Runs the future until it is complete or the token is cancelled. `None` if it was cancelled first.
     ///
-    /// In each poll the token goes first: once it is cancelled, the future is not polled any more.
+    /// With a token that is cancelled already the future is not polled. From then on the future goes first in each poll:
+    /// if it is complete when the token is cancelled, its output is returned.
     ///
     /// # Cancel safety
     ///
@@ -108,14 +109,15 @@ impl CancellationToken {
     /// # }
     /// ```
     pub async fn run_until_cancelled<F: Future>(&self, future: F) -> Option<F::Output> {
+        if self.is_cancelled() {
+            return None;
+        }
         let mut cancelled = pin!(self.cancelled());
         let mut future = pin!(future);
-        poll_fn(|cx| {
+        poll_fn(|cx| match future.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
             // Without the budget: a future that spends it all must not keep itself from being cancelled.
-            if cancelled.as_mut().poll_freely(cx).is_ready() {
-                return Poll::Ready(None);
-            }
-            future.as_mut().poll(cx).map(Some)
+            Poll::Pending => cancelled.as_mut().poll_freely(cx).map(|()| None),
         })
         .await
     }

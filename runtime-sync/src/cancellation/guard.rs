@@ -2,6 +2,8 @@
 
 use super::CancellationToken;
 
+const ARMED: &str = "it is without its token only after it was disarmed, which consumes it";
+
 /// Cancels a token when it is dropped. Made by [`CancellationToken::drop_guard`].
 #[derive(Debug)]
 #[must_use = "it cancels the token when it is dropped"]
@@ -13,6 +15,18 @@ pub struct DropGuard {
 impl DropGuard {
     pub(super) fn new(token: CancellationToken) -> Self {
         Self { token: Some(token) }
+    }
+
+    /// The token.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let guard = rt::task::CancellationToken::new().drop_guard();
+    /// assert!(!guard.token().is_cancelled());
+    /// ```
+    pub fn token(&self) -> &CancellationToken {
+        self.token.as_ref().expect(ARMED)
     }
 
     /// Gives the token back, without cancelling it.
@@ -27,7 +41,7 @@ impl DropGuard {
     /// assert!(!token.is_cancelled());
     /// ```
     pub fn disarm(mut self) -> CancellationToken {
-        self.token.take().expect("it is empty only after this")
+        self.token.take().expect(ARMED)
     }
 }
 
@@ -52,6 +66,19 @@ impl<'a> DropGuardRef<'a> {
         Self { token: Some(token) }
     }
 
+    /// The token.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let token = rt::task::CancellationToken::new();
+    /// let guard = token.drop_guard_ref();
+    /// assert!(!guard.token().is_cancelled());
+    /// ```
+    pub fn token(&self) -> &CancellationToken {
+        self.token.expect(ARMED)
+    }
+
     /// Gives the token back, without cancelling it.
     ///
     /// # Example
@@ -64,7 +91,7 @@ impl<'a> DropGuardRef<'a> {
     /// assert!(!token.is_cancelled());
     /// ```
     pub fn disarm(mut self) -> &'a CancellationToken {
-        self.token.take().expect("it is empty only after this")
+        self.token.take().expect(ARMED)
     }
 }
 

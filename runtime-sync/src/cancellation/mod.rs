@@ -12,6 +12,7 @@ mod tests;
 mod tree;
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
@@ -186,6 +187,21 @@ impl CancellationToken {
 impl Default for CancellationToken {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// Equal are clones of each other: to cancel one cancels the other, both ways.
+impl PartialEq for CancellationToken {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.node, &other.node)
+    }
+}
+
+impl Eq for CancellationToken {}
+
+impl Hash for CancellationToken {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.node).hash(state);
     }
 }
 

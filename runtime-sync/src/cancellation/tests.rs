@@ -126,7 +126,8 @@ fn all_that_wait_are_woken_once() {
     let root = CancellationToken::new();
     let tokens: Vec<_> = (0..100).map(|_| root.child_token()).collect();
     let count = Count::new();
-    let mut waits: Vec<_> = tokens.iter().chain([&root]).map(|token| Box::pin(token.clone().cancelled_owned())).collect();
+    let mut waits: Vec<_> =
+        tokens.iter().chain([&root]).map(|token| Box::pin(token.clone().cancelled_owned())).collect();
     let waker = count.waker();
     for wait in &mut waits {
         assert!(wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -228,8 +229,33 @@ fn a_future_runs_until_the_token_is_cancelled() {
     assert_eq!(count.wakes(), 1);
     assert_eq!(poll(run.as_mut()), Poll::Ready(None));
     assert_eq!(Arc::strong_count(&dropped), 1, "the future is dropped when the other is complete");
-    // Never polled: the token goes first.
+    // Never polled.
     assert_eq!(poll(pin!(token.run_until_cancelled(async { panic!("it is polled") }))), Poll::Ready(None));
+}
+
+#[test]
+fn what_is_complete_when_the_token_is_cancelled_counts() {
+    let token = CancellationToken::new();
+    let is_complete = std::cell::Cell::new(false);
+    let mut run = pin!(token.run_until_cancelled(std::future::poll_fn(|_| {
+        if is_complete.get() { Poll::Ready(7) } else { Poll::Pending }
+    })));
+    assert!(poll(run.as_mut()).is_pending());
+    is_complete.set(true);
+    token.cancel();
+    assert_eq!(poll(run.as_mut()), Poll::Ready(Some(7)));
+}
+
+#[test]
+fn clones_are_equal_and_others_are_not() {
+    let token = CancellationToken::new();
+    let same = token.clone();
+    assert_eq!(token, same);
+    assert_ne!(token, token.child_token());
+    let set = std::collections::HashSet::from([token.clone(), same, token.child_token()]);
+    assert_eq!(set.len(), 2);
+    assert_eq!(token.clone().drop_guard().token(), &token);
+    assert_eq!(token.drop_guard_ref().token(), &token);
 }
 
 #[test]

@@ -1,0 +1,115 @@
+//! What is around the future of a child: it tells the scope how that ends.
+
+use std::any::Any;
+use std::future::Future;
+use std::mem;
+use std::panic::{self, AssertUnwindSafe};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use runtime_core::primitive::Mutex;
+
+use super::group::{Group, Seat};
+
+/// How a scope fails.
+pub(super) enum Failure<E> {
+    Error(E),
+    Panic(Box<dyn Any + Send>),
+}
+
+/// What a scope's future, its children and its handles share.
+pub(super) struct Shared<E> {
+    pub(super) group: Arc<Group>,
+    /// The first.
+    failure: Mutex<Option<Failure<E>>>,
+}
+
+impl<E> Shared<E> {
+    pub(super) fn new(group: Arc<Group>) -> Arc<Self> {
+        Arc::new(Self { group, failure: Mutex::new(None) })
+    }
+
+    /// Keeps the failure, if it is the first. Somebody has to close the group next.
+    pub(super) fn note(&self, failure: Failure<E>) {
+        let mut first = self.failure.lock();
+        if first.is_none() {
+            *first = Some(failure);
+            return;
+        }
+        drop(first);
+        match failure {
+            Failure::Error(error) => drop(error),
+            Failure::Panic(payload) => {
+                if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+                    // Not dropped, which may go on for ever.
+                    mem::forget(again);
+                }
+            }
+        }
+    }
+
+    pub(super) fn take_failure(&self) -> Option<Failure<E>> {
+        self.failure.lock().take()
+    }
+
+    /// Drops what is in its place, outside of all locks. If that panics, the scope fails.
+    pub(super) fn drop_in_place<F>(&self, mut place: Pin<&mut Option<F>>) {
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| place.set(None))) {
+            self.note(Failure::Panic(payload));
+            self.group.close();
+        }
+    }
+}
+
+/// A child: its future, until that has failed. Then it waits for the abort that it has caused, so that its handle says
+/// that it was cancelled.
+pub(super) struct Child<F, E> {
+    /// Dropped by `Drop`, before the seat: what has a seat still has its future.
+    future: Option<F>,
+    shared: Arc<Shared<E>>,
+    _seat: Seat,
+}
+
+impl<F, E> Child<F, E> {
+    pub(super) fn new(future: F, shared: Arc<Shared<E>>, seat: Seat) -> Self {
+        Self { future: Some(future), shared, _seat: seat }
+    }
+
+    /// The place of the future, and the rest.
+    fn project(self: Pin<&mut Self>) -> (Pin<&mut Option<F>>, &Shared<E>) {
+        // SAFETY: nothing is moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        // SAFETY: the field is pinned when this is: nothing moves it out, `Drop` drops it where it is, and this is `Unpin`
+        // only if the field is.
+        (unsafe { Pin::new_unchecked(&mut this.future) }, &this.shared)
+    }
+}
+
+impl<F: Future<Output = Result<T, E>>, T, E> Future for Child<F, E> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        let (mut place, shared) = self.project();
+        let Some(future) = place.as_mut().as_pin_mut() else { return Poll::Pending };
+        let failure = match panic::catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(Ok(value))) => return Poll::Ready(value),
+            Ok(Poll::Ready(Err(error))) => Failure::Error(error),
+            Err(payload) => Failure::Panic(payload),
+        };
+        shared.note(failure);
+        shared.drop_in_place(place);
+        // This aborts the task that is being polled, too.
+        shared.group.close();
+        Poll::Pending
+    }
+}
+
+impl<F, E> Drop for Child<F, E> {
+    fn drop(&mut self) {
+        // SAFETY: it has been pinned, if anything was, and is not moved from here on.
+        let (place, shared) = unsafe { Pin::new_unchecked(self) }.project();
+        shared.drop_in_place(place);
+    }
+}

@@ -1,0 +1,396 @@
+//! [`TaskTracker`]: to wait until many tasks have ended.
+//!
+//! Programs use this as a part of `rt::task`. It must never keep anything of a task: it counts.
+//!
+//! # The protocol
+//!
+//! One word has the count of what is tracked, and whether the tracker is closed. Whoever makes the word *closed and
+//! empty*, by the end of the last task or by closing, calls `notify_waiters`. A future that waits makes its `Notified`
+//! first, and then looks at the word: it finds that, or is notified by whoever makes it so. It is notified though it has
+//! not been polled, and though the tracker is opened or given tasks again at once.
+//!
+//! Every end is a release, and whoever sees the word closed and empty, or is notified, acquires all of them.
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use runtime_core::primitive::atomic::AtomicUsize;
+use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use runtime_core::runtime::Handle;
+use runtime_core::{JoinHandle, LocalSet, coop, spawn, spawn_blocking, spawn_local};
+
+use crate::Notify;
+use crate::futures::Notified;
+
+/// The bit of the word that says that the tracker is closed.
+const CLOSED: usize = 1;
+/// What a task counts in the word.
+const ONE: usize = 2;
+
+/// Counts tasks, and waits until all have ended.
+///
+/// Unlike a [`JoinSet`](runtime_core::JoinSet) it keeps no outputs, so that a server may run for months on one; a task is
+/// forgotten when it ends. It aborts nothing, also if it is dropped: to ask tasks to end, give them a
+/// [`CancellationToken`](super::CancellationToken).
+///
+/// [`wait`](Self::wait) is complete when the tracker is *closed* and empty. [`close`](Self::close) does not keep tasks
+/// from being added: it says that a count of zero means the end, and not that nothing has begun.
+///
+/// A task counts until its future has been dropped, whether it has ended, has panicked, or was aborted. Clones are the
+/// same tracker.
+///
+/// # Memory
+///
+/// An allocation of seven words for the tracker, and a word in each task.
+///
+/// # Example
+///
+/// ```
+/// use rt::task::{CancellationToken, TaskTracker};
+///
+/// # #[rt::main]
+/// # async fn main() {
+/// let (tracker, token) = (TaskTracker::new(), CancellationToken::new());
+/// for n in 0..10 {
+///     let token = token.clone();
+///     tracker.spawn(async move {
+///         token.cancelled().await;
+///         println!("{n} has ended");
+///     });
+/// }
+/// // The end.
+/// tracker.close();
+/// token.cancel();
+/// tracker.wait().await;
+/// # assert!(tracker.is_empty());
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct TaskTracker {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    state: AtomicUsize,
+    ended: Notify,
+}
+
+impl Inner {
+    fn is_closed_and_empty(&self) -> bool {
+        self.state.load(Acquire) == CLOSED
+    }
+
+    fn remove(&self) {
+        if self.state.fetch_sub(ONE, AcqRel) == CLOSED + ONE {
+            self.ended.notify_waiters();
+        }
+    }
+}
+
+impl TaskTracker {
+    /// Makes one that is open and empty.
+    pub fn new() -> Self {
+        Self { inner: Arc::new(Inner { state: AtomicUsize::new(0), ended: Notify::new() }) }
+    }
+
+    /// Waits until the tracker is closed and empty.
+    ///
+    /// It is enough that it was so for a moment since this future was made, polled or not.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: if the future is dropped, nothing happens. A future that is made anew in each turn of a loop may miss
+    /// a moment between two turns.
+    pub fn wait(&self) -> TaskTrackerWaitFuture<'_> {
+        // The order matters: see the module.
+        let notified = self.inner.ended.notified();
+        let inner = (!self.inner.is_closed_and_empty()).then_some(&*self.inner);
+        TaskTrackerWaitFuture { notified, inner }
+    }
+
+    /// Closes the tracker: from now on [`wait`](Self::wait) ends when it is empty. Returns whether it was open.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let tracker = rt::task::TaskTracker::new();
+    /// assert!(tracker.close() && !tracker.close());
+    /// assert!(tracker.reopen() && !tracker.reopen());
+    /// ```
+    pub fn close(&self) -> bool {
+        let before = self.inner.state.fetch_or(CLOSED, AcqRel);
+        if before == 0 {
+            self.inner.ended.notify_waiters();
+        }
+        before & CLOSED == 0
+    }
+
+    /// Opens the tracker again. Returns whether it was closed.
+    pub fn reopen(&self) -> bool {
+        self.inner.state.fetch_and(!CLOSED, AcqRel) & CLOSED != 0
+    }
+
+    /// Whether the tracker is closed.
+    pub fn is_closed(&self) -> bool {
+        self.inner.state.load(Acquire) & CLOSED != 0
+    }
+
+    /// How many tasks, futures and tokens are tracked.
+    pub fn len(&self) -> usize {
+        self.inner.state.load(Acquire) / ONE
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Spawns a task onto the current runtime, as [`spawn`] does, and tracks it.
+    ///
+    /// # Panics
+    ///
+    /// If there is no current runtime.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[rt::main]
+    /// # async fn main() {
+    /// let tracker = rt::task::TaskTracker::new();
+    /// let task = tracker.spawn(async { 7 });
+    /// tracker.close();
+    /// tracker.wait().await;
+    /// assert_eq!(task.await.unwrap(), 7);
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn spawn<F>(&self, task: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        spawn(self.track_future(task))
+    }
+
+    /// The same onto the runtime of the handle.
+    #[track_caller]
+    pub fn spawn_on<F>(&self, task: F, handle: &Handle) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        handle.spawn(self.track_future(task))
+    }
+
+    /// Spawns a task that stays on this thread, as [`spawn_local`] does, and tracks it.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a [`LocalSet`] and of a `LocalRuntime`.
+    #[track_caller]
+    pub fn spawn_local<F>(&self, task: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        spawn_local(self.track_future(task))
+    }
+
+    /// Spawns a task onto a [`LocalSet`], and tracks it. It runs when the `LocalSet` is run.
+    #[track_caller]
+    pub fn spawn_local_on<F>(&self, task: F, local_set: &LocalSet) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        local_set.spawn_local(self.track_future(task))
+    }
+
+    /// Runs a closure on the blocking pool, as [`spawn_blocking`] does, and tracks it.
+    ///
+    /// # Panics
+    ///
+    /// If there is no current runtime.
+    #[track_caller]
+    pub fn spawn_blocking<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        spawn_blocking(self.track_closure(f))
+    }
+
+    /// The same on the blocking pool of the handle's runtime.
+    #[track_caller]
+    pub fn spawn_blocking_on<F, T>(&self, f: F, handle: &Handle) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        handle.spawn_blocking(self.track_closure(f))
+    }
+
+    fn track_closure<F: FnOnce() -> T, T>(&self, f: F) -> impl FnOnce() -> T + use<F, T> {
+        let token = self.token();
+        move || {
+            let output = f();
+            drop(token);
+            output
+        }
+    }
+
+    /// Tracks a future that is run by other means: from now on, until it is dropped.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::task::{JoinSet, TaskTracker};
+    ///
+    /// # #[rt::main]
+    /// # async fn main() {
+    /// let (tracker, mut set) = (TaskTracker::new(), JoinSet::new());
+    /// set.spawn(tracker.track_future(async { 7 }));
+    /// assert_eq!(set.join_next().await.unwrap().unwrap(), 7);
+    /// assert!(tracker.is_empty());
+    /// # }
+    /// ```
+    pub fn track_future<F: Future>(&self, future: F) -> TrackedFuture<F> {
+        TrackedFuture { future, token: self.token() }
+    }
+
+    /// A token that counts as a task until it is dropped.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let tracker = rt::task::TaskTracker::new();
+    /// let token = tracker.token();
+    /// assert_eq!(tracker.len(), 1);
+    /// drop(token);
+    /// assert!(tracker.is_empty());
+    /// ```
+    pub fn token(&self) -> TaskTrackerToken {
+        // Relaxed: nothing is handed over by a beginning.
+        self.inner.state.fetch_add(ONE, Relaxed);
+        TaskTrackerToken { tracker: self.clone() }
+    }
+
+    /// Whether these are clones of each other.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::task::TaskTracker;
+    ///
+    /// let tracker = TaskTracker::new();
+    /// assert!(TaskTracker::ptr_eq(&tracker, &tracker.clone()));
+    /// assert!(!TaskTracker::ptr_eq(&tracker, &TaskTracker::new()));
+    /// ```
+    pub fn ptr_eq(left: &TaskTracker, right: &TaskTracker) -> bool {
+        Arc::ptr_eq(&left.inner, &right.inner)
+    }
+}
+
+impl Default for TaskTracker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for TaskTracker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_closed = self.is_closed();
+        f.debug_struct("TaskTracker").field("len", &self.len()).field("is_closed", &is_closed).finish()
+    }
+}
+
+/// Counts as a task of a [`TaskTracker`] until it is dropped. A clone counts by itself.
+#[derive(Debug)]
+#[must_use = "it counts until it is dropped"]
+pub struct TaskTrackerToken {
+    tracker: TaskTracker,
+}
+
+impl TaskTrackerToken {
+    /// What it counts for.
+    pub fn task_tracker(&self) -> &TaskTracker {
+        &self.tracker
+    }
+}
+
+impl Clone for TaskTrackerToken {
+    fn clone(&self) -> Self {
+        self.tracker.token()
+    }
+}
+
+impl Drop for TaskTrackerToken {
+    fn drop(&mut self) {
+        self.tracker.inner.remove();
+    }
+}
+
+/// A future that counts as a task of a [`TaskTracker`] until it is dropped. Made by [`TaskTracker::track_future`].
+#[must_use = "futures do nothing unless polled"]
+pub struct TrackedFuture<F> {
+    // The order is that of their drops.
+    future: F,
+    token: TaskTrackerToken,
+}
+
+impl<F: Future> Future for TrackedFuture<F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        // SAFETY: the field is pinned when this is: nothing moves it out, there is no `Drop`, and this is `Unpin` only if
+        // the field is.
+        unsafe { self.map_unchecked_mut(|this| &mut this.future) }.poll(cx)
+    }
+}
+
+impl<F: fmt::Debug> fmt::Debug for TrackedFuture<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrackedFuture").field("future", &self.future).field("tracker", &self.token.tracker).finish()
+    }
+}
+
+/// The future of [`TaskTracker::wait`].
+#[must_use = "futures do nothing unless polled"]
+pub struct TaskTrackerWaitFuture<'a> {
+    notified: Notified<'a>,
+    /// Empty when it has been seen that the tracker is, or was, closed and empty.
+    inner: Option<&'a Inner>,
+}
+
+impl Future for TaskTrackerWaitFuture<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // SAFETY: the first field is pinned when this is: nothing moves it out, and there is no `Drop`.
+        let this = unsafe { self.get_unchecked_mut() };
+        // SAFETY: as above.
+        let notified = unsafe { Pin::new_unchecked(&mut this.notified) };
+        if this.inner.is_some_and(|inner| !inner.is_closed_and_empty()) {
+            ready!(notified.poll_freely(cx));
+        }
+        this.inner = None;
+        // First the place among those that wait, then the budget.
+        ready!(coop::poll_proceed(cx)).made_progress();
+        Poll::Ready(())
+    }
+}
+
+impl fmt::Debug for TaskTrackerWaitFuture<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskTrackerWaitFuture").finish_non_exhaustive()
+    }
+}
