@@ -129,6 +129,21 @@ fn of_tasks() {
             task::JoinHandle<Cell<u8>>,
             task::coop::Unconstrained<Ready<u8>>,
             task::coop::Coop<Ready<u8>>,
+            // What tokio-util has:
+            task::CancellationToken,
+            task::DropGuard,
+            task::DropGuardRef<'static>,
+            task::TaskTracker,
+            task::task_tracker::TaskTrackerToken,
+            task::task_tracker::TrackedFuture<Ready<u8>>,
+            // What neither has:
+            task::Scope<u8>,
+            task::Scope<Cell<u8>>,
+        ]
+        WAITS => [
+            task::WaitForCancellationFuture<'static>,
+            task::WaitForCancellationFutureOwned,
+            task::task_tracker::TaskTrackerWaitFuture<'static>,
         ]
         // The output comes from another thread.
         "Unpin UnwindSafe RefUnwindSafe" => [task::JoinHandle<Rc<u8>>]
@@ -140,6 +155,8 @@ fn of_tasks() {
         "Unpin UnwindSafe RefUnwindSafe" => [
             task::coop::Unconstrained<Ready<Rc<u8>>>,
             task::coop::Coop<Ready<Rc<u8>>>,
+            // Its errors stay on their thread, as do its children.
+            task::Scope<Rc<u8>>,
         ]
         // It belongs to a poll of a task. Tokio's has a cell for the budget.
         OF_ITS_THREAD => [task::coop::RestoreOnPending]
@@ -156,6 +173,11 @@ fn of_tasks() {
         "Send Sync UnwindSafe RefUnwindSafe" => [task::consume_budget()]
         // It never waits, so no waker is kept in it; the flag in it is changed through a mutable reference.
         "Send Sync RefUnwindSafe" => [task::yield_now()]
+        WAITS => [
+            any::<&'static task::CancellationToken>().run_until_cancelled(ready(7)),
+            any::<task::CancellationToken>().run_until_cancelled_owned(ready(7)),
+            task::scope(|_: task::Scope<u8>| ready(Ok(7))),
+        ]
     }
     .check();
 }

@@ -6,6 +6,7 @@
 
 mod chat;
 mod jobs;
+mod orderly_end;
 mod program;
 mod proxy;
 mod tree_sum;

@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker, ready};
 use std::time::Duration;
 
 use rt::runtime::Builder;
-use rt::task::{JoinSet, yield_now};
+use rt::task::{JoinSet, unconstrained, yield_now};
 use rt_test_util::*;
 
 #[derive(Default)]
@@ -54,6 +54,46 @@ fn a_thousand_that_end_at_once_are_joined_in_order_and_cost_one_wake() {
             assert_eq!(set.join_next().await.unwrap().unwrap(), n);
         }
         assert!(set.is_empty() && set.join_next().await.is_none());
+    });
+}
+
+#[test]
+fn a_thousand_that_end_at_once_are_joined_as_they_ended_by_one_poll() {
+    let _watchdog = watchdog();
+    current().block_on(async {
+        let (mut set, ends) = (JoinSet::new(), Arc::new(Mutex::new(Vec::new())));
+        let signals: Vec<_> = (0..1000).map(|_| Signal::new()).collect();
+        for (n, signal) in signals.iter().cloned().enumerate() {
+            let ends = Arc::clone(&ends);
+            set.spawn(async move {
+                signal.wait().await;
+                ends.lock().unwrap().push(n);
+                n
+            });
+        }
+        let mut joined = Vec::new();
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut cx = Context::from_waker(&waker);
+        let mut joining = pin!(unconstrained(poll_fn(|cx| {
+            while let Some(n) = ready!(set.poll_join_next(cx)) {
+                joined.push(n.unwrap());
+            }
+            Poll::Ready(())
+        })));
+        assert!(joining.as_mut().poll(&mut cx).is_pending());
+        while signals.iter().any(|signal| signal.waiters() == 0) {
+            yield_now().await;
+        }
+        // In another order than they were spawned in.
+        (0..1000).for_each(|k| signals[k * 607 % 1000].set());
+        while ends.lock().unwrap().len() < 1000 {
+            yield_now().await;
+        }
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert!(joining.as_mut().poll(&mut cx).is_ready(), "one poll is enough for all");
+        assert_eq!(joined, *ends.lock().unwrap());
+        assert!(!joined.is_sorted(), "it is not the order in which they were spawned");
     });
 }
 

@@ -11,6 +11,7 @@
 //!
 //! Every end is a release, and whoever sees the word closed and empty, or is notified, acquires all of them.
 
+mod future;
 #[cfg(all(test, loom))]
 mod loom_tests;
 #[cfg(all(test, not(loom)))]
@@ -18,17 +19,15 @@ mod tests;
 
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
 use runtime_core::primitive::atomic::AtomicUsize;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use runtime_core::runtime::Handle;
-use runtime_core::{JoinHandle, LocalSet, coop, spawn, spawn_blocking, spawn_local};
+use runtime_core::{JoinHandle, LocalSet, spawn, spawn_blocking, spawn_local};
 
+pub use self::future::{TaskTrackerToken, TaskTrackerWaitFuture, TrackedFuture};
 use crate::Notify;
-use crate::futures::Notified;
 
 /// The bit of the word that says that the tracker is closed.
 const CLOSED: usize = 1;
@@ -110,10 +109,7 @@ impl TaskTracker {
     /// Cancel safe: if the future is dropped, nothing happens. A future that is made anew in each turn of a loop may miss
     /// a moment between two turns.
     pub fn wait(&self) -> TaskTrackerWaitFuture<'_> {
-        // The order matters: see the module.
-        let notified = self.inner.ended.notified();
-        let inner = (!self.inner.is_closed_and_empty()).then_some(&*self.inner);
-        TaskTrackerWaitFuture { notified, inner }
+        TaskTrackerWaitFuture::new(&self.inner)
     }
 
     /// Closes the tracker: from now on [`wait`](Self::wait) ends when it is empty. Returns whether it was open.
@@ -263,7 +259,7 @@ impl TaskTracker {
     /// # }
     /// ```
     pub fn track_future<F: Future>(&self, future: F) -> TrackedFuture<F> {
-        TrackedFuture { future, token: self.token() }
+        TrackedFuture::new(future, self.token())
     }
 
     /// A token that counts as a task until it is dropped.
@@ -280,7 +276,7 @@ impl TaskTracker {
     pub fn token(&self) -> TaskTrackerToken {
         // Relaxed: nothing is handed over by a beginning.
         self.inner.state.fetch_add(ONE, Relaxed);
-        TaskTrackerToken { tracker: self.clone() }
+        TaskTrackerToken::new(self.clone())
     }
 
     /// Whether these are clones of each other.
@@ -309,88 +305,5 @@ impl fmt::Debug for TaskTracker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_closed = self.is_closed();
         f.debug_struct("TaskTracker").field("len", &self.len()).field("is_closed", &is_closed).finish()
-    }
-}
-
-/// Counts as a task of a [`TaskTracker`] until it is dropped. A clone counts by itself.
-#[derive(Debug)]
-#[must_use = "it counts until it is dropped"]
-pub struct TaskTrackerToken {
-    tracker: TaskTracker,
-}
-
-impl TaskTrackerToken {
-    /// What it counts for.
-    pub fn task_tracker(&self) -> &TaskTracker {
-        &self.tracker
-    }
-}
-
-impl Clone for TaskTrackerToken {
-    fn clone(&self) -> Self {
-        self.tracker.token()
-    }
-}
-
-impl Drop for TaskTrackerToken {
-    fn drop(&mut self) {
-        self.tracker.inner.remove();
-    }
-}
-
-/// A future that counts as a task of a [`TaskTracker`] until it is dropped. Made by [`TaskTracker::track_future`].
-#[must_use = "futures do nothing unless polled"]
-pub struct TrackedFuture<F> {
-    // The order is that of their drops.
-    future: F,
-    token: TaskTrackerToken,
-}
-
-impl<F: Future> Future for TrackedFuture<F> {
-    type Output = F::Output;
-
-    #[inline]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: the field is pinned when this is: nothing moves it out, there is no `Drop`, and this is `Unpin` only if
-        // the field is.
-        unsafe { self.map_unchecked_mut(|this| &mut this.future) }.poll(cx)
-    }
-}
-
-impl<F: fmt::Debug> fmt::Debug for TrackedFuture<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TrackedFuture").field("future", &self.future).field("tracker", &self.token.tracker).finish()
-    }
-}
-
-/// The future of [`TaskTracker::wait`].
-#[must_use = "futures do nothing unless polled"]
-pub struct TaskTrackerWaitFuture<'a> {
-    notified: Notified<'a>,
-    /// Empty when it has been seen that the tracker is, or was, closed and empty.
-    inner: Option<&'a Inner>,
-}
-
-impl Future for TaskTrackerWaitFuture<'_> {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // SAFETY: the first field is pinned when this is: nothing moves it out, and there is no `Drop`.
-        let this = unsafe { self.get_unchecked_mut() };
-        // SAFETY: as above.
-        let notified = unsafe { Pin::new_unchecked(&mut this.notified) };
-        if this.inner.is_some_and(|inner| !inner.is_closed_and_empty()) {
-            ready!(notified.poll_freely(cx));
-        }
-        this.inner = None;
-        // First the place among those that wait, then the budget.
-        ready!(coop::poll_proceed(cx)).made_progress();
-        Poll::Ready(())
-    }
-}
-
-impl fmt::Debug for TaskTrackerWaitFuture<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskTrackerWaitFuture").finish_non_exhaustive()
     }
 }
