@@ -69,7 +69,7 @@ impl Node {
             if !self.is_cancelled.load(Relaxed) {
                 let key = links.take_slot();
                 let child = Arc::new(Self::new(false, self.tree.clone(), key));
-                links.slots[key as usize].node = Arc::downgrade(&child);
+                links.at(key).node = Arc::downgrade(&child);
                 links.link(key, self.key);
                 return child;
             }
@@ -137,7 +137,7 @@ impl Drop for Node {
             links.link(child, parent);
             moved += 1;
             if moved % Batch::CAPACITY == 0 {
-                // Others have their turn.
+                // Others may have the lock in between.
                 MutexGuard::unlocked(&mut links, || ());
             }
         }
@@ -176,7 +176,10 @@ impl Links {
     fn take_slot(&mut self) -> Key {
         let key = self.vacant;
         if key == NONE {
-            let key = Key::try_from(self.slots.len()).ok().filter(|key| *key != NONE).expect("4 billion tokens");
+            let key = Key::try_from(self.slots.len())
+                .ok()
+                .filter(|key| *key != NONE)
+                .expect("a tree has room for 4 billion tokens");
             self.slots.push(Slot::EMPTY);
             return key;
         }

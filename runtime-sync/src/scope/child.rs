@@ -38,14 +38,23 @@ impl<E> Shared<E> {
             return;
         }
         drop(first);
-        match failure {
-            Failure::Error(error) => drop(error),
-            Failure::Panic(payload) => {
-                if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-                    // Not dropped, which may go on for ever.
-                    mem::forget(again);
-                }
-            }
+        // Caught: the scope has yet to wait for its children.
+        if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(failure))) {
+            // Not dropped, which may panic in turn.
+            mem::forget(again);
+        }
+    }
+
+    /// Notes the failure, and closes the group.
+    pub(super) fn fail(&self, failure: Failure<E>) {
+        self.note(failure);
+        self.close();
+    }
+
+    /// Closes the group. Should a waker panic, that is noted.
+    pub(super) fn close(&self) {
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| self.group.close())) {
+            self.note(Failure::Panic(payload));
         }
     }
 
@@ -56,8 +65,7 @@ impl<E> Shared<E> {
     /// Drops what is in its place, outside of all locks. If that panics, the scope fails.
     pub(super) fn drop_in_place<F>(&self, mut place: Pin<&mut Option<F>>) {
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| place.set(None))) {
-            self.note(Failure::Panic(payload));
-            self.group.close();
+            self.fail(Failure::Panic(payload));
         }
     }
 }
@@ -98,10 +106,12 @@ impl<F: Future<Output = Result<T, E>>, T, E> Future for Child<F, E> {
             Ok(Poll::Ready(Err(error))) => Failure::Error(error),
             Err(payload) => Failure::Panic(payload),
         };
+        // In this order, so that the failure goes before one of the drop, and what the future holds is gone when others
+        // hear of the failure.
         shared.note(failure);
         shared.drop_in_place(place);
         // This aborts the task that is being polled, too.
-        shared.group.close();
+        shared.close();
         Poll::Pending
     }
 }

@@ -20,7 +20,7 @@
 //!
 //! Wakers are called, tasks aborted, and handles dropped outside of the lock.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -55,7 +55,8 @@ struct State<H: Abort> {
     members: usize,
     /// In the outer group, while there are members.
     membership: Option<Member<H>>,
-    children: HashMap<u64, Entry<H>>,
+    /// By their numbers, so that they are aborted in the order in which they were spawned.
+    children: BTreeMap<u64, Entry<H>>,
     next_number: u64,
     /// That of the scope's future.
     waker: Option<Waker>,
@@ -80,7 +81,7 @@ impl<H: Abort> Group<H> {
             is_body_done: false,
             members: 0,
             membership: None,
-            children: HashMap::new(),
+            children: BTreeMap::new(),
             next_number: 0,
             waker: None,
         };
@@ -136,21 +137,15 @@ impl<H: Abort> Group<H> {
     /// The child was spawned, and this is its handle.
     pub(super) fn spawned(&self, number: u64, handle: H) {
         let mut state = self.state.lock();
-        let unwanted = match state.children.get_mut(&number) {
-            // It has ended.
-            None => None,
-            Some(entry @ Entry::New) => {
-                *entry = Entry::Spawned(handle);
-                return;
-            }
+        match state.children.get_mut(&number) {
+            // It has ended. The handle is dropped after the lock is released.
+            None => {}
+            Some(entry @ Entry::New) => *entry = Entry::Spawned(handle),
             Some(entry) => {
                 *entry = Entry::Aborted;
-                Some(())
+                drop(state);
+                handle.abort();
             }
-        };
-        drop(state);
-        if unwanted.is_some() {
-            handle.abort();
         }
     }
 

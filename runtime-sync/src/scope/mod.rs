@@ -131,7 +131,7 @@ where
     };
     shared.drop_in_place(body.as_mut());
     if value.is_none() {
-        group.close();
+        shared.close();
     }
     poll_fn(|cx| group.poll_empty(cx.waker())).await;
     drop(owner);

@@ -1,7 +1,7 @@
 //! The protocol of `TaskTracker`, on every interleaving (loom).
 
 use std::pin::pin;
-use std::task::Waker;
+use std::task::{Context, Waker};
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc as LoomArc;

@@ -1,6 +1,6 @@
 use std::future::pending;
-use std::pin::pin;
-use std::task::Waker;
+use std::pin::{Pin, pin};
+use std::task::{Context, Waker};
 
 use super::*;
 use crate::test_wakers::Count;
