@@ -3,11 +3,12 @@
 use std::cell::Cell;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker, ready};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::runtime::Builder;
 use rt::task::{JoinSet, unconstrained, yield_now};
 use rt_test_util::*;
@@ -67,7 +68,7 @@ fn a_thousand_that_end_at_once_are_joined_as_they_ended_by_one_poll() {
             let ends = Arc::clone(&ends);
             set.spawn(async move {
                 signal.wait().await;
-                ends.lock().unwrap().push(n);
+                ends.lock().push(n);
                 n
             });
         }
@@ -87,12 +88,12 @@ fn a_thousand_that_end_at_once_are_joined_as_they_ended_by_one_poll() {
         }
         // In another order than they were spawned in.
         (0..1000).for_each(|k| signals[k * 607 % 1000].set());
-        while ends.lock().unwrap().len() < 1000 {
+        while ends.lock().len() < 1000 {
             yield_now().await;
         }
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
         assert!(joining.as_mut().poll(&mut cx).is_ready(), "one poll is enough for all");
-        assert_eq!(joined, *ends.lock().unwrap());
+        assert_eq!(joined, *ends.lock());
         assert!(!joined.is_sorted(), "it is not the order in which they were spawned");
     });
 }

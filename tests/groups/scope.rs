@@ -5,8 +5,8 @@ use std::future::{Future, pending, poll_fn, ready};
 use std::panic::{self, AssertUnwindSafe};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use rt::task::{JoinHandle, LocalSet, Scope, scope, yield_now};
@@ -237,17 +237,17 @@ fn a_body_that_panics_when_it_is_dropped_leaves_nobody_behind() {
 fn a_scope_that_is_dropped_aborts_its_children() {
     let _watchdog = watchdog();
     let drops = Drops::new();
-    let kept = Mutex::new(None);
+    let kept = RefCell::new(None);
     current().block_on(async {
         let mut running = Box::pin(scope(async |s| {
             waits(&s, &drops);
-            *kept.lock().unwrap() = Some(s.clone());
+            *kept.borrow_mut() = Some(s.clone());
             pending::<Result<(), _>>().await
         }));
         assert!(running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         // One waits already, one has not begun.
         yield_now().await;
-        let s = kept.lock().unwrap().take().unwrap();
+        let s = kept.borrow_mut().take().unwrap();
         let late = waits(&s, &drops);
         drop(running);
         assert!(s.token().is_cancelled());

@@ -84,21 +84,23 @@ fn loom_a_child_beside_a_failure_is_refused_or_aborted() {
     });
 }
 
-/// A child ends while its handle is brought: the handle is not left to another child, and is dropped.
+/// A child ends, and another one begins, while the handle of the first is brought: that is not taken for the other's, and
+/// is dropped.
 #[test]
 fn loom_the_handle_of_a_child_that_has_ended_is_dropped() {
     model(|| {
         let group = Tested::new(None);
         let aborts = LoomArc::new(AtomicUsize::new(0));
         let seat = group.enter_child().unwrap();
-        let number = seat.number();
-        let ends = thread::spawn(move || drop(seat));
+        let (number, theirs) = (seat.number(), group.clone());
+        let ends = thread::spawn(move || {
+            drop(seat);
+            theirs.enter_child().unwrap()
+        });
         group.spawned(number, Aborts(aborts.clone()));
-        let other = group.enter_child().unwrap();
-        ends.join().unwrap();
+        let other = ends.join().unwrap();
         group.abort_all();
-        // The first is at its end, or told to end; the other has no handle yet.
-        assert_eq!(aborts.load(Ordering::Relaxed), 0);
+        assert_eq!(aborts.load(Ordering::Relaxed), 0, "the first has ended, the other has no handle yet");
         drop(other);
         assert_eq!(LoomArc::strong_count(&aborts), 1);
     });

@@ -38,7 +38,7 @@ const ONE: usize = 2;
 ///
 /// Unlike a [`JoinSet`](runtime_core::JoinSet) it keeps no outputs, so that a server may run for months on one; a task is
 /// forgotten when it ends. It aborts nothing, also if it is dropped: to ask tasks to end, give them a
-/// [`CancellationToken`](super::CancellationToken).
+/// [`CancellationToken`](crate::task::CancellationToken).
 ///
 /// [`wait`](Self::wait) is complete when the tracker is *closed* and empty. [`close`](Self::close) does not keep tasks
 /// from being added: it says that a count of zero means the end, and not that nothing has begun.
