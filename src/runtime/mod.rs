@@ -20,6 +20,7 @@
 
 mod builder;
 mod drivers;
+mod driving;
 mod owned;
 
 pub use self::builder::Builder;

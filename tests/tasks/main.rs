@@ -2,6 +2,7 @@
 
 mod abort;
 mod block_on;
+mod driving;
 mod entering;
 mod hooks;
 mod local;

@@ -1,15 +1,18 @@
 //! What the owner of a runtime does with it: starts it, and ends it. For the facade's `Runtime` and `LocalRuntime`.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::handle::drive;
 use super::{Config, Handle, Inner, Scheduler};
 use crate::box_large::boxed_if_large;
 use crate::clock::Clock;
 use crate::context;
 use crate::driver::DriverStack;
+use crate::scheduler::ends::Wait;
+use crate::scheduler::{current, multi};
 use crate::task::JoinHandle;
 
 /// An owner of a runtime: a type of the facade, for functions of this crate that take one.
@@ -49,6 +52,57 @@ pub fn close(handle: &Handle) {
 /// Waits until the shutdown is over, for `limit` at most. Returns whether it is over.
 pub fn wait_closed(handle: &Handle, limit: Option<Duration>) -> bool {
     handle.inner.wait_closed(limit)
+}
+
+/// Has the runtime run until all its tasks have ended: drives it, or waits for its workers.
+///
+/// # Panics
+///
+/// If the thread is inside a runtime.
+#[track_caller]
+pub fn run(handle: &Handle) {
+    let inner = &handle.inner;
+    let mut wait = Wait::default();
+    drive("run", inner, || {
+        let ended = poll_fn(|cx| inner.ends.poll(&mut wait, cx, || inner.have_all_ended()));
+        match &inner.scheduler {
+            Scheduler::Multi(_) => multi::block_on(inner, ended),
+            Scheduler::Current(_) => current::block_on(inner, ended),
+        }
+    });
+}
+
+/// Polls one task of a current-thread runtime, if one is ready and no other thread drives it.
+///
+/// # Panics
+///
+/// If the thread is inside a runtime, or this one has workers.
+#[track_caller]
+pub fn try_tick(handle: &Handle) -> bool {
+    drive("try_tick", current_thread("try_tick", handle), || current::try_tick(&handle.inner))
+}
+
+/// Polls tasks of a current-thread runtime until none is ready, unless another thread drives it. Returns the number of
+/// polls.
+///
+/// # Panics
+///
+/// As [`try_tick`].
+#[track_caller]
+pub fn run_until_stalled(handle: &Handle) -> usize {
+    drive("run_until_stalled", current_thread("run_until_stalled", handle), || {
+        current::run_until_stalled(&handle.inner)
+    })
+}
+
+#[track_caller]
+fn current_thread<'a>(what: &str, handle: &'a Handle) -> &'a Arc<Inner> {
+    assert!(
+        matches!(handle.inner.scheduler, Scheduler::Current(_)),
+        "`{what}` needs a current-thread runtime, which its caller drives step by step: on this one, worker threads poll \
+         the tasks all by themselves. Build it with `Builder::new_current_thread`, or wait with `run` or `block_on`"
+    );
+    &handle.inner
 }
 
 /// Whether this thread drives a future or a worker, so that waiting for a shutdown would block one.

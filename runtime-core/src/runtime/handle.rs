@@ -303,20 +303,28 @@ where
 /// Drives a future on the calling thread.
 #[track_caller]
 pub(super) fn block_on<F: Future>(inner: &Arc<Inner>, future: F) -> F::Output {
+    drive("block_on", inner, || {
+        let mut future = pin!(Some(future));
+        let poll = poll_fn(|cx| future.as_mut().as_pin_mut().expect("emptied below").poll(cx));
+        let output = match &inner.scheduler {
+            Scheduler::Multi(_) => multi::block_on(inner, poll),
+            Scheduler::Current(_) => current::block_on(inner, poll),
+        };
+        // By hand: a drop that panics on the way out of a function leaks what the function was about to return.
+        future.set(None);
+        output
+    })
+}
+
+/// Has the calling thread enter the runtime for as long as the closure runs. Panics if it is inside one already.
+#[track_caller]
+pub(super) fn drive<R>(what: &str, inner: &Arc<Inner>, f: impl FnOnce() -> R) -> R {
     let Some(_entered) = context::try_enter() else {
         panic!(
-            "`block_on` was called inside a runtime: this thread is already driving a future or a worker, and waiting \
+            "`{what}` was called inside a runtime: this thread is already driving a future or a worker, and waiting \
              here would block it. Await the future instead, or move the call into `spawn_blocking`"
         );
     };
     let _runtime = RuntimeGuard::enter(Arc::clone(inner));
-    let mut future = pin!(Some(future));
-    let poll = poll_fn(|cx| future.as_mut().as_pin_mut().expect("emptied below").poll(cx));
-    let output = match &inner.scheduler {
-        Scheduler::Multi(_) => multi::block_on(inner, poll),
-        Scheduler::Current(_) => current::block_on(inner, poll),
-    };
-    // By hand: a drop that panics on the way out of a function leaks what the function was about to return.
-    future.set(None);
-    output
+    f()
 }

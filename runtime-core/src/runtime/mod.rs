@@ -38,6 +38,7 @@ use crate::driver::{DriverStack, KnownService, Unpark};
 use crate::events::Observer;
 use crate::reporter::Reporter;
 use crate::rng::{Generator, RngSeed};
+use crate::scheduler::ends::Ends;
 use crate::scheduler::{Scheduler, current, multi};
 use crate::task::arena::ArenaId;
 use crate::task::host::Host;
@@ -59,6 +60,7 @@ pub(crate) struct Inner {
     pub(crate) budget: Budget,
     pub(crate) event_interval: u32,
     pub(crate) global_queue_interval: u32,
+    pub(crate) ends: Ends,
     outstanding: Outstanding,
     /// A model counts from one each time.
     #[cfg(loom)]
@@ -103,6 +105,7 @@ impl Inner {
             budget: Budget::limited(config.coop_budget),
             event_interval: config.event_interval.max(1),
             global_queue_interval: config.global_queue_interval.max(1),
+            ends: Ends::new(),
             outstanding: Outstanding::new(),
             #[cfg(loom)]
             next_id: AtomicU64::new(1),
@@ -144,6 +147,19 @@ impl Inner {
         return reserve_task_ids(n);
         #[cfg(loom)]
         self.next_id.fetch_add(n, Ordering::Relaxed)
+    }
+
+    /// Whether all tasks have ended.
+    pub(crate) fn have_all_ended(&self) -> bool {
+        match &self.scheduler {
+            Scheduler::Multi(shared) => shared.have_all_ended(),
+            Scheduler::Current(shared) => shared.have_all_ended(),
+        }
+    }
+
+    /// Should all tasks have ended, tells those who wait for that. Returns whether there are any.
+    pub(crate) fn tell_end(&self) -> bool {
+        self.ends.tell(|| self.have_all_ended())
     }
 
     /// Called at the end of shutdown with the number of tasks of the closed arenas that still have their memory.

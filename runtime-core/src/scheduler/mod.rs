@@ -9,6 +9,7 @@ mod closing;
 pub(crate) mod current;
 #[cfg(all(test, not(loom)))]
 mod driver_tests;
+pub(crate) mod ends;
 mod injector_turns;
 mod main_waker;
 pub(crate) mod multi;

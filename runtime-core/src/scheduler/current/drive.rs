@@ -1,4 +1,5 @@
-//! Driving the single-threaded scheduler: `block_on`, and the loop of the thread that has the core.
+//! Driving the single-threaded scheduler: `block_on`, and the loop of the thread that has the core. (`step.rs` goes
+//! through the same loop turn by turn.)
 //!
 //! Between any two tasks the loop looks whether the main future was woken, so that neither a flood of tasks nor a main
 //! future that yields for ever starves the other. Tasks run first in, first out; after every 61 ticks, sooner if polls
@@ -17,8 +18,8 @@ use crate::context::MainFuture;
 use crate::driver::{WakeSink, contain};
 use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
-use crate::primitive::atomic::AtomicBool;
-use crate::primitive::atomic::Ordering::Relaxed;
+use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
+use crate::primitive::atomic::{AtomicBool, fence};
 use crate::primitive::{Parker, Unparker};
 use crate::rng::Stream;
 use crate::runtime::Inner;
@@ -46,9 +47,8 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     };
     loop {
         if let Some(core) = shared.take_core(Some(&waiter.waiter)) {
-            core.poll_interval.resume(Clock::real());
             // Dropped on the way out, also when the future panics: the core goes back.
-            let driving = Driving { worker: Some(Worker::new(Arc::clone(runtime), core)) };
+            let driving = Driving::new(runtime, core);
             if let Poll::Ready(output) = driving.run(&main, &mut poll) {
                 return output;
             }
@@ -81,16 +81,34 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// A caller of `block_on` that has the core.
+/// Has this thread drive the runtime for the length of a call, if the core is free and this thread may have it. The
+/// caller has entered the runtime's context.
+pub(super) fn drive_here<R>(runtime: &Arc<Inner>, work: impl FnOnce(&Worker) -> R) -> Option<R> {
+    let core = Current::shared(runtime).take_core(None)?;
+    let driving = Driving::new(runtime, core);
+    let worker = driving.worker();
+    Some(work_as(AnyWorker::Current(worker), || worker.work(work)))
+}
+
+/// A thread that has the core.
 struct Driving {
     worker: Option<Worker>,
 }
 
 impl Driving {
+    fn new(runtime: &Arc<Inner>, core: Box<Core>) -> Self {
+        core.poll_interval.resume(Clock::real());
+        Self { worker: Some(Worker::new(Arc::clone(runtime), core)) }
+    }
+
+    fn worker(&self) -> &Worker {
+        self.worker.as_ref().expect("taken only by drop")
+    }
+
     /// Until the future is done, or the runtime closes (`Pending`).
     fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
-        let worker = self.worker.as_ref().expect("taken only by drop");
-        work_as(AnyWorker::Current(worker), || worker.run(main, poll))
+        let worker = self.worker();
+        work_as(AnyWorker::Current(worker), || worker.work(|worker| worker.run_until_ready(main, poll)))
     }
 }
 
@@ -124,35 +142,57 @@ impl Worker {
         self.core
     }
 
-    /// See [`Driving::run`].
-    fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+    /// Works with the core in hand: counts the time.
+    fn work<R>(&self, work: impl FnOnce(&Self) -> R) -> R {
         self.core.busy.begin(Clock::real());
-        let polled = self.run_until_ready(main, poll);
-        self.core.busy.end(Clock::real(), self.counters());
-        polled
-    }
-
-    fn run_until_ready<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         if self.counters().polls.get() == 0 {
             self.queue_injected();
         }
-        while !self.shared().is_closing() {
+        let result = work(self);
+        self.core.busy.end(Clock::real(), self.counters());
+        result
+    }
+
+    /// See [`Driving::run`].
+    fn run_until_ready<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+        while !self.is_closing() {
             if main.take() {
                 let polled = poll();
                 if polled.is_ready() {
                     return polled;
                 }
             }
-            if self.core.poll_interval.tick() {
-                self.maintain();
-            }
-            if let Some(task) = self.next_task() {
-                self.execute(task);
-            } else if !main.is_woken() {
+            if !self.turn() && !main.is_woken() && !self.tell_end() {
                 self.park();
             }
         }
         Poll::Pending
+    }
+
+    /// One turn of the loop, whoever drives: polls a task, if one is queued. Returns whether one was.
+    pub(super) fn turn(&self) -> bool {
+        if self.core.poll_interval.tick() {
+            self.maintain();
+        }
+        match self.next_task() {
+            Some(task) => {
+                self.execute(task);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Before the thread sleeps: should all tasks have ended, tells those in `Runtime::run`. True if there are any.
+    fn tell_end(&self) -> bool {
+        self.shared().ended.publish(self.counters());
+        // Pairs with the one in `Ends::poll`.
+        fence(SeqCst);
+        self.runtime.ends.is_awaited() && self.runtime.tell_end()
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.shared().is_closing()
     }
 
     fn shared(&self) -> &Shared {
@@ -268,18 +308,34 @@ impl Worker {
 
     #[cold]
     fn maintain(&self) {
-        self.local_arena.flush_and_drain();
+        self.exchange_frees();
         let now = Clock::real();
         self.core.busy.count(now, self.counters());
         let is_drivers_turn = self.core.poll_interval.end_interval(now);
         self.core.injector_turns.adapt(&self.core.poll_interval);
-        if is_drivers_turn && self.shared().driver.poll(&mut Woken(self)) {
+        if is_drivers_turn {
+            self.poll_drivers();
+        }
+        // A main future that is never done may keep the thread from sleeping when all tasks have ended.
+        if self.runtime.ends.is_awaited() {
+            self.tell_end();
+        }
+    }
+
+    /// Queues what sockets and timers have woken by now.
+    pub(super) fn poll_drivers(&self) {
+        if self.shared().driver.poll(&mut Woken(self)) {
             self.counters().driver_polls.add(1);
         }
     }
 
-    fn park(&self) {
+    /// Returns dead tasks of others, and frees its own.
+    pub(super) fn exchange_frees(&self) {
         self.local_arena.flush_and_drain();
+    }
+
+    fn park(&self) {
+        self.exchange_frees();
         self.runtime.hooks.on_park();
         let mut slept = Slept::NotAtAll;
         // The hook may have spawned or woken something.

@@ -4,6 +4,8 @@
 //! At the end of every model the runtime's memory must be gone: a task, a queue entry or an arena that somebody forgot
 //! would keep it. The futures' own `Arc`s are loom's, which fail a model if they leak or are used after their end.
 
+mod steps;
+
 use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::sync::{Arc as StdArc, Weak};

@@ -2,7 +2,8 @@
 //!
 //! One [`Core`] with a first-in, first-out queue. The thread that has it runs tasks, its own future among them; other
 //! threads that call `block_on` meanwhile only poll their own future, and take the core over when it becomes free.
-//! Tasks from remote threads come through an injector.
+//! Tasks from remote threads come through an injector. Or the runtime's owner has it driven by hand, for a step or as
+//! far as it goes without waiting (`step.rs`).
 //!
 //! A runtime may be bound to a thread: then only that thread takes the core, and tasks may be `!Send`,
 //! because they are polled, and dropped, nowhere else.
@@ -10,6 +11,7 @@
 mod drive;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod step;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -22,15 +24,17 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 pub(crate) use self::drive::{Worker, block_on};
+pub(crate) use self::step::{run_until_stalled, try_tick};
 
 use super::busy_time::BusyTime;
 use super::closing::Closing;
+use super::ends::EndedTasks;
 use super::injector_turns::InjectorTurns;
 use super::multi::take_one;
 use super::park::{SharedDriver, Wakeup};
 use super::poll_interval::PollInterval;
 use super::remote_spawns::{self, RemoteSpawns};
-use super::{AtWork, IdBlock, ThreadRole, runtime_of};
+use super::{AtWork, IdBlock, ThreadRole, ends, runtime_of};
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::driver::Driver;
@@ -61,6 +65,7 @@ pub(crate) struct Shared {
     /// The tasks spawned by others.
     remote_spawns: RemoteSpawns,
     counters: CachePadded<WorkerCounters>,
+    ended: EndedTasks,
     /// The only thread that may take the core, if the runtime is bound to one.
     bound_to: Option<ThreadId>,
 }
@@ -117,6 +122,7 @@ impl Shared {
             arena: TaskArena::new::<Inner>(ArenaId::Slot(0)),
             remote_spawns: RemoteSpawns::new(0),
             counters: CachePadded::default(),
+            ended: EndedTasks::new(),
             bound_to: config.local.then(|| thread::current().id()),
         }
     }
@@ -337,6 +343,11 @@ impl Shared {
 
     pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {
         self.remote_spawns.counters().into_iter().chain([&*self.counters])
+    }
+
+    /// Whether all tasks have ended. See `ends.rs`.
+    pub(crate) fn have_all_ended(&self) -> bool {
+        ends::are_equal([&self.ended], self.counters())
     }
 
     pub(crate) fn queue_depth(&self) -> usize {

@@ -60,7 +60,7 @@ use super::busy_time::BusyTime;
 use super::closing::Closing;
 use super::park::{SharedDriver, Wakeup};
 use super::remote_spawns::RemoteSpawns;
-use super::{AtWork, IdBlock, ThreadRole, runtime_of};
+use super::{AtWork, IdBlock, ThreadRole, ends, runtime_of};
 use crate::clock::Clock;
 use crate::context;
 use crate::driver::Driver;
@@ -352,6 +352,11 @@ impl Shared {
         self.all_slots()
             .map(|slot| &slot.counters)
             .chain(self.remote_spawns.iter().flat_map(|remote| remote.counters()))
+    }
+
+    /// Whether all tasks have ended. See `ends.rs`.
+    pub(crate) fn have_all_ended(&self) -> bool {
+        ends::are_equal(self.all_slots().map(|slot| &slot.ended), self.counters())
     }
 
     pub(crate) fn num_spare_threads(&self) -> usize {

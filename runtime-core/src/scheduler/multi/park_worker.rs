@@ -91,6 +91,8 @@ impl Worker {
     fn park_if_no_work(&self, began: u64, batch: &mut EventBatch) -> bool {
         let shared = self.shared();
         let index = self.core.index;
+        self.slot().ended.publish(self.counters());
+        // It ends with the fence that `ends.rs` asks for.
         shared.idle.start_sleep(index, self.searching.replace(false));
         if shared.has_surplus() || self.has_quarantined() {
             if !shared.idle.end_sleep(index) {
@@ -99,6 +101,7 @@ impl Worker {
             self.searching.set(true);
             return false;
         }
+        self.tell_end();
         self.slot().activity.set_parked(true);
         let mut slept = Slept::NotAtAll;
         if !shared.is_closing() {
@@ -118,6 +121,14 @@ impl Worker {
         self.searching.set(shared.idle.end_sleep(index));
         self.queue_batch(batch);
         slept != Slept::NotAtAll
+    }
+
+    /// The worker has published what it has ended, and passed a fence: should all tasks have ended, tells those in
+    /// `Runtime::run`.
+    pub(super) fn tell_end(&self) {
+        if self.runtime.ends.is_awaited() {
+            self.runtime.tell_end();
+        }
     }
 
     /// Spins until the `block_on` thread is woken, or sleeps until its future is woken or it has tasks to free.

@@ -12,6 +12,7 @@ use super::run_queue::RunQueueStealer;
 use crate::blocked::ThreadId;
 use crate::metrics::WorkerCounters;
 use crate::runtime::Inner;
+use crate::scheduler::ends::EndedTasks;
 use crate::scheduler::park::Wakeup;
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::{Header, Id, Site, TaskRef};
@@ -27,6 +28,7 @@ pub(super) struct Slot {
     pub(super) last_maintenance_us: AtomicU64,
     /// How many polls it had counted when it last woke up.
     pub(super) polls_at_unpark: AtomicU64,
+    pub(super) ended: EndedTasks,
     pub(super) activity: Activity,
     pub(super) arena: TaskArena,
 }
@@ -40,6 +42,7 @@ impl Slot {
             counters: WorkerCounters::default(),
             last_maintenance_us: AtomicU64::new(0),
             polls_at_unpark: AtomicU64::new(0),
+            ended: EndedTasks::new(),
             activity: Activity::default(),
             arena: TaskArena::new::<Inner>(ArenaId::Slot(index)),
         }

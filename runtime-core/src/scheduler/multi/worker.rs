@@ -22,7 +22,8 @@
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::fence;
 
 use super::driver_events::EventBatch;
 use super::{Core, Multi, Shared, Slot};
@@ -311,6 +312,9 @@ impl Worker {
         shared.ensure_driver_attended(&self.runtime);
         self.exchange_frees();
         self.local_arena.trim();
+        self.slot().ended.publish(self.counters());
+        fence(SeqCst);
+        self.tell_end();
     }
 
     fn next_task(&self) -> Option<Notified> {
