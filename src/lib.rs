@@ -106,11 +106,11 @@ pub mod task {
     }
 }
 
-/// Sleeping, intervals, timeouts, and a clock that can be paused.
+/// Sleeping, intervals, timeouts, queues of deadlines, and a clock that can be paused.
 #[cfg(feature = "time")]
 pub mod time {
     pub use runtime_time::{
-        Duration, Instant, Interval, MissedTickBehavior, Sleep, Timeout, advance, error, interval, interval_at, pause,
-        resume, sleep, sleep_until, timeout, timeout_at,
+        DelayQueue, Duration, Instant, Interval, MissedTickBehavior, Sleep, Timeout, advance, delay_queue, error,
+        interval, interval_at, pause, resume, sleep, sleep_until, timeout, timeout_at,
     };
 }

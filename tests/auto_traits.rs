@@ -186,7 +186,10 @@ fn of_tasks() {
 fn of_time() {
     types! {
         ALL => [time::Duration, time::Instant, time::MissedTickBehavior, time::error::Elapsed]
-        "Send Sync Unpin" => [time::Interval]
+        ALL => [time::delay_queue::Key, time::delay_queue::Expired<u8>]
+        "Send Sync Unpin" => [time::Interval, time::DelayQueue<u8>]
+        "Send Unpin" => [time::DelayQueue<Cell<u8>>]
+        "Unpin" => [time::DelayQueue<Rc<u8>>]
         WAITS => [time::Sleep, time::Timeout<Ready<u8>>]
         "Send" => [time::Timeout<Ready<Cell<u8>>>]
         "" => [time::Timeout<Ready<Rc<u8>>>]
@@ -200,7 +203,10 @@ fn of_time() {
             time::timeout_at(any(), ready(7)),
         ]
         // These are `Unpin` as well, which Tokio's are not.
-        "Send Sync Unpin" => [any::<&'static mut time::Interval>().tick()]
+        "Send Sync Unpin" => [
+            any::<&'static mut time::Interval>().tick(),
+            any::<&'static mut time::DelayQueue<u8>>().next(),
+        ]
         ALL => [time::advance(any())]
     }
     .check();

@@ -18,6 +18,7 @@
 //! | `handle`   | the shards of a runtime, found through its context                                            |
 //! | `driver`   | what a worker waits in; fires what is due                                                     |
 //! | `turn`     | how `advance` lets the others go first                                                         |
+//! | `delay_queue/` | many deadlines with one `Sleep`                                                            |
 //! | the others | the public types                                                                              |
 //!
 //! Setting a timer takes the lock of the current worker's shard, links an entry that is part of the `Sleep`, and
@@ -27,6 +28,7 @@
 
 mod batch;
 mod clock;
+pub mod delay_queue;
 pub mod driver;
 mod entry;
 pub mod error;
@@ -54,6 +56,7 @@ mod wheel;
 pub use std::time::Duration;
 
 pub use clock::{advance, pause, resume};
+pub use delay_queue::DelayQueue;
 pub use instant::Instant;
 pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
 pub use sleep::{Sleep, sleep, sleep_until};
