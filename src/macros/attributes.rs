@@ -41,6 +41,8 @@
 /// | `flavor = "current_thread"` | | everything runs on the calling thread; the body may use `rt::task::spawn_local` |
 /// | `worker_threads = N` | one a core | how many workers; `multi_thread` only |
 /// | `start_paused = bool` | `false` | starts with the clock standing still, for tests; `current_thread` only |
+/// | `flavor = "local"` | | the same as `current_thread` |
+/// | `name = "name"` | none | what the runtime is called: see [`Builder::name`](crate::runtime::Builder::name) |
 /// | `crate = path` | `::rt` | where to find rt, if a dependency renames or re-exports it |
 ///
 /// When the function returns the runtime ends: tasks are cancelled, and jobs of `spawn_blocking` that run are waited

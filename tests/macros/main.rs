@@ -1,6 +1,7 @@
 //! The facade's macros, used the way a program uses them.
 
 mod drop_order;
+mod grammar;
 mod join;
 mod main_attribute;
 mod main_shapes;

@@ -163,6 +163,7 @@ async fn patterns_of_every_kind() {
     assert_eq!(rt::select! { SEVEN = ready(8) => "seven", else => "other" }, "other");
     assert_eq!(rt::select! { None = ready(None::<NotCopy>) => "none", else => "some" }, "none");
     assert_eq!(rt::select! { 0..=9 = ready(8) => "digit", else => "number" }, "digit");
+    assert_eq!(rt::select! { ..=5 = ready(5) => "few", else => "many" }, "few");
     assert_eq!(rt::select! { [first, .., last] = ready([1, 2, 3]) => first + last }, 4);
     assert_eq!(rt::select! { (a, Some(b)) = async { (NotCopy(1), Some(NotCopy(2))) } => a.0 + b.0 }, 3);
 }

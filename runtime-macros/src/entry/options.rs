@@ -72,6 +72,10 @@ impl Parsed {
         if !OPTIONS.contains(&text.as_str()) {
             let message = if FLAVORS.contains(&text.as_str()) {
                 format!("a flavor is given by name: write `flavor = \"{text}\"`")
+            } else if text == "unhandled_panic" {
+                // Tokio has it for those who compile it with `tokio_unstable`.
+                "rt has no `unhandled_panic`: remove it, and look for a task's panic in what its `JoinHandle` returns"
+                    .to_owned()
             } else {
                 let options = list(&OPTIONS);
                 match nearest(&text, &OPTIONS) {
