@@ -9,9 +9,9 @@ use std::io::Write;
 use std::panic::Location;
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Barrier};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -50,6 +50,9 @@ fn run_waits_for_the_tasks_of_tasks() {
             runtime.run();
             assert_eq!(count.load(SeqCst), 254, "in round {round}");
             assert!(root.is_finished());
+            runtime.block_on(async { grow(0, count.clone()) });
+            runtime.run();
+            assert_eq!(count.load(SeqCst), 256, "in round {round}");
             assert_eq!(runtime.metrics().num_alive_tasks(), 0);
         }
         runtime.run();
@@ -88,6 +91,34 @@ fn run_ends_after_timers_panics_aborts_and_jobs_that_tasks_wait_for() {
         waited.unwrap();
         runtime.block_on(job).unwrap().unwrap();
     });
+}
+
+/// Tasks that end on spare workers, which come and go, and in the hands of workers that have blocked in place.
+#[test]
+fn run_hears_of_what_ends_on_spare_workers() {
+    let _watchdog = watchdog();
+    let runtime = rescuing(2).build().unwrap();
+    for _ in 0..10 {
+        // None of them goes on before all are there.
+        let barrier = Arc::new(Barrier::new(6));
+        let tasks: Vec<_> = (0..6)
+            .map(|n| {
+                let barrier = barrier.clone();
+                runtime.spawn(async move {
+                    rt::task::yield_now().await;
+                    let leads = if n % 2 == 0 {
+                        barrier.wait().is_leader()
+                    } else {
+                        rt::task::block_in_place(|| barrier.wait().is_leader())
+                    };
+                    rt::task::yield_now().await;
+                    leads
+                })
+            })
+            .collect();
+        runtime.run();
+        assert!(tasks.iter().all(|task| task.is_finished()));
+    }
 }
 
 /// A job by itself is not waited for: it begins after `run` has come back.
