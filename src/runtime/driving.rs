@@ -64,8 +64,8 @@ impl Runtime {
     /// Polls one task, if one is ready, and returns whether it did. Never waits. For current-thread runtimes.
     ///
     /// If no task is ready it looks once, without waiting, which sockets are ready and which timers are due, and polls
-    /// one of the tasks that these wake. Tasks are polled in the order in which `block_on` would poll them. A panic of a
-    /// task is in its `JoinHandle`; the poll counts as done.
+    /// one of the tasks that these wake. Tasks are polled in the order in which `block_on` would poll them. A panic of
+    /// a task is in its `JoinHandle`; the poll counts as done.
     ///
     /// It is for programs that have a loop of their own and give the runtime a share of it, and for tests that look at
     /// the state between two polls. Between two calls nobody drives the runtime. Tasks that are spawned or woken

@@ -103,7 +103,10 @@ async fn patterns_of_every_form_in_select() {
     assert_eq!(rt::select! { &(a, ref b) = ready(&(1, 2)) => a + *b }, 3);
     assert_eq!(rt::select! { [a, rest @ ..] = ready([1, 2, 3]) => a + rest.len() }, 3);
     assert_eq!(
-        rt::select! { Shape::Area { width, height: mut h } = ready(Shape::Area { width: 2, height: 3 }) => { h += 1; width * h }, else => 0 },
+        rt::select! {
+            Shape::Area { width, height: mut h } = ready(Shape::Area { width: 2, height: 3 }) => { h += 1; width * h },
+            else => 0
+        },
         8
     );
     assert_eq!(

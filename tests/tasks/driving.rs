@@ -1,7 +1,8 @@
 //! `run`, `try_tick` and `run_until_stalled`: driving a runtime without a future of one's own.
 //!
 //! Mutations that these tests are for: a `run` that returns before a task of a task has ended, or does not hear of the
-//! last end; a step that polls two tasks, waits, or does not look at the drivers; a wake between two steps that is lost.
+//! last end; a step that polls two tasks, waits, or does not look at the drivers; a wake between two steps that is
+//! lost.
 
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};

@@ -99,8 +99,8 @@ pub fn run_until_stalled(handle: &Handle) -> usize {
 fn current_thread<'a>(what: &str, handle: &'a Handle) -> &'a Arc<Inner> {
     assert!(
         matches!(handle.inner.scheduler, Scheduler::Current(_)),
-        "`{what}` needs a current-thread runtime, which its caller drives step by step: on this one, worker threads poll \
-         the tasks all by themselves. Build it with `Builder::new_current_thread`, or wait with `run` or `block_on`"
+        "`{what}` needs a current-thread runtime, which its caller drives step by step: on this one, worker threads \
+         poll the tasks all by themselves. Build it with `Builder::new_current_thread`, or wait with `run` or `block_on`"
     );
     &handle.inner
 }

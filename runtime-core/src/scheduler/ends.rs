@@ -228,8 +228,8 @@ mod loom_tests {
         });
     }
 
-    /// While one caller waits for the end of a first task, another spawns a second one, and waits for it: it is not told
-    /// of the end of the first.
+    /// While one caller waits for the end of a first task, another spawns a second one, and waits for it: it is not
+    /// told of the end of the first.
     #[test]
     fn loom_a_task_is_waited_for_that_was_spawned_before_the_wait() {
         check(|| {

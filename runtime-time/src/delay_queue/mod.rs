@@ -139,12 +139,13 @@ impl<T> DelayQueue<T> {
     ///     assert_eq!(word, "ab");
     /// });
     /// ```
+    #[allow(clippy::should_implement_trait)] // that of streams, which the standard library does not have
     pub fn next(&mut self) -> impl Future<Output = Option<Expired<T>>> {
         Next(self)
     }
 
-    /// Takes the next value out if its time has come, and says `None` if the queue is empty. Otherwise the task is woken
-    /// then; only the last task that polled is. Each value spends a unit of the task's budget.
+    /// Takes the next value out if its time has come, and says `None` if the queue is empty. Otherwise the task is
+    /// woken then; only the last task that polled is. Each value spends a unit of the task's budget.
     ///
     /// # Panics
     ///
