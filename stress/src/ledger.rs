@@ -31,9 +31,20 @@ named! {
         Panicked: "panicked",
         Aborted: "aborted",
         Dropped: "dropped at shutdown",
+        DroppedWithSet: "dropped with a local set",
         Sent: "sent",
         Received: "received",
         Lost: "lost with their channel",
+        Permits: "permits acquired",
+        Locks: "locks taken",
+        Notified: "notified",
+        Versions: "versions seen",
+        Made: "made once",
+        Rounds: "rounds at barriers",
+        GivenUp: "waits given up",
+        Joined: "joined through a set",
+        Local: "local tasks of sets",
+        Scopes: "scopes with a value",
         Connections: "connections",
         Bytes: "bytes echoed",
         Timers: "fired",
@@ -56,6 +67,9 @@ named! {
         Node: "node of a tree",
         Sender: "sender",
         Receiver: "receiver",
+        User: "user of a lock, or of what is like one",
+        Member: "member of a join set",
+        Scoped: "task with a value of its own",
         Player: "ping-pong player",
         Timer: "timer",
         Listener: "listener",
@@ -142,7 +156,8 @@ impl Ledger {
             }
         };
         let get = |count| self.get(count);
-        let ended = get(Count::Completed) + get(Count::Panicked) + get(Count::Aborted) + get(Count::Dropped);
+        let dropped = get(Count::Dropped) + get(Count::DroppedWithSet);
+        let ended = get(Count::Completed) + get(Count::Panicked) + get(Count::Aborted) + dropped;
         must_equal("tasks spawned, and tasks ended", get(Count::Spawned), ended);
         must_equal("messages sent, and received or lost", get(Count::Sent), get(Count::Received) + get(Count::Lost));
         if is_quiet && get(Count::Nested) == 0 {
@@ -198,10 +213,12 @@ impl Totals {
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Count::*;
-        let lines: [(&str, &[Count]); 7] = [
+        let lines: [(&str, &[Count]); 9] = [
             ("", &[Runtimes, Nested]),
-            ("tasks", &[Spawned, Completed, Panicked, Aborted, Dropped]),
+            ("tasks", &[Spawned, Completed, Panicked, Aborted, Dropped, DroppedWithSet]),
             ("messages", &[Sent, Received, Lost]),
+            ("sync", &[Permits, Locks, Notified, Versions, Made, Rounds, GivenUp]),
+            ("groups", &[Joined, Local, Scopes]),
             ("sockets", &[Connections, Bytes]),
             ("timers", &[Timers, Cancelled]),
             ("blocking", &[Jobs, Hogs, Asides]),

@@ -1,9 +1,9 @@
 //! A stress program: random programs on rt, from a seed, and a ledger of what must add up.
 //!
-//! It runs rounds. Each makes a runtime, lets a random cast of *actors* loose on it (spawn trees, channels, sockets,
-//! timers, aborts, panics, blocked workers, foreign threads, runtimes inside of runtimes), ends it in one of the ways
-//! in which a runtime can end, and checks that nothing was lost and nothing came twice. `README.md` tells how to use
-//! it.
+//! It runs rounds. Each makes a runtime, lets a random cast of *actors* loose on it (spawn trees, channels, locks,
+//! sockets, timers, aborts, panics, blocked workers, foreign threads, runtimes inside of runtimes), ends it in one of the
+//! ways in which a runtime can end, and checks that nothing was lost and nothing came twice. `README.md` tells how to
+//! use it.
 //!
 //! | file        | what it is                                                                            |
 //! |-------------|---------------------------------------------------------------------------------------|
@@ -13,6 +13,8 @@
 //! | `stage`     | what actors get to work with: spawning, exposing tasks to aborts                      |
 //! | `actors/`   | the programs, one file a subject                                                      |
 //! | `tracked`   | tasks that are watched: how each ended, and whether its handle agrees                 |
+//! | `group`     | join sets of such tasks                                                               |
+//! | `parcel`    | values that are sent through channels and kept behind locks, and counted              |
 //! | `ledger`    | what is counted, what does not add up, and what the counts must satisfy               |
 //! | `outsiders` | foreign threads that spawn, wait and abort                                            |
 //! | `office`    | foreign threads that wake                                                             |
@@ -25,11 +27,13 @@
 
 mod actors;
 mod args;
+mod group;
 mod host;
 mod ledger;
 mod office;
 mod outsiders;
 mod panics;
+mod parcel;
 mod plan;
 mod process;
 mod round;

@@ -24,7 +24,7 @@ struct Shared {
     life: Arc<Life>,
     office: Arc<Office>,
     /// Tasks that may be aborted by anybody at any time. `None`: nobody is.
-    targets: Option<Mutex<Vec<Target>>>,
+    targets: Option<Arc<Mutex<Vec<Target>>>>,
     /// Handles that outlive their runtimes, the inner ones' too.
     kept: Arc<Mutex<Vec<Joined<()>>>>,
 }
@@ -44,7 +44,7 @@ impl Stage {
             ledger: Arc::clone(ledger),
             life: Arc::default(),
             office: Arc::clone(office),
-            targets: is_rough.then(Mutex::default),
+            targets: is_rough.then(Arc::default),
             kept: Arc::default(),
         }))
     }
@@ -60,7 +60,21 @@ impl Stage {
             ledger: Arc::clone(ledger),
             life: Arc::default(),
             office: Arc::clone(office),
-            targets: targets.is_some().then(Mutex::default),
+            targets: targets.is_some().then(Arc::default),
+            kept: Arc::clone(kept),
+        }))
+    }
+
+    /// A stage for tasks on this runtime that may end before it does, all together.
+    pub(crate) fn for_set(&self) -> Self {
+        let Shared { handle, has_spares, ledger, office, targets, kept, .. } = &*self.0;
+        Self(Arc::new(Shared {
+            handle: handle.clone(),
+            has_spares: *has_spares,
+            ledger: Arc::clone(ledger),
+            life: Arc::new(Life::of_set()),
+            office: Arc::clone(office),
+            targets: targets.clone(),
             kept: Arc::clone(kept),
         }))
     }
@@ -85,7 +99,7 @@ impl Stage {
         &self.0.office
     }
 
-    fn record(&self, kind: Kind) -> Arc<Record> {
+    pub(crate) fn record(&self, kind: Kind) -> Arc<Record> {
         Record::new(kind, &self.0.ledger, &self.0.life)
     }
 
@@ -138,10 +152,15 @@ impl Stage {
 
     /// Leaves a task to the mercy of those who abort, once in `one_of` times.
     pub(crate) fn expose<T>(&self, task: &Joined<T>, rng: &mut Rng, one_of: u32) {
+        self.expose_target(|| task.target(), rng, one_of);
+    }
+
+    /// The same for a task that has no handle.
+    pub(crate) fn expose_target(&self, target: impl FnOnce() -> Target, rng: &mut Rng, one_of: u32) {
         // The decision is the plan's, whether it is used or not.
         let chosen = one_in(rng, one_of);
         if let (true, Some(targets)) = (chosen, &self.0.targets) {
-            targets.lock().push(task.target());
+            targets.lock().push(target());
         }
     }
 

@@ -17,9 +17,10 @@ use rt::task::{AbortHandle, JoinError, JoinHandle};
 use crate::ledger::{Count, Kind, Ledger};
 use crate::panics::Planned;
 
-/// One runtime's life, as its tasks see it.
+/// The life of a runtime, or of a local set, as its tasks see it.
 #[derive(Default)]
 pub(crate) struct Life {
+    is_set: bool,
     /// Somebody has begun to shut it down, or is about to.
     closing: AtomicBool,
     /// Futures of its tasks.
@@ -27,6 +28,10 @@ pub(crate) struct Life {
 }
 
 impl Life {
+    pub(crate) fn of_set() -> Self {
+        Self { is_set: true, ..Self::default() }
+    }
+
     /// From here on tasks may be dropped.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::SeqCst);
@@ -68,11 +73,16 @@ impl Record {
         self.flags.fetch_or(flag, Ordering::Relaxed)
     }
 
+    /// Somebody is about to abort it.
+    pub(crate) fn aborting(&self) {
+        self.set(ABORTED);
+    }
+
     fn flags(&self) -> u8 {
         self.flags.load(Ordering::Relaxed)
     }
 
-    fn problem(&self, what: &str) {
+    pub(crate) fn problem(&self, what: &str) {
         let Self { id, kind, .. } = self;
         self.ledger.problem(format!("task {id}, {}: {what} (flags {:#b})", kind.text(), self.flags()));
     }
@@ -94,6 +104,20 @@ impl Record {
         if !seen {
             self.problem(&format!("its handle tells of {said}"));
         }
+    }
+
+    /// How it ended, by what its handle, or its set, tells.
+    pub(crate) fn ended<T>(&self, result: Result<T, JoinError>) -> Result<T, End> {
+        self.compare(&result);
+        result.map_err(|error| match error.try_into_panic() {
+            Ok(payload) => {
+                if payload.downcast_ref::<Planned>().is_none_or(|planned| planned.0 != self.id) {
+                    self.problem("panicked, but not with the payload that was planned for it");
+                }
+                End::Panicked
+            }
+            Err(_) => End::Cancelled,
+        })
     }
 }
 
@@ -136,6 +160,8 @@ impl Drop for Guard {
             Count::Panicked
         } else if flags & ABORTED != 0 {
             Count::Aborted
+        } else if record.life.is_set {
+            Count::DroppedWithSet
         } else {
             Count::Dropped
         };
@@ -231,23 +257,11 @@ impl<T> Joined<T> {
         if !self.handle.is_finished() {
             self.record.problem("awaited to its end, but not finished");
         }
-        self.record.compare(&result);
-        match result {
-            Ok(output) => Ok(output),
-            Err(error) => match error.try_into_panic() {
-                Ok(payload) => {
-                    if payload.downcast_ref::<Planned>().is_none_or(|planned| planned.0 != self.record.id) {
-                        self.record.problem("panicked, but not with the payload that was planned for it");
-                    }
-                    Err(End::Panicked)
-                }
-                Err(_) => Err(End::Cancelled),
-            },
-        }
+        self.record.ended(result)
     }
 
     pub(crate) fn abort(&self) {
-        self.record.set(ABORTED);
+        self.record.aborting();
         self.handle.abort();
     }
 
@@ -258,7 +272,7 @@ impl<T> Joined<T> {
 
     /// What somebody else may abort it with.
     pub(crate) fn target(&self) -> Target {
-        Target { handle: self.handle.abort_handle(), record: Arc::clone(&self.record) }
+        Target::new(self.handle.abort_handle(), &self.record)
     }
 
     /// Aborts the task when this is dropped: for tasks that would go on for ever.
@@ -283,8 +297,12 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    pub(crate) fn new(handle: AbortHandle, record: &Arc<Record>) -> Self {
+        Self { handle, record: Arc::clone(record) }
+    }
+
     pub(crate) fn abort(&self) {
-        self.record.set(ABORTED);
+        self.record.aborting();
         self.handle.abort();
     }
 }

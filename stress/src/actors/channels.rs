@@ -1,50 +1,16 @@
-//! Channels with many senders and receivers. Each message arrives once, in order, or is lost with its channel, for a
-//! reason.
+//! Channels of another crate with many senders and receivers. Each message arrives once, in order, or is lost with its
+//! channel, for a reason.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_channel::{Receiver, Sender, TrySendError};
 
 use super::dither;
-use crate::ledger::{Count, Kind};
+use crate::ledger::Kind;
+use crate::parcel::{Flow, Inbox, Parcel};
 use crate::plan::{Rng, one_in};
 use crate::stage::Stage;
-
-/// What happens to the messages of one channel.
-#[derive(Default)]
-struct Flow {
-    received: AtomicU64,
-    lost: AtomicU64,
-}
-
-/// A message. Its own box: a receiver that gets it twice frees it twice.
-struct Parcel(Box<Content>);
-
-struct Content {
-    stage: Stage,
-    flow: Arc<Flow>,
-    sender: usize,
-    number: u64,
-    received: bool,
-}
-
-impl Parcel {
-    fn new(stage: &Stage, flow: &Arc<Flow>, sender: usize, number: u64) -> Self {
-        stage.ledger().count(Count::Sent);
-        Self(Box::new(Content { stage: stage.clone(), flow: Arc::clone(flow), sender, number, received: false }))
-    }
-}
-
-impl Drop for Content {
-    fn drop(&mut self) {
-        let (count, sum) =
-            if self.received { (Count::Received, &self.flow.received) } else { (Count::Lost, &self.flow.lost) };
-        sum.fetch_add(1, Ordering::Relaxed);
-        self.stage.ledger().count(count);
-    }
-}
 
 pub(super) async fn run(stage: Stage, size: usize, mut rng: Rng) {
     let capacity = [1, 2, 16, 0][rng.usize(..4)];
@@ -61,7 +27,7 @@ pub(super) async fn run(stage: Stage, size: usize, mut rng: Rng) {
             tasks.push(task);
         }
         if number < receivers {
-            let task = stage.spawn(Kind::Receiver, receive(stage.clone(), receiver.clone(), senders, rng.fork()));
+            let task = stage.spawn(Kind::Receiver, receive(receiver.clone(), senders, rng.fork()));
             stage.expose(&task, &mut rng, 40);
             tasks.push(task);
         }
@@ -71,7 +37,7 @@ pub(super) async fn run(stage: Stage, size: usize, mut rng: Rng) {
     for task in tasks {
         all_ended &= task.join().await == Ok(true);
     }
-    let (received, lost) = (flow.received.load(Ordering::Relaxed), flow.lost.load(Ordering::Relaxed));
+    let (received, lost) = (flow.received(), flow.lost());
     let sent = senders as u64 * each;
     if all_ended && (received, lost) != (sent, 0) {
         stage.ledger().problem(format!("of {sent} messages {received} were received and {lost} lost"));
@@ -102,8 +68,8 @@ async fn send(stage: Stage, sender: Sender<Parcel>, flow: Arc<Flow>, name: usize
 }
 
 /// True if it received until there was nobody left to send.
-async fn receive(stage: Stage, receiver: Receiver<Parcel>, senders: usize, mut rng: Rng) -> bool {
-    let mut next = vec![0; senders];
+async fn receive(receiver: Receiver<Parcel>, senders: usize, mut rng: Rng) -> bool {
+    let mut inbox = Inbox::new(senders);
     // Some go away early.
     let mut left = if one_in(&mut rng, 10) { rng.u32(..20) } else { u32::MAX };
     while left > 0 {
@@ -117,13 +83,8 @@ async fn receive(stage: Stage, receiver: Receiver<Parcel>, senders: usize, mut r
         } else {
             receiver.recv().await
         };
-        let Ok(mut parcel) = parcel else { return true };
-        let Content { sender, number, received, .. } = &mut *parcel.0;
-        if *number < next[*sender] {
-            stage.ledger().problem(format!("message {number} came after {}", next[*sender] - 1));
-        }
-        next[*sender] = *number + 1;
-        *received = true;
+        let Ok(parcel) = parcel else { return true };
+        inbox.receive(parcel);
         if one_in(&mut rng, 8) {
             dither(&mut rng).await;
         }

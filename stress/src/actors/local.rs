@@ -9,7 +9,7 @@ use crate::plan::Rng;
 use crate::stage::Stage;
 
 /// Knows where it belongs.
-struct Bound {
+pub(super) struct Bound {
     home: ThreadId,
     stage: Stage,
     /// Not atomic: a second thread would be a data race, which ThreadSanitizer sees.
@@ -17,11 +17,11 @@ struct Bound {
 }
 
 impl Bound {
-    fn new(stage: &Stage, uses: &Rc<Cell<u64>>) -> Self {
+    pub(super) fn new(stage: &Stage, uses: &Rc<Cell<u64>>) -> Self {
         Self { home: thread::current().id(), stage: stage.clone(), uses: Rc::clone(uses) }
     }
 
-    fn touch(&self) {
+    pub(super) fn touch(&self) {
         if thread::current().id() != self.home {
             self.stage.ledger().problem("a local task was touched by another thread".into());
         }

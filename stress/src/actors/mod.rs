@@ -9,11 +9,15 @@ mod aborts;
 mod blocking;
 mod channels;
 pub(crate) mod foreign;
+mod join_sets;
 mod local;
+mod local_sets;
 mod nested;
 mod panics;
 mod ping_pong;
 mod sockets;
+mod sync;
+mod task_locals;
 mod timers;
 mod trees;
 mod yields;
@@ -28,17 +32,29 @@ use crate::tracked::Joined;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Aborts,
+    Barriers,
     Blocking,
+    Broadcasts,
     Channels,
     Foreign,
     Hogs,
+    JoinSets,
     Local,
+    LocalSets,
+    Locks,
+    Mpsc,
     Nested,
+    Notifies,
+    Once,
+    Oneshots,
     Panics,
     PingPong,
+    Semaphores,
     Sockets,
+    TaskLocals,
     Timers,
     Trees,
+    Watches,
     Yields,
 }
 
@@ -48,8 +64,13 @@ impl Role {
         if kind == Kind::Local && one_in(rng, 3) {
             return Local;
         }
-        let all = [Aborts, Blocking, Channels, Foreign, Hogs, Nested, Panics, PingPong, Sockets, Timers, Trees, Yields];
-        pick(rng, &all)
+        let groups: [&[Self]; 3] = [
+            &[Aborts, Blocking, Channels, Foreign, Hogs, Nested, Panics, PingPong, Sockets, Timers, Trees, Yields],
+            &[Barriers, Broadcasts, Locks, Mpsc, Notifies, Once, Oneshots, Semaphores, Watches],
+            &[JoinSets, LocalSets, TaskLocals],
+        ];
+        let group = pick(rng, &[0, 0, 0, 1, 1, 1, 2]);
+        pick(rng, groups[group])
     }
 }
 
@@ -72,17 +93,29 @@ fn start(stage: &Stage, Part { role, size, mut rng }: Part) -> Joined<()> {
     }
     let task = match role {
         Role::Aborts => spawn!(aborts::run),
+        Role::Barriers => spawn!(sync::barriers::run),
         Role::Blocking => spawn!(blocking::run),
+        Role::Broadcasts => spawn!(sync::broadcasts::run),
         Role::Channels => spawn!(channels::run),
         Role::Foreign => spawn!(foreign::run),
         Role::Hogs => spawn!(blocking::hogs),
+        Role::JoinSets => spawn!(join_sets::run),
         Role::Local => stage.spawn_local(local::run(stage.clone(), size, own)),
+        Role::LocalSets => spawn!(local_sets::run),
+        Role::Locks => spawn!(sync::locks::run),
+        Role::Mpsc => spawn!(sync::mpsc::run),
         Role::Nested => spawn!(nested::run),
+        Role::Notifies => spawn!(sync::notifies::run),
+        Role::Once => spawn!(sync::once::run),
+        Role::Oneshots => spawn!(sync::oneshots::run),
         Role::Panics => spawn!(panics::run),
         Role::PingPong => spawn!(ping_pong::run),
+        Role::Semaphores => spawn!(sync::semaphores::run),
         Role::Sockets => spawn!(sockets::run),
+        Role::TaskLocals => spawn!(task_locals::run),
         Role::Timers => spawn!(timers::run),
         Role::Trees => spawn!(trees::run),
+        Role::Watches => spawn!(sync::watches::run),
         Role::Yields => spawn!(yields::run),
     };
     stage.expose(&task, &mut rng, 6);
