@@ -31,6 +31,7 @@
 //! nothing. It must not be ready so more than once for each time that it was `Pending`: a loop over it would never let
 //! others run.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -75,7 +76,8 @@ impl Budget {
 #[must_use = "dropping this gives the unit of budget back at once"]
 #[derive(Debug)]
 pub struct RestoreOnPending {
-    has_taken: bool,
+    /// A cell, for `made_progress` to take `&self`: libraries that are written for Tokio bind it without `mut`.
+    has_taken: Cell<bool>,
     /// The budget is that of the poll that this thread is in: on another one, or after an `await`, it would be given to
     /// the wrong task.
     _stays: PhantomData<*const ()>,
@@ -84,15 +86,15 @@ pub struct RestoreOnPending {
 impl RestoreOnPending {
     /// Keeps the unit spent.
     #[inline]
-    pub fn made_progress(&mut self) {
-        self.has_taken = false;
+    pub fn made_progress(&self) {
+        self.has_taken.set(false);
     }
 }
 
 impl Drop for RestoreOnPending {
     #[inline]
     fn drop(&mut self) {
-        if self.has_taken {
+        if self.has_taken.get() {
             let mut budget = current::budget();
             // If another leaf was refused meanwhile, that stays known. (Else a `block_on` inside of this one would
             // never be refused often enough.)
@@ -116,7 +118,7 @@ impl Drop for RestoreOnPending {
 /// ```
 /// # use std::task::{Context, Poll, ready};
 /// fn poll_leaf(cx: &mut Context<'_>, mut try_it: impl FnMut() -> Option<u32>) -> Poll<u32> {
-///     let mut coop = ready!(rt::task::coop::poll_proceed(cx));
+///     let coop = ready!(rt::task::coop::poll_proceed(cx));
 ///     match try_it() {
 ///         Some(value) => {
 ///             coop.made_progress();
@@ -137,7 +139,7 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
         budget.left -= 1;
         current::set_budget(budget);
     }
-    Poll::Ready(RestoreOnPending { has_taken, _stays: PhantomData })
+    Poll::Ready(RestoreOnPending { has_taken: Cell::new(has_taken), _stays: PhantomData })
 }
 
 /// When no unit is left: refuses, or renews the budget.
@@ -206,7 +208,7 @@ pub fn has_budget_remaining() -> bool {
 /// ```
 pub async fn consume_budget() {
     poll_fn(|cx| {
-        let mut coop = ready!(poll_proceed(cx));
+        let coop = ready!(poll_proceed(cx));
         coop.made_progress();
         Poll::Ready(())
     })

@@ -79,7 +79,7 @@ impl Registration {
         mut operation: impl FnMut() -> io::Result<R>,
         mut settle: impl FnMut(ReadyEvent, &R),
     ) -> Poll<io::Result<R>> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         let io = self.io();
         loop {
             let event = ready!(io.poll_ready(cx, direction))?;
@@ -107,7 +107,7 @@ impl Registration {
 
     /// Waits in the slot of a direction, without trying anything. One unit of budget.
     pub(crate) fn poll_ready(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<io::Result<ReadyEvent>> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         let event = ready!(self.io().poll_ready(cx, direction))?;
         coop.made_progress();
         Poll::Ready(Ok(event))
@@ -117,7 +117,7 @@ impl Registration {
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<ReadyEvent> {
         let mut waiter = Waiter::new(self.io(), interest);
         poll_fn(|cx| {
-            let mut coop = ready!(coop::poll_proceed(cx));
+            let coop = ready!(coop::poll_proceed(cx));
             let event = ready!(waiter.poll(cx))?;
             coop.made_progress();
             Poll::Ready(Ok(event))
@@ -133,7 +133,7 @@ impl Registration {
     ) -> io::Result<R> {
         let mut waiter = Waiter::new(self.io(), interest);
         poll_fn(|cx| {
-            let mut coop = ready!(coop::poll_proceed(cx));
+            let coop = ready!(coop::poll_proceed(cx));
             loop {
                 let event = ready!(waiter.poll(cx))?;
                 match operation() {

@@ -256,7 +256,7 @@ impl Future for Sleep {
         match ready!(self.as_mut().poll_deadline(cx.waker())) {
             Waited::Yes => coop::charge(),
             Waited::No => match coop::poll_proceed(cx) {
-                Poll::Ready(mut coop) => coop.made_progress(),
+                Poll::Ready(coop) => coop.made_progress(),
                 Poll::Pending => {
                     self.project().entry.rest(State::Fired);
                     return Poll::Pending;

@@ -170,7 +170,7 @@ fn a_leaf_inside_of_a_leaf() {
             for _ in 0..ROUNDS {
                 let mut inner = Box::pin(consume_budget());
                 block_on(poll_fn(|cx| {
-                    let mut coop = ready!(poll_proceed(cx));
+                    let coop = ready!(poll_proceed(cx));
                     ready!(inner.as_mut().poll(cx));
                     coop.made_progress();
                     Poll::Ready(())
@@ -189,7 +189,7 @@ fn a_unit_given_back_to_a_renewed_budget() {
     use std::task::{Context, ready};
     let _watchdog = watchdog();
     fn spend(cx: &mut Context<'_>) -> bool {
-        poll_proceed(cx).map(|mut coop| coop.made_progress()).is_ready()
+        poll_proceed(cx).map(|coop| coop.made_progress()).is_ready()
     }
     for budget in [1, 2, 128] {
         let runtime = Builder::new_current_thread().coop_budget(budget).build().unwrap();

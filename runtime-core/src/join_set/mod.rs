@@ -204,7 +204,7 @@ impl<T: 'static> JoinSet<T> {
         if self.is_empty() {
             return Poll::Ready(None);
         }
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         let key = ready!(self.ended.poll_pop(cx.waker()));
         coop.made_progress();
         Poll::Ready(Some(self.join(key)))

@@ -147,7 +147,7 @@ impl<T> Future for JoinHandle<T> {
 
     #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         let mut output = Poll::Pending;
         if self.register(cx.waker()) {
             let into: *mut Poll<Self::Output> = &mut output;

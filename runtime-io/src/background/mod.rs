@@ -136,7 +136,7 @@ impl<D: Device> Background<D> {
 
     /// Reads up to `max` bytes.
     pub(crate) fn poll_read(&self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>, max: usize) -> Poll<io::Result<()>> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         if into.remaining() == 0 {
             coop.made_progress();
             return Poll::Ready(Ok(()));
@@ -166,7 +166,7 @@ impl<D: Device> Background<D> {
 
     /// Queues a write of up to `max` bytes. The queue, and what is being written, have about `max` bytes together.
     pub(crate) fn poll_write(&self, cx: &mut Context<'_>, bufs: &[IoSlice<'_>], max: usize) -> Poll<io::Result<usize>> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         let length = bufs.iter().fold(0, |sum: usize, buf| sum.saturating_add(buf.len())).min(max);
         let mut state =
             ready!(self.shared.poll_until(cx, |state| state.failure.is_some() || state.can_queue(length, max)));
@@ -191,7 +191,7 @@ impl<D: Device> Background<D> {
 
     /// Waits until all that was written has reached the device, and the device's own buffer is flushed.
     pub(crate) fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         loop {
             let mut state = ready!(self.shared.poll_until(cx, |state| {
                 // The job that writes can do it, too.
@@ -235,7 +235,7 @@ impl<D: Device> Background<D> {
 
     /// Waits for whatever goes on, and says where a seek has led, or the last one had.
     pub(crate) fn poll_complete(&self, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         let mut state = ready!(self.shared.poll_until(cx, |state| state.turn.is_none()));
         coop.made_progress();
         let position = state.position;
@@ -245,7 +245,7 @@ impl<D: Device> Background<D> {
     /// Waits until nothing goes on, and takes the turn.
     pub(crate) async fn turn(&self) -> Hold<D> {
         poll_fn(|cx| {
-            let mut coop = ready!(coop::poll_proceed(cx));
+            let coop = ready!(coop::poll_proceed(cx));
             let mut state = ready!(self.shared.poll_until(cx, |state| state.turn.is_none()));
             coop.made_progress();
             // What is done now may move the end. A true one, or an error, is met again.
@@ -259,7 +259,7 @@ impl<D: Device> Background<D> {
     /// Waits until nothing goes on, and reports the error of a write that nobody has heard of.
     pub(crate) async fn written(&self) -> io::Result<Hold<D>> {
         poll_fn(|cx| {
-            let mut coop = ready!(coop::poll_proceed(cx));
+            let coop = ready!(coop::poll_proceed(cx));
             let mut state = ready!(self.shared.poll_until(cx, |state| state.turn.is_none()));
             coop.made_progress();
             if let Some(error) = state.take_failure() {
@@ -280,7 +280,7 @@ impl<D: Device> Background<D> {
     /// Waits until no job uses the device.
     pub(crate) async fn unused(&self) {
         poll_fn(|cx| {
-            let mut coop = ready!(coop::poll_proceed(cx));
+            let coop = ready!(coop::poll_proceed(cx));
             drop(ready!(self.shared.poll_until(cx, |state| state.holds == 0)));
             coop.made_progress();
             Poll::Ready(())

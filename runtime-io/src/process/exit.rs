@@ -82,7 +82,7 @@ impl Exit {
     ///
     /// If somebody else has waited for the child, or if there is no driver (any more) that could watch it.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         loop {
             // The waker first: what happens after the look at the child, it is told of.
             let told = match &self.watch {

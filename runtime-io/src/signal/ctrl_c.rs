@@ -44,7 +44,7 @@ pub fn ctrl_c() -> impl Future<Output = io::Result<()>> {
     located::with_driver(|driver| async move {
         let listener = dispatch::listen(&driver, libc::SIGINT)?;
         poll_fn(|cx| {
-            let mut coop = ready!(coop::poll_proceed(cx));
+            let coop = ready!(coop::poll_proceed(cx));
             listener.poll(cx).map(|()| coop.made_progress())
         })
         .await;

@@ -172,7 +172,7 @@ impl Signal {
 
     /// As [`recv`](Self::recv), for hand-written futures. Only the last task to wait here is woken.
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         ready!(self.listener.poll(cx));
         coop.made_progress();
         Poll::Ready(Some(()))

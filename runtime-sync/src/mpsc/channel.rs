@@ -245,7 +245,7 @@ impl<T, L: Limit> Channel<T, L> {
     ///
     /// The caller has the receiver exclusively.
     pub(super) unsafe fn poll_take(&self, cx: &mut Context<'_>, limit: usize, mut each: impl FnMut(T)) -> Poll<usize> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         // SAFETY: by the contract.
         let taken = unsafe {
             self.with_receiver(|receiver| {

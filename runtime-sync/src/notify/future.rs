@@ -131,7 +131,7 @@ impl Wait {
         // First the place in the line, then the budget: a future that has been polled once is in line.
         // SAFETY: passed on to the caller.
         ready!(unsafe { self.poll(notify, Some(cx)) });
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         coop.made_progress();
         self.stage = Stage::Done;
         Poll::Ready(())

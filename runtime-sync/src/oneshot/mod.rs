@@ -156,7 +156,7 @@ impl<T> Sender<T> {
     /// # }
     /// ```
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         // SAFETY: this is the sender, it is still there, and borrowed exclusively.
         ready!(unsafe { self.half.poll_closed(cx) });
         coop.made_progress();
@@ -313,7 +313,7 @@ impl<T> Future for Receiver<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let half = self.half.as_ref().expect("a oneshot receiver was polled after it was ready");
-        let mut coop = ready!(coop::poll_proceed(cx));
+        let coop = ready!(coop::poll_proceed(cx));
         // SAFETY: this is the receiver, it is still there, and borrowed exclusively.
         ready!(unsafe { half.poll_ready(cx) });
         coop.made_progress();

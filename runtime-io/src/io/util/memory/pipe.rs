@@ -117,7 +117,7 @@ pub(super) fn poll_pipe<T>(
     end: End,
     mut attempt: impl FnMut(&mut Pipe) -> Option<T>,
 ) -> Poll<T> {
-    let mut coop = ready!(coop::poll_proceed(cx));
+    let coop = ready!(coop::poll_proceed(cx));
     let other = match end {
         End::Reader => End::Writer,
         End::Writer => End::Reader,
