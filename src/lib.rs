@@ -46,22 +46,15 @@
 //! # Libraries
 //!
 //! Streams, and combinators for futures, are in the crates `futures` and `futures-lite`, which are for any runtime.
-//! Libraries that take streams of any runtime have adapters: `rt-hyper` for hyper, `rt-tokio-io` for what wants Tokio's
-//! traits, and for the traits of `futures-io` the feature `compat`. A library that calls `tokio::spawn`, `tokio::time`
-//! or `tokio::net` itself needs a Tokio runtime beside this one.
+//! Libraries that are written for Tokio run on rt where the program's manifest puts the package `tokio` of rt's repository
+//! in Tokio's place. What that package calls `tokio::spawn` is [`spawn`]. Without it there are adapters for libraries that
+//! ask for traits only: `rt-hyper` for hyper, `rt-tokio-io` for what wants Tokio's traits, and for the traits of
+//! `futures-io` the feature `compat`.
 
 #[cfg(feature = "fs")]
 pub mod fs;
-#[cfg(any(
-    feature = "fs",
-    feature = "io-std",
-    feature = "io-util",
-    feature = "net",
-    feature = "process",
-    feature = "signal"
-))]
+#[cfg(feature = "io")]
 pub mod io;
-#[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod macros;
 #[cfg(feature = "net")]

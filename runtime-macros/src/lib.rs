@@ -8,7 +8,8 @@
 //! three rules that every expander keeps.
 //!
 //! - It names nothing but absolute paths and its own hygienic (mixed-site) locals, so that no name of the user's can
-//!   get in the way, nor any of ours be seen.
+//!   get in the way, nor any of ours be seen. (The attributes of the drop-in, `tokio_main` and `tokio_test`, name
+//!   `tokio`, which the user may have from wherever they like, as with Tokio's.)
 //! - The user's tokens go through unchanged, with their spans. Whatever is wrong with them, be it a type, a borrow or
 //!   a missing `.await`, is then reported where the user wrote it.
 //! - A wrong use is an error on the token that is wrong, saying what to write instead. The rest of the item is still
@@ -25,12 +26,14 @@ mod tokens;
 
 use proc_macro::TokenStream;
 
+use entry::{Attribute, Facade, Kind};
+
 /// Turns an `async fn` into a plain one that starts a runtime and runs the body on it.
 ///
 /// Its documentation, with examples, is on the re-export `rt::main`.
 #[proc_macro_attribute]
 pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
-    entry::expand(entry::Attribute::Main, options.into(), item.into()).into()
+    expand_attribute(Kind::Main, Facade::Rt, options, item)
 }
 
 /// Turns an `async fn` into a test that runs on a runtime of its own.
@@ -38,7 +41,25 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Its documentation, with examples, is on the re-export `rt::test`.
 #[proc_macro_attribute]
 pub fn test(options: TokenStream, item: TokenStream) -> TokenStream {
-    entry::expand(entry::Attribute::Test, options.into(), item.into()).into()
+    expand_attribute(Kind::Test, Facade::Rt, options, item)
+}
+
+/// [`macro@main`] for crates that have the runtime as `tokio`: what becomes of the function names `tokio::`.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn tokio_main(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand_attribute(Kind::Main, Facade::Tokio, options, item)
+}
+
+/// [`macro@test`] for crates that have the runtime as `tokio`.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn tokio_test(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand_attribute(Kind::Test, Facade::Tokio, options, item)
+}
+
+fn expand_attribute(kind: Kind, facade: Facade, options: TokenStream, item: TokenStream) -> TokenStream {
+    entry::expand(Attribute { kind, facade }, options.into(), item.into()).into()
 }
 
 /// What `rt::select!` expands through: `$crate; branches`.

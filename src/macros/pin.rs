@@ -46,13 +46,13 @@ macro_rules! pin {
     ($($value:ident),* $(,)?) => {
         $(
             #[allow(unused_mut)]
-            let mut $value = $crate::macros::support::pin!($value);
+            let mut $value = ::core::pin::pin!($value);
         )*
     };
     ($(let $value:ident = $init:expr;)+) => {
         $(
             #[allow(unused_mut)]
-            let mut $value = $crate::macros::support::pin!($init);
+            let mut $value = ::core::pin::pin!($init);
         )+
     };
     ($($other:tt)*) => {

@@ -1,4 +1,4 @@
-//! `#[rt::main]` and `#[rt::test]`.
+//! `#[rt::main]` and `#[rt::test]`, and the same two as `#[tokio::main]` and `#[tokio::test]`.
 //!
 //! The user's `async fn` loses its `async`, and its body becomes an `async` block that a runtime runs:
 //!
@@ -33,17 +33,38 @@ use options::{Flavor, Options};
 
 /// Which of the two attributes is being expanded.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Attribute {
+pub(crate) enum Kind {
     Main,
     Test,
 }
 
+/// The crate through which the user has the attribute. What it expands to goes through that crate too, unless the option
+/// `crate` names another: the user's crate may know no other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Facade {
+    Rt,
+    /// The package `tokio` that stands in for Tokio.
+    Tokio,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Attribute {
+    pub(crate) kind: Kind,
+    pub(crate) facade: Facade,
+}
+
 impl Attribute {
-    fn name(self) -> &'static str {
-        match self {
-            Attribute::Main => "`#[rt::main]`",
-            Attribute::Test => "`#[rt::test]`",
-        }
+    /// As the user wrote it.
+    fn name(self) -> String {
+        let facade = match self.facade {
+            Facade::Rt => "rt",
+            Facade::Tokio => "tokio",
+        };
+        let kind = match self.kind {
+            Kind::Main => "main",
+            Kind::Test => "test",
+        };
+        format!("`#[{facade}::{kind}]`")
     }
 }
 
@@ -79,15 +100,17 @@ fn expand_function(
     options: &Options,
     errors: &mut Errors,
 ) -> TokenStream {
-    const MESSAGE: &str = "`#[rt::test]` already makes this a test: remove this attribute, or, if another one brought \
-                           it, put that one below `#[rt::test]`";
-
     let standard_test = function.attributes.iter().find(|attribute| attribute.is_standard_test());
     let already_test = standard_test.is_some();
-    if attribute == Attribute::Test
-        && let Some(attribute) = standard_test
+    if attribute.kind == Kind::Test
+        && let Some(standard_test) = standard_test
     {
-        errors.report(&attribute.tokens, MESSAGE);
+        let name = attribute.name();
+        let message = format!(
+            "{name} already makes this a test: remove this attribute, or, if another one brought it, put that one below \
+             {name}"
+        );
+        errors.report(&standard_test.tokens, message);
     }
     if !check_arguments(attribute, &function, errors) {
         return never_called(function, asyncness);
@@ -97,7 +120,7 @@ fn expand_function(
     let mut block = Group::new(Delimiter::Brace, body);
     block.set_span(function.body.span());
     // A function with arguments is no test itself: an attribute of another crate makes tests that call it.
-    let is_test = attribute == Attribute::Test && !already_test && function.arguments.stream().is_empty();
+    let is_test = attribute.kind == Kind::Test && !already_test && function.arguments.stream().is_empty();
     // The last of the attributes, so that those of other crates, which take effect before it, see that this is a test.
     let test = is_test.then(|| quote!(#[::core::prelude::v1::test]));
     let Function { attributes, qualifiers, keyword, name, generics, arguments, rest, inner_attributes, .. } = function;
@@ -114,7 +137,7 @@ fn expand_function(
 fn check_arguments(attribute: Attribute, function: &Function, errors: &mut Errors) -> bool {
     let Function { name, generics, .. } = function;
     let arguments = function.arguments.stream();
-    if attribute == Attribute::Main {
+    if attribute.kind == Kind::Main {
         if name != "main" || arguments.is_empty() {
             return true;
         }
@@ -232,7 +255,8 @@ mod tests {
 
     /// The attributes on what becomes of a function under `#[rt::test]`.
     fn attributes(function: TokenStream) -> Vec<String> {
-        let expanded = expand(Attribute::Test, TokenStream::new(), function).to_string();
+        let attribute = Attribute { kind: Kind::Test, facade: Facade::Rt };
+        let expanded = expand(attribute, TokenStream::new(), function).to_string();
         assert!(!expanded.contains("compile_error"), "{expanded}");
         let (attributes, _) = expanded.split_once(" fn ").unwrap();
         attributes.split('#').skip(1).map(|attribute| attribute.replace(' ', "")).collect()
@@ -256,5 +280,48 @@ mod tests {
             async fn stacked(number: u32) {}
         });
         assert_eq!(attributes, ["[test_case(1)]"]);
+    }
+
+    /// The crates in which what becomes of an empty function looks for the runtime.
+    fn crates_named(kind: Kind, facade: Facade, options: TokenStream) -> Vec<String> {
+        let expanded = expand(
+            Attribute { kind, facade },
+            options,
+            quote!(
+                async fn main() {}
+            ),
+        )
+        .to_string();
+        let words: Vec<&str> = expanded.split_whitespace().collect();
+        let paths = words.windows(3).filter(|words| words[1] == "::" && ["runtime", "macros"].contains(&words[2]));
+        let mut names: Vec<String> = paths.map(|words| words[0].to_owned()).collect();
+        assert_eq!(names.len(), 2, "one for the builder, one for what settles the output: {expanded}");
+        names.dedup();
+        names
+    }
+
+    #[test]
+    fn each_attribute_names_the_crate_it_came_through_and_no_other() {
+        for kind in [Kind::Main, Kind::Test] {
+            assert_eq!(crates_named(kind, Facade::Rt, quote!()), ["rt"]);
+            assert_eq!(crates_named(kind, Facade::Tokio, quote!()), ["tokio"]);
+            assert_eq!(crates_named(kind, Facade::Tokio, quote!(crate = "other")), ["other"]);
+        }
+    }
+
+    #[test]
+    fn messages_have_the_attribute_as_the_user_wrote_it() {
+        for (facade, name) in [(Facade::Rt, "#[rt::main]"), (Facade::Tokio, "#[tokio::main]")] {
+            let attribute = Attribute { kind: Kind::Main, facade };
+            let expanded = expand(
+                attribute,
+                TokenStream::new(),
+                quote!(
+                    fn main() {}
+                ),
+            )
+            .to_string();
+            assert!(expanded.contains(&format!("`{name}` needs an async function")), "{expanded}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What stands in the parentheses of `#[rt::main(..)]` and `#[rt::test(..)]`.
+//! What stands in the parentheses of `#[rt::main(..)]`, `#[rt::test(..)]` and their namesakes of the drop-in.
 //!
 //! A wrong option never stops the expansion: it is reported and then treated as if it were absent, so that the function
 //! below it is still a function and the one message is not followed by others that it caused.
@@ -8,7 +8,7 @@ mod value;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 
-use super::Attribute;
+use super::{Attribute, Facade, Kind};
 use crate::error::Errors;
 
 const OPTIONS: [&str; 5] = ["flavor", "worker_threads", "start_paused", "name", "crate"];
@@ -115,9 +115,9 @@ impl Parsed {
 
     /// Checks the options against each other, and fills in what was left out.
     fn finish(self, attribute: Attribute, errors: &mut Errors) -> Options {
-        let default = match attribute {
-            Attribute::Main => Flavor::MultiThread,
-            Attribute::Test => Flavor::CurrentThread,
+        let default = match attribute.kind {
+            Kind::Main => Flavor::MultiThread,
+            Kind::Test => Flavor::CurrentThread,
         };
         // A flavor that could not be read says nothing about which options go with it.
         let unreadable_flavor = self.flavor == Some(None);
@@ -129,9 +129,9 @@ impl Parsed {
             && flavor == Flavor::CurrentThread
             && let Some(Given { name, .. }) = &worker_threads
         {
-            let why = match attribute {
-                Attribute::Test => "the `multi_thread` flavor, and a test is `current_thread` by default",
-                Attribute::Main => "the `multi_thread` flavor",
+            let why = match attribute.kind {
+                Kind::Test => "the `multi_thread` flavor, and a test is `current_thread` by default",
+                Kind::Main => "the `multi_thread` flavor",
             };
             let message = format!("`worker_threads` needs {why}: add `flavor = \"multi_thread\"`, or remove it");
             errors.report(name, message);
@@ -145,10 +145,13 @@ impl Parsed {
             errors.report(name, message);
         }
 
-        let facade = match self.facade.flatten() {
-            Some(path) => path,
+        let facade = match (self.facade.flatten(), attribute.facade) {
+            (Some(path), _) => path,
             // With the leading colons a module of the user's that happens to be called `rt` is not in the way.
-            None => quote_spanned!(Span::call_site()=> ::rt),
+            (None, Facade::Rt) => quote_spanned!(Span::call_site()=> ::rt),
+            // Without them, as in Tokio's own: a crate that has Tokio from another one writes `use other::tokio;`, and
+            // expects the attribute to find it.
+            (None, Facade::Tokio) => quote_spanned!(Span::call_site()=> tokio),
         };
         Options {
             flavor,
@@ -190,7 +193,7 @@ fn worker_threads(value: TokenStream, errors: &mut Errors) -> Option<usize> {
         Some(number) => Some(number),
         None => {
             let message = "`worker_threads` takes a whole number, such as `worker_threads = 4`; a number known only \
-                           at run time goes to `rt::runtime::Builder::worker_threads`";
+                           at run time goes to `runtime::Builder::worker_threads`";
             errors.report(value, message);
             None
         }
