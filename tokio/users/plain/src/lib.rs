@@ -1,0 +1,3 @@
+//! Has Tokio to give away, as web frameworks do: see `renamed-user`.
+
+pub use tokio;
