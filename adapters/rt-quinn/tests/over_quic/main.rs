@@ -1,0 +1,5 @@
+//! quinn on rt's sockets: what arrives, and how connections end.
+
+mod ends;
+mod peers;
+mod transfers;
