@@ -41,6 +41,7 @@ mod runtime;
 pub mod runtimes;
 pub mod servers;
 mod statistics;
+mod system;
 mod trio;
 mod workload;
 pub mod workloads;
@@ -51,6 +52,7 @@ pub use self::measure::{Measure, PerOperation};
 pub use self::process::{Usage, allow_open_files, usage_of_other_threads, usage_of_process};
 pub use self::runtime::{Handle, Listener, Runtime, Stream, Task, Timer};
 pub use self::statistics::{Percentiles, Runs};
+pub use self::system::{Datagrams, Relay, System};
 pub use self::trio::{Trio, Visitor};
 pub use self::workload::{Reference, Workload, on_worker};
 

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::files::Files;
+use crate::system::{Relay, System};
 
 /// The handle of a task of runtime `R`.
 pub type Task<R, T> = <<R as Runtime>::Handle as Handle>::Task<T>;
@@ -40,7 +41,7 @@ pub trait Runtime: Sized + Send + Sync + 'static {
 
 /// What a task can ask of its runtime. A task calls these as a program would: rt's and Tokio's are free functions,
 /// which find their runtime by a thread-local, and smol's are methods of the executor.
-pub trait Handle: Files + Copy + Send + Sync + 'static {
+pub trait Handle: Files + System + Copy + Send + Sync + 'static {
     /// Waits for a task's output. Panics if the task did.
     type Task<T: Send + 'static>: Future<Output = T> + Unpin + Send + 'static;
     /// A timer that can be set anew.
@@ -48,7 +49,7 @@ pub trait Handle: Files + Copy + Send + Sync + 'static {
     /// A TCP listener.
     type Listener: Listener<Stream = Self::Stream>;
     /// A TCP connection.
-    type Stream: Stream;
+    type Stream: Stream + Relay;
 
     /// Spawns a task.
     fn spawn<F>(self, future: F) -> Self::Task<F::Output>
@@ -110,7 +111,7 @@ pub trait Listener: Send + Sync + 'static {
     fn accept(&self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 }
 
-/// A TCP connection with `TCP_NODELAY` set. The methods are the runtime's own, or those of the crate its users take
+/// A connection, over TCP with `TCP_NODELAY` set. The methods are the runtime's own, or those of the crate its users take
 /// them from.
 pub trait Stream: Send + 'static {
     /// Reads what there is, at least one byte unless the other side is done.

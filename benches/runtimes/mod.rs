@@ -5,6 +5,7 @@ mod joined;
 mod on_rt;
 mod on_smol;
 mod on_tokio;
+mod system;
 
 pub use self::joined::Joined;
 pub use self::on_rt::{Rt, RtHandle};

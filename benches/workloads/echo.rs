@@ -82,7 +82,7 @@ async fn drive<R: Runtime>(handle: R::Handle, connections: u64, bytes: usize, ro
     Ok(elapsed)
 }
 
-async fn call(mut stream: impl Stream, bytes: usize, rounds: u64) -> io::Result<()> {
+pub(super) async fn call(mut stream: impl Stream, bytes: usize, rounds: u64) -> io::Result<()> {
     let message = vec![7; bytes];
     let mut reply = vec![0; bytes];
     for _ in 0..rounds {

@@ -45,7 +45,7 @@ impl<R: Runtime> Servers<R> {
     }
 }
 
-async fn serve(mut stream: impl Stream, bytes: usize) -> io::Result<()> {
+pub(super) async fn serve(mut stream: impl Stream, bytes: usize) -> io::Result<()> {
     let mut buffer = vec![0; bytes];
     loop {
         match stream.read(&mut buffer).await? {

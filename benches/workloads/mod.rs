@@ -10,6 +10,7 @@ mod bytes_per_task;
 mod chain;
 mod company;
 mod connecting;
+mod copying;
 mod detached;
 mod echo;
 mod echo_latency;
@@ -27,6 +28,8 @@ mod many_senders;
 mod many_timers;
 mod million_timers;
 mod ping_pong;
+#[cfg(unix)]
+mod programs;
 mod reset;
 mod set_and_cancel;
 mod sleepers;
@@ -34,6 +37,9 @@ mod stuck_workers;
 mod there_and_back;
 mod timeout;
 mod timer_beside_hogs;
+mod udp_echo;
+#[cfg(unix)]
+mod unix_echo;
 mod wake_latency;
 mod yielding;
 
@@ -42,6 +48,7 @@ pub use self::blocking::Blocking;
 pub use self::bytes_per_task::{BytesPerTask, TaskBytes};
 pub use self::chain::Chain;
 pub use self::connecting::Connecting;
+pub use self::copying::Copying;
 pub use self::detached::Detached;
 pub use self::echo::Echo;
 pub use self::echo_latency::EchoLatency;
@@ -58,6 +65,8 @@ pub use self::many_senders::ManySenders;
 pub use self::many_timers::ManyTimers;
 pub use self::million_timers::MillionTimers;
 pub use self::ping_pong::PingPong;
+#[cfg(unix)]
+pub use self::programs::Programs;
 pub use self::reset::Reset;
 pub use self::set_and_cancel::SetAndCancel;
 pub use self::sleepers::Sleepers;
@@ -65,5 +74,8 @@ pub use self::stuck_workers::StuckWorkers;
 pub use self::there_and_back::ThereAndBack;
 pub use self::timeout::Timeout;
 pub use self::timer_beside_hogs::TimerBesideHogs;
+pub use self::udp_echo::UdpEcho;
+#[cfg(unix)]
+pub use self::unix_echo::UnixEcho;
 pub use self::wake_latency::WakeLatency;
 pub use self::yielding::Yielding;

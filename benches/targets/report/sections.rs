@@ -1,16 +1,18 @@
 //! Which rows there are, in which order, and what they aim at.
 
 use rt_benches::workloads::{
-    Arrivals, Blocking, Chain, Connecting, Detached, Directory, Echo, EchoLatency, Fired, ForkJoin, FromOutside,
-    FromThreads, Idle, InBlockOn, Join, LoneTimer, ManyFiles, ManySenders, ManyTimers, MillionTimers, PingPong, Reset,
-    SequentialReads, SequentialWrites, SetAndCancel, Sleepers, StuckWorkers, ThereAndBack, Timeout, TimerBesideHogs,
-    WakeLatency, WholeFile, Yielding,
+    Arrivals, Blocking, Chain, Connecting, Copying, Detached, Directory, Echo, EchoLatency, Fired, ForkJoin,
+    FromOutside, FromThreads, Idle, InBlockOn, Join, LoneTimer, ManyFiles, ManySenders, ManyTimers, MillionTimers,
+    PingPong, Reset, SequentialReads, SequentialWrites, SetAndCancel, Sleepers, StuckWorkers, ThereAndBack, Timeout,
+    TimerBesideHogs, UdpEcho, WakeLatency, WholeFile, Yielding,
 };
+#[cfg(unix)]
+use rt_benches::workloads::{Programs, UnixEcho};
 use rt_benches::{Measure, PerOperation, Workload};
 
 use crate::apart::{CountedBytes, IdleApart};
 use crate::contest::Contestable;
-use crate::row::Aim::{self, Figure, Ratio};
+use crate::row::Aim::{self, BesideTokio, Figure, Ratio};
 
 /// With how many workers a section is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +56,11 @@ impl Section {
         self.measure(PerOperation(workload), [aim.into().map(Ratio)])
     }
 
+    /// As `timed`, where rt is to be as fast as Tokio, whatever smol does.
+    fn beside_tokio(self, workload: impl Workload) -> Self {
+        self.measure(PerOperation(workload), [Some(BesideTokio(1.0))])
+    }
+
     /// The summary shows this row of the last item.
     fn telling(mut self, row: usize) -> Self {
         self.items.last_mut().expect("there is an item").telling = Some(row);
@@ -70,6 +77,7 @@ pub(crate) fn all() -> Vec<Section> {
         timers(),
         blocking(),
         sockets(),
+        system(),
         files(),
         latency(),
         memory_and_idle(),
@@ -154,19 +162,36 @@ fn sockets() -> Section {
     .timed(Connecting, None)
 }
 
+fn system() -> Section {
+    let about = "The same over UDP and Unix sockets; a proxy between two connections; child processes. smol copies by \
+                 two times `copy` where the others have `copy_bidirectional`.";
+    let section = Section::new("Other sockets, copying, processes", "system", Extent::Once, about)
+        .beside_tokio(UdpEcho::ONE)
+        .beside_tokio(UdpEcho::MANY)
+        .measure(Copying::ONE_WAY, [Some(BesideTokio(1.0))])
+        .measure(Copying::BOTH_WAYS, [Some(BesideTokio(1.0))]);
+    #[cfg(unix)]
+    let section = section
+        .beside_tokio(UnixEcho::ONE)
+        .beside_tokio(UnixEcho::MANY)
+        .beside_tokio(Programs::IN_SEQUENCE)
+        .beside_tokio(Programs::AT_ONCE);
+    section
+}
+
 fn files() -> Section {
     let about = "Files in the cache of the operating system. rt and Tokio make one system call for each read and \
                  write; smol's files have a buffer of 8 MiB.";
     Section::new("Files", "files", Extent::Once, about)
-        .timed(SequentialReads::TINY, 1.0)
-        .timed(SequentialReads::PAGES, 1.0)
+        .beside_tokio(SequentialReads::TINY)
+        .beside_tokio(SequentialReads::PAGES)
         .telling(0)
-        .timed(SequentialWrites::TINY, 1.0)
-        .timed(SequentialWrites::PAGES, 1.0)
-        .timed(WholeFile::SMALL, 1.0)
-        .timed(WholeFile::LARGE, 1.0)
-        .timed(Directory, 1.0)
-        .timed(ManyFiles, 1.0)
+        .beside_tokio(SequentialWrites::TINY)
+        .beside_tokio(SequentialWrites::PAGES)
+        .beside_tokio(WholeFile::SMALL)
+        .beside_tokio(WholeFile::LARGE)
+        .beside_tokio(Directory)
+        .beside_tokio(ManyFiles)
 }
 
 fn latency() -> Section {
