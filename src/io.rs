@@ -42,6 +42,8 @@
 //! | `read_to_string`, `read_line` | **not safe:** what was read is lost |
 //! | `copy` | **not safe:** what was read and not written is lost |
 //!
+//! `docs/cancel-safety.md` in the repository has the whole table, with the tests that show it.
+//!
 //! # Whose traits these are
 //!
 //! Names, signatures and meanings are Tokio's, and the types are rt's own. On Unix, [`unix::AsyncFd`] makes a source of

@@ -43,6 +43,11 @@
 //! - [`time`]: sleeping, intervals, timeouts, and a clock that can be paused;
 //! - [`macro@main`] and [`macro@test`], and the macros [`select!`], [`join!`], [`try_join!`] and [`pin!`].
 //!
+//! # Cancel safety
+//!
+//! Which futures can be dropped before they are done, and what becomes of their work, is said under "Cancel safety" of
+//! each function. `docs/cancel-safety.md` in the repository has it all in one table, with the tests that show it.
+//!
 //! # Libraries
 //!
 //! Streams, and combinators for futures, are in the crates `futures` and `futures-lite`, which are for any runtime.

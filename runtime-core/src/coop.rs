@@ -142,6 +142,19 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     Poll::Ready(RestoreOnPending { has_taken: Cell::new(has_taken), _stays: PhantomData })
 }
 
+/// As [`poll_proceed`], but who polls with a waker of its own is never refused.
+///
+/// For what only looks whether something is ready. A combinator or a harness that asks so in a loop, without end, is
+/// told how it is; the loop of a task, which polls with the task's waker, lets others run.
+#[inline]
+pub fn poll_proceed_unless_foreign(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+    let budget = current::budget();
+    if budget.is_constrained() && budget.left <= 0 && !current::is_own_waker(cx.waker()) {
+        return Poll::Ready(RestoreOnPending { has_taken: Cell::new(false), _stays: PhantomData });
+    }
+    poll_proceed(cx)
+}
+
 /// When no unit is left: refuses, or renews the budget.
 #[cold]
 fn poll_renewed(cx: &mut Context<'_>, mut budget: Budget) -> Poll<Budget> {

@@ -70,7 +70,8 @@ where
 /// Runs a closure that blocks, on a thread of its own.
 ///
 /// The runtime keeps a pool of such threads, up to `Builder::max_blocking_threads` (512) at once; more closures wait
-/// their turn. A closure that has begun cannot be aborted, and the runtime's shutdown waits for it.
+/// their turn. A closure that has begun cannot be aborted, and the runtime's shutdown waits for it. One that waits only
+/// for its thread to start is run all the same then; one that waits for others to end is cancelled.
 ///
 /// A thread is woken or started for a closure unless those at work seem to be about to get to it, as they are while
 /// closures take microseconds. Should one of these take long after all, the next may wait behind it for a millisecond

@@ -113,11 +113,11 @@ impl Registration {
         Poll::Ready(Ok(event))
     }
 
-    /// Waits in the list, without trying anything. One unit of budget.
+    /// Waits in the list, without trying anything. One unit of budget, if there is one.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<ReadyEvent> {
         let mut waiter = Waiter::new(self.io(), interest);
         poll_fn(|cx| {
-            let coop = ready!(coop::poll_proceed(cx));
+            let coop = ready!(coop::poll_proceed_unless_foreign(cx));
             let event = ready!(waiter.poll(cx))?;
             coop.made_progress();
             Poll::Ready(Ok(event))

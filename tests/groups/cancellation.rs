@@ -69,7 +69,7 @@ fn a_future_that_spends_the_budget_is_cancelled() {
             poll_fn(|cx| {
                 // Spends all that there is, in each poll.
                 polls += 1;
-                while let Poll::Ready(mut coop) = rt::task::coop::poll_proceed(cx) {
+                while let Poll::Ready(coop) = rt::task::coop::poll_proceed(cx) {
                     coop.made_progress();
                 }
                 Poll::<()>::Pending

@@ -302,3 +302,13 @@ fn a_set_is_driven_from_a_runtime_inside_of_one_of_its_tasks() {
     };
     outer.block_on(set.run_until(async { rt::spawn_local(task).await.unwrap() }));
 }
+
+#[test]
+fn a_set_is_driven_by_a_runtime_behind_a_pointer() {
+    let _watchdog = watchdog();
+    let set = LocalSet::new();
+    let runtime = std::sync::Arc::new(current());
+    assert_eq!(set.block_on(&runtime, async { 1 }), 1);
+    assert_eq!(set.block_on(&Rc::new(current()), async { 2 }), 2);
+    assert_eq!(set.block_on(&Box::new(current()), async { 3 }), 3);
+}

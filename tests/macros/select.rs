@@ -343,3 +343,14 @@ fn works_without_a_runtime() {
     }
     assert!(wins.iter().all(|wins| *wins > 0), "{wins:?}");
 }
+
+/// Nothing says what the first future returns.
+#[rt::test]
+async fn a_branch_may_have_an_output_of_no_known_type() {
+    let never = std::future::poll_fn(|_| panic!("it is disabled"));
+    let number = rt::select! {
+        _ = never, if false => unreachable!(),
+        number = ready(1) => number,
+    };
+    assert_eq!(number, 1);
+}

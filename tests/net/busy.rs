@@ -189,3 +189,25 @@ fn messages_that_come_alone_or_together_all_get_there() {
     stop.store(true, Relaxed);
     runtime.block_on(yielder).unwrap();
 }
+
+/// Without budget the loop of a task is to let others run, but whoever polls with a waker of its own is told how it is.
+#[test]
+fn readiness_is_withheld_from_the_task_alone() {
+    fn poll_with_foreign_waker<F: Future>(future: F) -> std::task::Poll<F::Output> {
+        std::pin::pin!(future).poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+    }
+    async fn check() {
+        let socket = rt::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        socket.writable().await.unwrap();
+        while rt::task::coop::has_budget_remaining() {
+            socket.writable().await.unwrap();
+        }
+        assert!(poll_with_foreign_waker(socket.writable()).is_ready());
+        assert!(poll_once(std::pin::pin!(socket.writable())).await.is_pending());
+    }
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(check());
+        runtime.block_on(runtime.spawn(check())).unwrap();
+    });
+}

@@ -285,3 +285,19 @@ fn a_runtime_that_never_did_anything_ends() {
         drop(Builder::new_current_thread().build_local(Default::default()).unwrap());
     }
 }
+
+/// Two threads at most, which begin with a hook that waits. Jobs that wait only for their thread are run.
+#[test]
+fn blocking_jobs_whose_thread_has_not_come_yet_are_run() {
+    let _watchdog = watchdog();
+    let gate = Gate::new();
+    let held = gate.clone();
+    let mut builder = Builder::new_current_thread();
+    let runtime = builder.max_blocking_threads(2).on_thread_start(move || held.pass()).build().unwrap();
+    let jobs: Vec<_> = (0..3).map(|n| runtime.spawn_blocking(move || n)).collect();
+    runtime.shutdown_background();
+    gate.open();
+    eventually(|| jobs.iter().all(|job| job.is_finished()));
+    let outputs: Vec<_> = jobs.into_iter().map(|job| current().block_on(job).ok()).collect();
+    assert_eq!(outputs, [Some(0), Some(1), None], "the third waits for one of the others to end");
+}

@@ -10,8 +10,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rt::io::Interest;
 use rt::io::unix::AsyncFd;
+use rt::io::{AsyncWriteExt as _, Interest};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Handle, Runtime};
 use rt_test_util::*;
@@ -203,5 +203,17 @@ fn all_waiters_for_a_descriptor_on_other_runtimes_are_told_of_the_end() {
         for task in tasks {
             assert!(other.block_on(task).unwrap(), "an error");
         }
+    });
+}
+
+#[test]
+fn what_needs_the_blocking_pool_of_a_dead_runtime_says_that_it_is_shut_down() {
+    let _watchdog = watchdog();
+    on_each_dead(|handle| {
+        let _guard = handle.enter();
+        let error = handle.block_on(rt::fs::read("/dev/null")).unwrap_err();
+        assert!(rt::runtime::is_rt_shutdown_err(&error), "{error:?}");
+        let error = handle.block_on(async { rt::io::stderr().write_all(b"nobody sees this").await }).unwrap_err();
+        assert!(rt::runtime::is_rt_shutdown_err(&error), "{error:?}");
     });
 }

@@ -4,6 +4,7 @@ mod abort;
 mod block_on;
 mod driving;
 mod entering;
+mod giving_way;
 mod hooks;
 mod local;
 mod metrics;

@@ -179,3 +179,31 @@ fn a_join_handle_polled_after_its_output_panics_instead_of_hanging() {
     }));
     assert!(result.is_err());
 }
+
+/// Is poisoned, as a lock is, if it is dropped while the thread panics. It panics in its poll.
+struct Poisoned(Arc<AtomicUsize>);
+
+impl Future for Poisoned {
+    type Output = ();
+
+    fn poll(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<()> {
+        panic_any(Payload(1))
+    }
+}
+
+impl Drop for Poisoned {
+    fn drop(&mut self) {
+        self.0.fetch_add(if std::thread::panicking() { 1 } else { 100 }, SeqCst);
+    }
+}
+
+#[test]
+fn a_future_that_panics_is_dropped_while_the_thread_is_panicking() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let error = runtime.block_on(runtime.spawn(Poisoned(drops.clone()))).unwrap_err();
+        assert_eq!(error.into_panic().downcast_ref(), Some(&Payload(1)));
+        assert_eq!(drops.load(SeqCst), 1);
+    });
+}

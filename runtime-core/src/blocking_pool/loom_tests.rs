@@ -128,7 +128,10 @@ impl Model {
     }
 
     fn close(&self) {
-        self.threads.close(|job| self.mandatory.contains(job)).into_iter().for_each(|waiting| self.give_back(waiting));
+        self.threads
+            .close(|job, _| self.mandatory.contains(job))
+            .into_iter()
+            .for_each(|waiting| self.give_back(waiting));
     }
 
     /// All is over: each job was done or given back, once, and no thread is left.

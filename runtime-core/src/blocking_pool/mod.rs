@@ -50,7 +50,7 @@ struct Job {
     kind: Kind,
 }
 
-/// What becomes of a job that has not begun when the pool is closed.
+/// What becomes of a job that waits for others to end when the pool is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It is cancelled.
@@ -117,10 +117,7 @@ impl Pool {
                 || for_thread.hooks.on_thread_start(),
                 |number| pool.add_thread(&for_thread, number),
                 |job| run(&for_thread, job),
-                |job| match job.kind {
-                    Kind::Ordinary => cancel(&for_thread, job),
-                    Kind::Mandatory => run(&for_thread, job),
-                },
+                |job| run(&for_thread, job),
                 |last_wait, wake, is_there| pool.spin(last_wait, wake, is_there),
             );
             for_thread.hooks.on_thread_stop();
@@ -151,10 +148,12 @@ impl Pool {
         }
     }
 
-    /// Takes no more jobs, and cancels those that wait, if only for the hook of the thread that is to do them. Jobs
-    /// that run go on, and mandatory ones are still begun.
+    /// Takes no more jobs, and cancels those that wait for others to end because there are no more threads. Jobs that
+    /// run go on. Those that only wait for their thread to come are begun: whether it is there in time is chance, and a
+    /// program may end right behind a `spawn_blocking`. Mandatory ones are begun in any case.
     pub(crate) fn close(&self, runtime: &Inner) {
-        self.threads.close(|job| job.kind == Kind::Mandatory).into_iter().for_each(|job| cancel(runtime, job));
+        let keep = |job: &Job, is_free| is_free || job.kind == Kind::Mandatory;
+        self.threads.close(keep).into_iter().for_each(|job| cancel(runtime, job));
     }
 
     /// Waits until all threads have ended, but for the calling one. False if that takes longer than the limit.
@@ -168,6 +167,11 @@ impl Pool {
         let handles = std::mem::take(&mut *self.handles.lock());
         join_threads(handles, limit);
         true
+    }
+
+    /// Whether it takes no more jobs.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.threads.is_closed()
     }
 
     /// Threads, idle threads, and queued jobs.

@@ -24,11 +24,11 @@
 //! A thread begins with the user's hook, which may block. So it takes its first job before it calls the hook, as if
 //! that were a part of the job: it counts as busy, not as coming, and others come for the jobs behind. The same goes
 //! for a thread that starts another after it has taken a job. Should the pool be closed meanwhile, that job has not
-//! begun, and is given back like those that are queued.
+//! begun; what becomes of it is for the caller to say.
 //!
 //! # The end
 //!
-//! A pool that is closed takes no more jobs and gives back those that are queued, but for those that must be done all
+//! A pool that is closed takes no more jobs and gives back those that are queued, but for those that are to be done all
 //! the same. The rule above goes on to hold for these: if there is one, a thread is coming, or all are busy and the
 //! next to finish takes it. Only a thread that waits, and was not woken, ends at once.
 //!
@@ -177,7 +177,7 @@ impl<J> PoolThreads<J> {
     }
 
     /// What a thread does until it ends. `begin` is called once, before anything else of the user's; `start` starts the
-    /// thread of a number; `run` does a job, and `cancel` is for one that was taken, but not begun before the pool was
+    /// thread of a number; `run` does a job, and `run_late` is for one that was taken, but not begun before the pool was
     /// closed; `spin` looks for a job as long as that seems to pay (`spin.rs`), given for how long this thread has
     /// waited last and how long it takes to be woken.
     pub(super) fn work(
@@ -185,7 +185,7 @@ impl<J> PoolThreads<J> {
         begin: impl FnOnce(),
         start: impl Fn(u64),
         run: impl Fn(J),
-        cancel: impl Fn(J),
+        run_late: impl Fn(J),
         spin: impl Fn(Option<Duration>, Duration, &dyn Fn() -> bool),
     ) {
         let mut last_wait = None;
@@ -205,7 +205,7 @@ impl<J> PoolThreads<J> {
                         begin();
                     }
                     if has_other_things_first && self.state.lock().closed {
-                        cancel(job);
+                        run_late(job);
                     } else {
                         run(job);
                     }
@@ -300,17 +300,29 @@ impl<J> PoolThreads<J> {
         }
     }
 
-    /// Takes no more jobs, and returns those that are queued and that `keep` does not want kept. Jobs that run go on,
-    /// and the kept ones are done: a thread comes for them as ever, and no thread ends while it sees one.
+    /// Takes no more jobs, and returns those that are queued and that `keep` does not want kept; it is told whether a
+    /// job only waits for a thread to come, not for another job to end. Jobs that run go on, and the kept ones are
+    /// done: a thread comes for them as ever, and no thread ends while it sees one.
     #[must_use]
-    pub(super) fn close(&self, keep: impl Fn(&J) -> bool) -> VecDeque<J> {
+    pub(super) fn close(&self, keep: impl Fn(&J, bool) -> bool) -> VecDeque<J> {
         let mut state = self.state.lock();
         state.closed = true;
         self.has_job.store(true, Relaxed);
         self.work.notify_all();
+        let busy = state.threads - state.idle - state.pending;
+        let mut free = self.limits.threads - busy;
+        let keep = |job: &J| {
+            let is_free = free > 0;
+            free = free.saturating_sub(1);
+            keep(job, is_free)
+        };
         let (kept, rest) = std::mem::take(&mut state.queue).into_iter().partition(keep);
         state.queue = kept;
         rest
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.state.lock().closed
     }
 
     /// Waits until at most `but` threads are left. False if that takes longer than the deadline allows.

@@ -121,6 +121,11 @@ pub(crate) fn with_runtime<R>(f: impl FnOnce(&Inner) -> R) -> Result<R, Missing>
     CONTEXT.with(|context| context.with_runtime(f)).ok_or(Missing::Runtime)
 }
 
+/// Whether there is a current runtime, and its blocking pool is not closed.
+pub fn takes_blocking_jobs() -> bool {
+    with_runtime(|runtime| !runtime.blocking.is_closed()).unwrap_or(false)
+}
+
 #[inline]
 fn with_service<T: Service, R>(
     missing: Missing,

@@ -2,6 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,17 @@ pub trait Owned {
     /// The runtime.
     fn owned_handle(&self) -> &Handle;
 }
+
+macro_rules! owned_behind {
+    ($($pointer:ident),*) => {$(
+        impl<T: Owned + ?Sized> Owned for $pointer<T> {
+            fn owned_handle(&self) -> &Handle {
+                (**self).owned_handle()
+            }
+        }
+    )*};
+}
+owned_behind!(Arc, Box, Rc);
 
 /// Starts a runtime. It runs until [`close`] is called, which must happen exactly once.
 ///

@@ -31,7 +31,8 @@ impl From<ShutDown> for io::Error {
 
 /// Whether an operation failed because its runtime has shut down.
 ///
-/// A socket outlives its runtime if it was moved out of it. What is then asked of it fails with such an error.
+/// A socket outlives its runtime if it was moved out of it. What is then asked of it fails with such an error, and so
+/// does what needs the blocking pool (files, standard streams) once that is closed.
 ///
 /// # Example
 ///
@@ -48,5 +49,7 @@ impl From<ShutDown> for io::Error {
 /// assert!(is_rt_shutdown_err(&error));
 /// ```
 pub fn is_rt_shutdown_err(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<ShutDown>())
+    error
+        .get_ref()
+        .is_some_and(|inner| inner.is::<ShutDown>() || inner.source().is_some_and(|why| why.is::<ShutDown>()))
 }

@@ -16,6 +16,10 @@ pub(super) struct Current {
     /// The task that is being polled; null for none. Stands there only while [`in_task`] borrows it.
     task: Cell<*const CurrentTask>,
     budget: Cell<Budget>,
+    /// The data of the waker of the main future that is being polled, or was last.
+    main_waker: Cell<*const ()>,
+    /// Whether something other than a task has given way to others in this poll: see [`has_given_way`].
+    has_given_way: Cell<bool>,
     /// See [`frame`](super::frame).
     pub(super) next_ticket: Cell<u64>,
     /// `None` until the thread enters a runtime: nothing is asked before.
@@ -26,6 +30,8 @@ thread_local! {
     pub(super) static CURRENT: Current = Current {
         task: Cell::new(ptr::null()),
         budget: Cell::new(Budget::UNCONSTRAINED),
+        main_waker: Cell::new(ptr::null()),
+        has_given_way: Cell::new(false),
         next_ticket: Cell::new(0),
         above: Cell::new(None),
     };
@@ -102,8 +108,39 @@ fn with_task<R>(f: impl FnOnce(&CurrentTask) -> R) -> Option<R> {
 #[inline]
 pub(crate) fn wake_in_poll(waker: &Waker) {
     if !(is_waker_of_task(waker) && yields(waker.data())) {
+        CURRENT.with(|current| current.has_given_way.set(true));
         waker.wake_by_ref();
     }
+}
+
+/// Begins a poll of a main future, with this budget. It ends when the guard is dropped.
+pub(crate) fn begin_main_poll(waker: &Waker, budget: Budget) -> impl Drop + use<> {
+    struct Restore(Budget, *const ());
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CURRENT.with(|current| {
+                current.budget.set(self.0);
+                current.main_waker.set(self.1);
+            });
+        }
+    }
+    CURRENT.with(|current| {
+        current.has_given_way.set(false);
+        Restore(current.budget.replace(budget), current.main_waker.replace(waker.data()))
+    })
+}
+
+/// Whether the main future has given way in its last poll: by `yield_now`, or a leaf that found no budget. A future
+/// that just calls its own waker does not.
+pub(crate) fn has_given_way() -> bool {
+    CURRENT.with(|current| current.has_given_way.get())
+}
+
+/// Whether a poll with this waker returns to the scheduler when it returns: the waker is that of a task, or of the main
+/// future. Combinators, and harnesses of tests, poll with wakers of their own.
+pub(crate) fn is_own_waker(waker: &Waker) -> bool {
+    let main = CURRENT.with(|current| current.main_waker.get());
+    is_waker_of_task(waker) || (!main.is_null() && ptr::eq(main, waker.data()))
 }
 
 /// After a wake that found its task queued or running. A task that wakes itself in its poll yields: it has had its

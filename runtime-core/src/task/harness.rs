@@ -45,8 +45,14 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
     runner.tell(&task, TaskEventKind::Polled);
     let polled = waker::with_borrowed(header, |waker| {
         let mut cx = Context::from_waker(waker);
-        // SAFETY: `start_poll` set RUNNING; until now the task was never complete, so the stage holds the future.
-        contain(|| unsafe { cell.poll(&mut cx) })
+        contain(|| {
+            // SAFETY: RUNNING, for as long as the poll goes on.
+            let drop_on_panic = unsafe { DropOnPanic::new(cell) };
+            // SAFETY: `start_poll` set RUNNING; until now the task was never complete, so the stage holds the future.
+            let polled = unsafe { cell.poll(&mut cx) };
+            mem::forget(drop_on_panic);
+            polled
+        })
     });
     match polled {
         Ok(Poll::Pending) => {
@@ -68,6 +74,28 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
         }
     }
     None
+}
+
+/// Drops the future of a poll that panics while the panic is on its way, so that its drop finds that the thread is
+/// [panicking](std::thread::panicking), as it would anywhere else. What a lock poisons, and what a guard rolls back,
+/// depends on that.
+struct DropOnPanic<'a, F: Future>(&'a TaskCell<F>);
+
+impl<'a, F: Future> DropOnPanic<'a, F> {
+    /// # Safety
+    ///
+    /// Until it is dropped or forgotten, RUNNING is set, and the caller has set it.
+    unsafe fn new(cell: &'a TaskCell<F>) -> Self {
+        Self(cell)
+    }
+}
+
+impl<F: Future> Drop for DropOnPanic<'_, F> {
+    fn drop(&mut self) {
+        // A panic of the drop ends here: one that left a drop in the middle of another panic would end the process.
+        // SAFETY: RUNNING, as `new` was promised.
+        discard(unsafe { self.0.clear() });
+    }
 }
 
 /// Cancels a task that shutdown has claimed.

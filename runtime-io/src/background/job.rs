@@ -1,18 +1,40 @@
 //! The side of the threads that may block: a [`Job`] is what they are given.
 
+use std::error::Error;
 use std::fmt;
 use std::io::{self, SeekFrom};
 use std::sync::Arc;
+
+use runtime_core::runtime::ShutDown;
 
 use super::Device;
 use super::queue::Queue;
 use super::state::{Failure, Shared, State};
 
-/// Why an operation has failed that nobody tried.
+/// The error of an operation that the blocking pool did not run. Its source says why not.
+#[derive(Debug)]
+struct NotRun(Box<dyn Error + Send + Sync>);
+
+impl fmt::Display for NotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("background task failed")
+    }
+}
+
+impl Error for NotRun {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+/// Why an operation has failed that nobody tried. Called where its runtime is the current one, or that is no more.
 pub(crate) fn not_run() -> io::Error {
-    io::Error::other(
-        "the operation was not run: the runtime is shutting down, or its blocking pool could not start a thread",
-    )
+    let why = if runtime_core::context::takes_blocking_jobs() {
+        "the blocking pool of the runtime could not start a thread".into()
+    } else {
+        ShutDown::new("the runtime was shut down before its blocking pool could run the operation").into()
+    };
+    io::Error::other(NotRun(why))
 }
 
 /// Makes a call until it is not interrupted by a signal.

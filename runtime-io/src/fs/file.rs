@@ -416,6 +416,6 @@ impl From<fs::File> for File {
 
 impl fmt::Debug for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("File").field("std", self.background.device().std()).finish()
+        f.debug_struct("rt::fs::File").field("std", self.background.device().std()).finish()
     }
 }

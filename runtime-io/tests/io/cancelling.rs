@@ -145,3 +145,40 @@ fn a_copy_from_a_buffer_loses_nothing() {
         assert_eq!(copy(&mut reader, &mut sink()).await.unwrap(), 0);
     });
 }
+
+/// These move bytes several times. The test shows what the documentation warns of.
+#[test]
+fn what_takes_or_moves_more_than_once_is_not_safe() {
+    run(async {
+        let (mut reader, mut writer) = with_a_part(b"abc").await;
+        assert!(polled_once(reader.read_exact(&mut [0; 4])).await.is_pending());
+        writer.write_all(b"d").await.unwrap();
+        assert!(polled_once(reader.read_u32()).await.is_pending());
+        drop(writer);
+        assert_eq!(reader.read(&mut [0; 4]).await.unwrap(), 0, "those bytes are lost");
+
+        let (mut reader, mut writer) = duplex(3);
+        assert!(polled_once(writer.write_all(b"abcd")).await.is_pending());
+        let mut read = [0; 3];
+        reader.read_exact(&mut read).await.unwrap();
+        assert!(polled_once(writer.write_u32(0)).await.is_pending());
+        drop(writer);
+        let mut rest = vec![];
+        reader.read_to_end(&mut rest).await.unwrap();
+        assert_eq!((read, rest), (*b"abc", vec![0; 3]));
+    });
+}
+
+#[test]
+fn a_copy_loses_what_was_read_and_not_written() {
+    run(async {
+        let (mut reader, mut writer) = with_a_part(b"0123").await;
+        let mut slow = Script::new([Step::Move(b"ab"), Step::Wait]);
+        assert!(polled_once(copy(&mut reader, &mut slow)).await.is_pending());
+        assert_eq!(slow.written, b"01");
+        writer.write_all(b"45").await.unwrap();
+        drop(writer);
+        assert_eq!(copy(&mut reader, &mut slow).await.unwrap(), 2);
+        assert_eq!(slow.written, b"0145");
+    });
+}

@@ -192,14 +192,19 @@ fn poll_branch(
     let poll = quote_spanned!(at=> ::core::future::Future::poll(#located.as_mut(), cx));
     quote_spanned! {here=>
         if disabled & #bit == 0 {
-            match #poll {
-                // Mutable for the sake of a pattern with `ref mut`.
+            'polled: {
+                // Mutable for the sake of a pattern with `ref mut`. The arm that leaves the block also gives an output
+                // of which nothing else is known (`poll_fn(|_| panic!())`) a type: that of what never returns.
                 #[allow(unused_mut)]
-                #support::Poll::Ready(mut output) => {
-                    disabled |= #bit;
-                    #finish
-                }
-                #support::Poll::Pending => pending = true,
+                let mut output = match #poll {
+                    #support::Poll::Ready(output) => output,
+                    #support::Poll::Pending => {
+                        pending = true;
+                        break 'polled;
+                    }
+                };
+                disabled |= #bit;
+                #finish
             }
         }
     }

@@ -161,7 +161,7 @@ impl<T> DelayQueue<T> {
                 coop::charge();
             } else {
                 match coop::poll_proceed(cx) {
-                    Poll::Ready(mut coop) => coop.made_progress(),
+                    Poll::Ready(coop) => coop.made_progress(),
                     Poll::Pending => {
                         self.has_waited = true;
                         return Poll::Pending;

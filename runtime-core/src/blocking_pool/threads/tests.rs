@@ -33,7 +33,7 @@ fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
         assert!(threads.thread_failed().is_empty(), "the first is still there");
         drop(shut);
         assert_eq!([jobs.recv(), jobs.recv()], [Ok(1), Ok(2)]);
-        assert!(threads.close(|_| false).is_empty());
+        assert!(threads.close(|_, _| false).is_empty());
     });
     assert_eq!(threads.counts(), (0, 0, 0));
 }
@@ -66,7 +66,7 @@ fn jobs_that_wait_for_each_other_all_get_a_thread() {
                 thread::yield_now();
             }
         }
-        assert!(threads.close(|_| false).is_empty());
+        assert!(threads.close(|_, _| false).is_empty());
     });
 }
 
@@ -96,7 +96,7 @@ fn closed_before_a_job_begins(calls_begin: bool) {
         let thread = scope.spawn(|| threads.work(begin, start, run, cancel, |_, _, _| ()));
         threads.thread_started();
         has_come.recv().unwrap();
-        assert!(threads.close(|_| false).into_iter().eq((!calls_begin).then_some(1)), "what is queued");
+        assert!(threads.close(|_, _| false).into_iter().eq((!calls_begin).then_some(1)), "what is queued");
         drop(shut);
         thread.join().unwrap();
         assert_eq!(jobs.recv(), Ok(0), "what was taken");
@@ -112,4 +112,19 @@ fn a_job_whose_thread_is_in_its_hook_at_the_end_is_given_back() {
 #[test]
 fn a_job_whose_thread_starts_another_at_the_end_is_given_back() {
     closed_before_a_job_begins(false);
+}
+
+#[test]
+fn at_the_end_a_job_is_told_from_one_that_waits_for_another_to_end() {
+    let threads = PoolThreads::new(LIMITS);
+    assert_eq!(threads.submit(0), Ok(Some(1)));
+    assert_eq!([threads.submit(1), threads.submit(2)], [Ok(None), Ok(None)], "one is pending");
+    // One is starting, and there could be another.
+    assert!(threads.close(|_, is_free| is_free).into_iter().eq([2]));
+    threads.thread_started();
+    let (done, jobs) = mpsc::channel();
+    let run = |job| done.send(job).unwrap();
+    threads.work(|| (), |_| assert!(threads.thread_failed().is_empty()), run, run, |_, _, _| ());
+    assert_eq!(jobs.try_iter().collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(threads.counts(), (0, 0, 0));
 }

@@ -2,9 +2,14 @@
 //! through the same loop turn by turn.)
 //!
 //! Between any two tasks the loop looks whether the main future was woken, so that neither a flood of tasks nor a main
-//! future that yields for ever starves the other. Tasks run first in, first out; after every 61 ticks, sooner if polls
+//! future that wakes itself for ever starves the other. A main future that *gives way* (by `yield_now`, or for want of
+//! budget) wants others to run: the tasks that are queued, and what these spawn and wake, go before it, up to
+//! [`MOST_AHEAD_OF_MAIN`] polls, and then the drivers are polled once. Tests of programs count on that: after one
+//! `yield_now` what was spawned has begun, and what happened to a socket is known. Tasks that give way in turn do so to
+//! the main future, too. Tasks run first in, first out; after every 61 ticks, sooner if polls
 //! are long, the injector has its turn (`injector_turns.rs`).
 
+use std::cell::Cell;
 use std::future::Future;
 use std::iter;
 use std::pin::pin;
@@ -22,13 +27,16 @@ use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, fence};
 use crate::primitive::{Parker, Unparker};
 use crate::rng::Stream;
-use crate::runtime::Inner;
+use crate::runtime::{DEFAULT_INTERVAL, Inner};
 use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
 use crate::scheduler::park::Slept;
 use crate::scheduler::{AnyWorker, is_task_of, work_as};
 use crate::task::arena::LocalArena;
 use crate::task::{self, JoinHandle, Notified, Runner, SpawnInfo, current};
+
+/// How many polls of tasks go before a main future that gave way, at most.
+const MOST_AHEAD_OF_MAIN: usize = DEFAULT_INTERVAL as usize;
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -42,7 +50,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     let in_context = MainFuture::new();
     let mut poll = || {
         let _context = in_context.begin_poll();
-        let _budget = current::replace_budget(runtime.budget);
+        let _budget = current::begin_main_poll(&waker, runtime.budget);
         future.as_mut().poll(&mut Context::from_waker(&waker))
     };
     loop {
@@ -126,6 +134,50 @@ pub(crate) struct Worker {
     runtime: Arc<Inner>,
     local_arena: LocalArena,
     core: Box<Core>,
+    line: Line,
+}
+
+/// The line that a main future stands in that has given way.
+#[derive(Default)]
+struct Line {
+    /// Whether it does.
+    has_main: Cell<bool>,
+    /// The polls of tasks before its turn.
+    ahead: Cell<usize>,
+    /// How many more tasks may join these.
+    room: Cell<usize>,
+}
+
+impl Line {
+    /// The main future goes behind so many tasks.
+    fn begin(&self, tasks: usize) {
+        let ahead = tasks.min(MOST_AHEAD_OF_MAIN);
+        self.has_main.set(true);
+        self.ahead.set(ahead);
+        self.room.set(MOST_AHEAD_OF_MAIN - ahead);
+    }
+
+    /// A task was spawned or woken.
+    #[inline]
+    fn note_new(&self) {
+        let room = self.room.get();
+        if room > 0 {
+            self.room.set(room - 1);
+            self.ahead.set(self.ahead.get() + 1);
+        }
+    }
+
+    /// A task was polled.
+    #[inline]
+    fn note_poll(&self) {
+        self.ahead.set(self.ahead.get().saturating_sub(1));
+    }
+
+    fn end(&self) {
+        self.has_main.set(false);
+        self.ahead.set(0);
+        self.room.set(0);
+    }
 }
 
 impl Worker {
@@ -134,7 +186,7 @@ impl Worker {
         // SAFETY: the thread that has the core owns the arena, which lies in the runtime. A worker does not change
         // threads.
         let local_arena = unsafe { LocalArena::new(arena) };
-        Self { runtime, local_arena, core }
+        Self { runtime, local_arena, core, line: Line::default() }
     }
 
     pub(super) fn into_core(self) -> Box<Core> {
@@ -156,10 +208,13 @@ impl Worker {
     /// See [`Driving::run`].
     fn run_until_ready<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         while !self.is_closing() {
-            if main.take() {
+            if self.is_mains_turn() && main.take() {
                 let polled = poll();
                 if polled.is_ready() {
                     return polled;
+                }
+                if current::has_given_way() {
+                    self.line.begin(self.core.queue.borrow().len() + self.shared().injector.len());
                 }
             }
             if !self.turn() && !main.is_woken() && !self.tell_end() {
@@ -176,6 +231,7 @@ impl Worker {
         }
         match self.next_task() {
             Some(task) => {
+                self.line.note_poll();
                 self.execute(task);
                 true
             }
@@ -193,6 +249,20 @@ impl Worker {
 
     pub(super) fn is_closing(&self) -> bool {
         self.shared().is_closing()
+    }
+
+    /// Whether the main future is to be polled, if it was woken. If it stood in line, the drivers have their turn now.
+    #[inline]
+    fn is_mains_turn(&self) -> bool {
+        if self.line.has_main.get() {
+            if self.line.ahead.get() > 0 && !(self.core.queue.borrow().is_empty() && self.shared().injector.is_empty())
+            {
+                return false;
+            }
+            self.line.end();
+            self.poll_drivers();
+        }
+        true
     }
 
     fn shared(&self) -> &Shared {
@@ -241,6 +311,12 @@ impl Worker {
     }
 
     pub(super) fn push(&self, task: Notified) {
+        self.line.note_new();
+        self.push_behind_main(task);
+    }
+
+    /// For a task that gives way.
+    fn push_behind_main(&self, task: Notified) {
         self.counters().local_schedules.add(1);
         let mut queue = self.core.queue.borrow_mut();
         queue.push_back(task);
@@ -302,7 +378,7 @@ impl Worker {
         let again = task.run_current(runner, self.runtime.budget);
         // In a single line there is no more to tell apart.
         if let Some(task) = again.task() {
-            self.push(task);
+            self.push_behind_main(task);
         }
     }
 

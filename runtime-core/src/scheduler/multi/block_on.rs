@@ -42,7 +42,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     let in_context = MainFuture::new();
     let mut poll = || {
         let _context = in_context.begin_poll();
-        let _budget = current::replace_budget(runtime.budget);
+        let _budget = current::begin_main_poll(&waker, runtime.budget);
         future.as_mut().poll(&mut Context::from_waker(&waker))
     };
     if let Some(core) = core {

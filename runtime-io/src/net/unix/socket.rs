@@ -118,7 +118,7 @@ impl UnixSocket {
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
         if self.is_datagram()? {
-            return Err(wrong_kind("a datagram socket cannot listen"));
+            return Err(wrong_kind("listen cannot be called on a datagram socket"));
         }
         self.listen_on(current_driver(), backlog)
     }
@@ -150,7 +150,7 @@ impl UnixSocket {
         let address = to_system(path.as_ref());
         drop(path);
         let socket = self.is_datagram().and_then(|is_datagram| match is_datagram {
-            true => Err(wrong_kind("a datagram socket cannot become a stream")),
+            true => Err(wrong_kind("connect cannot be called on a datagram socket")),
             false => Ok(self),
         });
         UnixStream::connect_system(socket, address)
@@ -179,7 +179,7 @@ impl UnixSocket {
     #[track_caller]
     pub fn datagram(self) -> io::Result<UnixDatagram> {
         if !self.is_datagram()? {
-            return Err(wrong_kind("a stream socket cannot become a datagram socket"));
+            return Err(wrong_kind("datagram cannot be called on a stream socket"));
         }
         UnixDatagram::from_std(self.io.0.into())
     }
