@@ -7,7 +7,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 
 use rt::task::{JoinHandle, LocalSet, Scope, scope, yield_now};
 use rt_test_util::*;
@@ -227,6 +227,61 @@ fn a_body_that_panics_when_it_is_dropped_leaves_nobody_behind() {
             waits(&s, &drops);
             s.spawn(async { Err::<(), _>("first") });
             BadDrop("second").await
+        });
+        assert_eq!(output.await, Err("first"));
+        drops.assert_all();
+    });
+}
+
+#[test]
+fn a_second_error_that_panics_when_it_is_dropped_leaves_nobody_behind() {
+    #[derive(Debug)]
+    struct Bad(&'static str);
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            if self.0 == "second" {
+                panic!("boom");
+            }
+        }
+    }
+    let _watchdog = watchdog();
+    let (drops, failed) = (Drops::new(), Drops::new());
+    let output = multi(1).block_on(scope(async |s| {
+        let (token, first) = (drops.token(), failed.token());
+        s.spawn(async move {
+            let _token = token;
+            pending::<Result<(), _>>().await
+        });
+        s.spawn(async move {
+            let _first = first;
+            Err::<(), _>(Bad("first"))
+        });
+        // It has failed when its future is dropped.
+        eventually(|| failed.count() == 1);
+        Err::<(), _>(Bad("second"))
+    }));
+    assert_eq!(output.unwrap_err().0, "first");
+    drops.assert_all();
+}
+
+#[test]
+fn a_waker_that_panics_leaves_nobody_behind() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic::panic_any("boom");
+        }
+    }
+    let _watchdog = watchdog();
+    current().block_on(async {
+        let drops = Drops::new();
+        let mut waiting = None;
+        let output = scope(async |s| {
+            waits(&s, &drops);
+            let waiting = waiting.insert(Box::pin(s.token().clone().cancelled_owned()));
+            let waker = Waker::from(Arc::new(Panics));
+            assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            Err::<(), _>("first")
         });
         assert_eq!(output.await, Err("first"));
         drops.assert_all();

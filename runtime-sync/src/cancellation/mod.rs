@@ -107,6 +107,15 @@ impl CancellationToken {
     /// # Panics
     ///
     /// If a waker panics; with its panic, after all others were called.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let token = rt::task::CancellationToken::new();
+    /// assert!(!token.is_cancelled());
+    /// token.cancel();
+    /// assert!(token.is_cancelled());
+    /// ```
     pub fn cancel(&self) {
         self.node.cancel();
     }

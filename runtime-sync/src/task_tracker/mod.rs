@@ -108,6 +108,19 @@ impl TaskTracker {
     ///
     /// Cancel safe: if the future is dropped, nothing happens. A future that is made anew in each turn of a loop may miss
     /// a moment between two turns.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[rt::main]
+    /// # async fn main() {
+    /// let tracker = rt::task::TaskTracker::new();
+    /// let waits = tracker.wait();
+    /// tracker.close(); // it is empty
+    /// tracker.reopen();
+    /// waits.await;
+    /// # }
+    /// ```
     pub fn wait(&self) -> TaskTrackerWaitFuture<'_> {
         TaskTrackerWaitFuture::new(&self.inner)
     }
@@ -215,6 +228,18 @@ impl TaskTracker {
     /// # Panics
     ///
     /// If there is no current runtime.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[rt::main]
+    /// # async fn main() {
+    /// let tracker = rt::task::TaskTracker::new();
+    /// tracker.spawn_blocking(|| println!("written before the end"));
+    /// tracker.close();
+    /// tracker.wait().await;
+    /// # }
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, T>(&self, f: F) -> JoinHandle<T>
     where
