@@ -5,5 +5,6 @@ mod identity;
 mod join_set;
 mod local_set;
 mod scope;
+mod scope_ends;
 mod task_local;
 mod task_tracker;
