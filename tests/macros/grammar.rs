@@ -1,6 +1,9 @@
 //! What Tokio's macros accept, form by form: each of these compiles there too, with the other name of the crate, and
 //! does the same. (Forms that only rt accepts are in the other files.)
 
+// What can be written is tried here, whether or not it is good style.
+#![allow(clippy::complexity, clippy::style, clippy::never_loop)]
+
 use super::*;
 
 #[derive(Debug, PartialEq)]
