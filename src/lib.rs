@@ -41,6 +41,7 @@
 //! - [`process`] and [`signal`], on Unix: child processes, and what other processes tell this one;
 //! - [`sync`]: channels, locks, and other ways to wait for each other;
 //! - [`time`]: sleeping, intervals, timeouts, and a clock that can be paused;
+//! - [`test_util`]: futures polled by hand, streams that follow a script, and assertions, for tests;
 //! - [`macro@main`] and [`macro@test`], and the macros [`select!`], [`join!`], [`try_join!`] and [`pin!`].
 //!
 //! # Cancel safety
@@ -75,6 +76,8 @@ pub mod signal;
 pub mod stream {}
 #[cfg(feature = "sync")]
 pub mod sync;
+#[cfg(feature = "test-util")]
+pub mod test_util;
 
 #[cfg(feature = "macros")]
 pub use macros::{main, test};
