@@ -79,6 +79,9 @@ macro_rules! futures {
     };
 }
 
+#[path = "auto_traits/sync.rs"]
+mod sync;
+
 const ALL: &str = "Send Sync Unpin UnwindSafe RefUnwindSafe";
 /// It is part of the thread that made it.
 const OF_ITS_THREAD: &str = "Unpin UnwindSafe RefUnwindSafe";

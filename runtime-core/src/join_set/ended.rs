@@ -10,6 +10,7 @@
 //! takes it finds the output.
 
 use std::collections::VecDeque;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::task::{Poll, Wake, Waker};
 
@@ -26,6 +27,10 @@ struct State {
     keys: VecDeque<usize>,
     waker: Option<Waker>,
 }
+
+// Under the lock nothing of a user's runs, so a panic finds it in order.
+impl UnwindSafe for Ended {}
+impl RefUnwindSafe for Ended {}
 
 impl Ended {
     pub(super) fn new() -> Self {
