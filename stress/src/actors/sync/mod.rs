@@ -1,8 +1,9 @@
 //! The channels and locks of `rt::sync`, one file each.
 //!
-//! The actors wait in three ways: to the end, until some time has passed, or for some polls only. So each wait is given
-//! up at every stage that it can be in. A wait that was given up must not have taken anything along: a value, a permit,
-//! or a notification that was meant for another.
+//! The actors wait in four ways: to the end, until some time has passed, for some polls only, or until something else
+//! is done that is asked first. So each wait is given up at every stage that it can be in, also when it has been told and
+//! was not polled since. A wait that was given up must not have taken anything along: a value, a permit, or a
+//! notification that was meant for another.
 
 pub(super) mod barriers;
 pub(super) mod broadcasts;
@@ -28,7 +29,14 @@ use crate::stage::Stage;
 pub(super) async fn perhaps<F: Future>(stage: &Stage, rng: &mut Rng, future: F) -> Option<F::Output> {
     let output = match rng.u32(..8) {
         0 => rt::time::timeout(Duration::from_micros(rng.u64(..400)), future).await.ok(),
-        1 | 2 => some_polls(rng.u32(1..5), future).await,
+        1 => some_polls(rng.u32(1..5), future).await,
+        2 => {
+            rt::select! {
+                biased;
+                () = dither(rng) => None,
+                output = future => Some(output),
+            }
+        }
         _ => Some(future.await),
     };
     if output.is_none() {

@@ -46,7 +46,7 @@ pub(in crate::actors) async fn run(stage: Stage, size: usize, mut rng: Rng) {
     let mut tasks = Vec::new();
     for _ in 0..clerks {
         // Made here: one that is aborted before its first poll was there, too.
-        let clerk = Clerk(Arc::clone(&shop));
+        let clerk = Clerk { shop: Arc::clone(&shop), is_on_call: false };
         tasks.push(stage.spawn(Kind::Receiver, serve(stage.clone(), clerk, rng.fork())));
     }
     for name in 0..customers {
@@ -69,20 +69,26 @@ pub(in crate::actors) async fn run(stage: Stage, size: usize, mut rng: Rng) {
     }
 }
 
-struct Clerk(Arc<Shop>);
+struct Clerk {
+    shop: Arc<Shop>,
+    /// It was told, and has not looked at all orders since.
+    is_on_call: bool,
+}
 
 impl Drop for Clerk {
     fn drop(&mut self) {
-        // It may have been called for more than it did.
-        self.0.bell.notify_one();
-        if self.0.clerks.fetch_sub(1, Ordering::Relaxed) == 1 {
-            let _ = self.0.deserted.set(());
+        // One that waits, told or not, leaves it to its `Notified` to tell another.
+        if self.is_on_call {
+            self.shop.bell.notify_one();
+        }
+        if self.shop.clerks.fetch_sub(1, Ordering::Relaxed) == 1 {
+            let _ = self.shop.deserted.set(());
         }
     }
 }
 
-async fn serve(stage: Stage, clerk: Clerk, mut rng: Rng) -> Option<u64> {
-    let shop = &*clerk.0;
+async fn serve(stage: Stage, mut clerk: Clerk, mut rng: Rng) -> Option<u64> {
+    let shop = Arc::clone(&clerk.shop);
     loop {
         let mut call = pin!(shop.bell.notified());
         if one_in(&mut rng, 4) {
@@ -90,6 +96,7 @@ async fn serve(stage: Stage, clerk: Clerk, mut rng: Rng) -> Option<u64> {
             call.as_mut().enable();
         }
         if let Some(mut order) = shop.take_order() {
+            clerk.is_on_call = true;
             order.parcel.receive();
             drop(order.parcel);
             order.done.notify_one();
@@ -98,16 +105,22 @@ async fn serve(stage: Stage, clerk: Clerk, mut rng: Rng) -> Option<u64> {
             }
             continue;
         }
+        clerk.is_on_call = false;
         // The call was made before this: it hears of what comes after.
         if shop.closing.load(Ordering::Acquire) {
             return Some(0);
         }
-        if one_in(&mut rng, 6) {
-            some_polls(rng.u32(1..4), Arc::clone(&shop.bell).notified_owned()).await;
-            continue;
-        }
-        if perhaps(&stage, &mut rng, call).await.is_some() {
+        let called = if one_in(&mut rng, 6) {
+            some_polls(rng.u32(1..4), Arc::clone(&shop.bell).notified_owned()).await
+        } else {
+            perhaps(&stage, &mut rng, call).await
+        };
+        if called.is_some() {
+            clerk.is_on_call = true;
             stage.ledger().count(Count::Notified);
+        } else if one_in(&mut rng, 8) {
+            // Home, without another look: what it may have been told is another's now.
+            return Some(0);
         }
     }
 }
