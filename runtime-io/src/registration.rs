@@ -170,7 +170,8 @@ impl Registration {
         outcome
     }
 
-    /// As [`try_io`](Self::try_io), with the rule of [`poll_transfer`](Self::poll_transfer).
+    /// As [`try_io`](Self::try_io), with the rule of [`poll_transfer`](Self::poll_transfer) for reads. Whoever fills a
+    /// stream by hand is told when it is full by a refusal: until then it stays ready, as programs expect that ask.
     pub(crate) fn try_transfer(
         &self,
         direction: Direction,
@@ -179,8 +180,8 @@ impl Registration {
     ) -> io::Result<usize> {
         let event = self.io().look(direction.interest())?;
         let outcome = self.try_io(direction.interest(), operation);
-        if let Ok(moved) = outcome {
-            self.io().note_transfer(event, direction, moved, wanted);
+        if let (Ok(moved), Direction::Read) = (&outcome, direction) {
+            self.io().note_transfer(event, direction, *moved, wanted);
         }
         outcome
     }

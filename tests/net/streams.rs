@@ -243,3 +243,23 @@ fn more_buffers_than_one_call_can_move_do_not_stop_a_stream() {
         assert_eq!(read, bytes);
     });
 }
+
+/// A stream that is filled by hand stays ready until it refuses, also after a write that was accepted in part.
+#[test]
+fn a_stream_is_ready_until_a_try_write_is_refused() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            let (client, _server) = tcp_pair().await;
+            client.writable().await.unwrap();
+            loop {
+                let mut foreign = std::task::Context::from_waker(std::task::Waker::noop());
+                assert!(std::pin::pin!(client.writable()).poll(&mut foreign).is_ready());
+                if let Err(error) = client.try_write(&[1; 5000]) {
+                    assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+                    break;
+                }
+            }
+        });
+    });
+}
