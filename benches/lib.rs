@@ -17,6 +17,9 @@
 //! them alike. **Absolute figures move by half from machine to machine and from run to run; the ratio within one run is
 //! what counts.**
 //!
+//! [`sync`] compares libraries of channels and locks, which is another thing: what they are run on is the same. Its rows
+//! are in the report only.
+//!
 //! # What is the same for all
 //!
 //! - The number of workers, the allocator (the system's), the compiler and its options, `TCP_NODELAY`, the channels:
@@ -41,6 +44,7 @@ mod runtime;
 pub mod runtimes;
 pub mod servers;
 mod statistics;
+pub mod sync;
 mod system;
 mod trio;
 mod workload;
@@ -52,6 +56,7 @@ pub use self::measure::{Measure, PerOperation};
 pub use self::process::{Usage, allow_open_files, usage_of_other_threads, usage_of_process};
 pub use self::runtime::{Handle, Listener, Runtime, Stream, Task, Timer};
 pub use self::statistics::{Percentiles, Runs};
+pub use self::sync::{Hosts, LibraryRow};
 pub use self::system::{Datagrams, Relay, System};
 pub use self::trio::{Trio, Visitor};
 pub use self::workload::{Reference, Workload, on_worker};

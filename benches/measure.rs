@@ -72,7 +72,7 @@ impl<W: Workload> Measure for PerOperation<W> {
 
 /// Finds the number of rounds whose figure is about that long, by doubling. What a run does besides, to make a thousand
 /// connections or to wait for timers, may take some times that; beyond it a shorter figure has to do.
-fn rounds_that_fill(time: Duration, run: impl Fn(u64) -> Duration) -> u64 {
+pub(crate) fn rounds_that_fill(time: Duration, run: impl Fn(u64) -> Duration) -> u64 {
     const BESIDES: u32 = 4;
     const AT_MOST: u32 = 20;
     let mut rounds = 1;

@@ -52,6 +52,11 @@ impl Runs {
         self.sorted.insert(position, figure);
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
     /// The middle one; of an even number the mean of the two in the middle.
     ///
     /// # Panics

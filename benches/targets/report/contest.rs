@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use rt_benches::{Measure, Reference, Runs, Runtime, Trio, Visitor};
 
+use crate::row::RUNTIMES;
+
 /// The figures of a measure, for each of its rows.
 pub(crate) struct Outcome {
     /// For each row, for each side.
@@ -13,10 +15,13 @@ pub(crate) struct Outcome {
     pub(crate) reference: Option<(&'static str, Runs)>,
 }
 
-/// A [`Measure`] that can be in a list with others. The rounds have numbers because each begins with another side.
+/// A [`Measure`], or a [`LibraryRow`](rt_benches::LibraryRow), that can be in a list with others. The rounds have numbers because each begins with another side.
 pub(crate) trait Contestable {
     /// The rows.
     fn titles(&self) -> Vec<String>;
+
+    /// What is compared.
+    fn sides(&self) -> &'static [&'static str];
 
     /// How many rounds the median is of.
     fn runs(&self) -> usize;
@@ -28,6 +33,10 @@ pub(crate) trait Contestable {
 impl<M: Measure> Contestable for M {
     fn titles(&self) -> Vec<String> {
         Measure::titles(self)
+    }
+
+    fn sides(&self) -> &'static [&'static str] {
+        &RUNTIMES
     }
 
     fn runs(&self) -> usize {
@@ -53,8 +62,13 @@ impl Outcome {
     }
 
     fn run_round(&mut self, round: usize, run: impl Fn(usize) -> Vec<f64>) {
+        self.run_round_of(round, |_| true, run);
+    }
+
+    /// A round of those sides that have the row.
+    pub(crate) fn run_round_of(&mut self, round: usize, has: impl Fn(usize) -> bool, run: impl Fn(usize) -> Vec<f64>) {
         let sides = self.rows[0].len();
-        for side in (0..sides).map(|place| (round + place) % sides) {
+        for side in (0..sides).map(|place| (round + place) % sides).filter(|&side| has(side)) {
             let figures = run(side);
             assert_eq!(figures.len(), self.rows.len(), "a figure for each title");
             for (row, figure) in iter::zip(&mut self.rows, figures) {

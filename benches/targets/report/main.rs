@@ -17,6 +17,7 @@
 mod allocator;
 mod apart;
 mod contest;
+mod libraries;
 mod machine;
 mod markdown;
 mod pairs;

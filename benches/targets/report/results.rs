@@ -1,7 +1,5 @@
 //! Running the sections in sweeps, and what came of them.
 
-use rt_benches::Trio;
-
 use crate::contest::Outcome;
 use crate::row::Row;
 use crate::sections::{Extent, Item, Section};
@@ -32,7 +30,7 @@ impl<'a> Pass<'a> {
     /// The rows whose titles contain the filter, of the sections of that extent.
     pub(crate) fn new(sections: &'a [Section], extent: Extent, filter: &str, workers: usize, most_runs: usize) -> Self {
         let sections = sections.iter().filter(|section| section.extent >= extent);
-        let sections = sections.map(|section| (section, Measured::of(section, filter, Trio::NAMES.len()).collect()));
+        let sections = sections.map(|section| (section, Measured::of(section, filter).collect()));
         Self { workers, most_runs, sections: sections.collect() }
     }
 
@@ -61,12 +59,12 @@ impl<'a> Pass<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn of(section: &'a Section, filter: &str, sides: usize) -> impl Iterator<Item = Self> {
+    fn of(section: &'a Section, filter: &str) -> impl Iterator<Item = Self> {
         section.items.iter().filter_map(move |item| {
             let titles = item.measure.titles();
             assert_eq!(titles.len(), item.aims.len(), "an aim, or none, for each of {titles:?}");
             let is_wanted = titles.iter().any(|title| title.contains(filter));
-            is_wanted.then(|| Self { item, outcome: Outcome::empty(titles.len(), sides) })
+            is_wanted.then(|| Self { item, outcome: Outcome::empty(titles.len(), item.measure.sides().len()) })
         })
     }
 
@@ -83,6 +81,7 @@ impl<'a> Measured<'a> {
         let Self { item, mut outcome } = self;
         let row = |(index, (title, sides))| Row {
             title,
+            names: item.measure.sides(),
             sides,
             reference: outcome.reference.take(),
             aim: item.aims[index],

@@ -8,11 +8,12 @@ use rt_benches::workloads::{
 };
 #[cfg(unix)]
 use rt_benches::workloads::{Programs, UnixEcho};
-use rt_benches::{Measure, PerOperation, Workload};
+use rt_benches::{LibraryRow, Measure, PerOperation, Workload};
 
 use crate::apart::{CountedBytes, IdleApart};
 use crate::contest::Contestable;
-use crate::row::Aim::{self, BesideTokio, Figure, Ratio};
+use crate::libraries::Libraries;
+use crate::row::Aim::{self, BesideTokio, Figure, OfBestAndOfTokio, Ratio};
 
 /// With how many workers a section is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +62,12 @@ impl Section {
         self.measure(PerOperation(workload), [Some(BesideTokio(1.0))])
     }
 
+    fn libraries(mut self, rows: Vec<LibraryRow>, aim: Aim) -> Self {
+        let item = |row| Item { measure: Box::new(Libraries(row)), aims: vec![Some(aim)], telling: None };
+        self.items.extend(rows.into_iter().map(item));
+        self
+    }
+
     /// The summary shows this row of the last item.
     fn telling(mut self, row: usize) -> Self {
         self.items.last_mut().expect("there is an item").telling = Some(row);
@@ -74,6 +81,8 @@ pub(crate) fn all() -> Vec<Section> {
         spawning(),
         foreign_threads(),
         yielding_and_messaging(),
+        channels_and_locks(),
+        channels_and_locks_between_tasks(),
         timers(),
         blocking(),
         sockets(),
@@ -117,6 +126,22 @@ fn yielding_and_messaging() -> Section {
         .telling(0)
         .timed(ThereAndBack::IN_BLOCK_ON, 1.0)
         .timed(ManySenders, 0.8)
+}
+
+fn channels_and_locks() -> Section {
+    let about = "`rt::sync` beside `tokio::sync`, on Tokio and on rt, and beside crates that belong to no runtime, all on \
+                 rt: async-lock, async-channel and event-listener, which smol's users have, flume, and futures' oneshot. \
+                 A task that is alone, and plain threads. Time on the clock. \
+                 See [`benches/sync`](benches/sync).";
+    Section::new("Channels and locks", "sync", Extent::Once, about)
+        .libraries(LibraryRow::alone(), OfBestAndOfTokio(1.0, 0.5))
+        .libraries(LibraryRow::on_threads(), Ratio(1.0))
+}
+
+fn channels_and_locks_between_tasks() -> Section {
+    let about = "The same libraries. With one worker, all tasks are on it; with more, the scheduler decides where.";
+    Section::new("Channels and locks between tasks", "sync-tasks", Extent::OtherWorkers, about)
+        .libraries(LibraryRow::between_tasks(), Ratio(1.0))
 }
 
 fn timers() -> Section {

@@ -31,7 +31,8 @@ that below 1 rt is ahead. *Aim* is what the ratio, or the figure, is meant to be
 printed. *Range* is the smallest and the largest of rt's runs. Absolute figures move by half from machine to machine and
 from run to run; ratios within a row move less. What a row measures, and what it does not, is told by the module of its
 name in [`benches/workloads`](benches/workloads); what is the same for all runtimes, by
-[`benches/lib.rs`](benches/lib.rs). Latency, memory and idling are measured with the first number of workers only.
+[`benches/lib.rs`](benches/lib.rs). The sections about channels and locks compare libraries instead, in runs of a fifth
+of the length. Latency, memory and idling are measured with the first number of workers only.
 ";
 
 const HOW_TO_REPRODUCE: &str = "\

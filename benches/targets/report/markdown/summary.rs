@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::tables::{Ratio, Title};
 use crate::results::Results;
-use crate::row::{Figure, LEVEL, Row, Standing, name_of};
+use crate::row::{Figure, LEVEL, RUNTIMES, Row, Standing};
 use crate::servers::{ServerAims, Servers};
 
 /// What the summary stands between, here and in the README, which has the same.
@@ -58,7 +58,7 @@ impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = rows_of(self.main);
         writeln!(f, "{BEGIN}")?;
-        writeln!(f, "| | {} | {} | {} | ratio to the best peer |", name_of(0), name_of(1), name_of(2))?;
+        writeln!(f, "| | {} | {} | {} | ratio to the best peer |", RUNTIMES[0], RUNTIMES[1], RUNTIMES[2])?;
         writeln!(f, "|---|--:|--:|--:|--:|")?;
         for row in rows.iter().filter(|row| row.telling) {
             let [rt, tokio, smol] = [0, 1, 2].map(|side| Figure(row.sides[side].median()));

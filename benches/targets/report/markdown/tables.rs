@@ -2,21 +2,25 @@
 
 use std::fmt;
 
-use crate::row::{Figure, Row, Standing, name_of};
+use crate::row::{Figure, Row, Standing};
 
-/// A Markdown table of rows. The columns about aims and references are there if some row has one.
+/// A Markdown table of rows, which all compare the same. The columns about aims and references are there if some row has one.
 pub(crate) struct Table<'a>(pub(crate) &'a [Row]);
 
 impl fmt::Display for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let has_aims = self.0.iter().any(|row| row.aim.is_some());
-        write!(f, "| row | {} | {} | {} | ratio |", name_of(0), name_of(1), name_of(2))?;
+        let names = self.0[0].names;
+        write!(f, "| row | {} | ratio |", names.join(" | "))?;
         writeln!(f, "{} range of rt |", if has_aims { " aim | met? |" } else { "" })?;
-        writeln!(f, "|---|--:|--:|--:|--:|{}--:|", if has_aims { "--:|---|" } else { "" })?;
+        writeln!(f, "|---|{}--:|{}--:|", "--:|".repeat(names.len()), if has_aims { "--:|---|" } else { "" })?;
         for row in self.0 {
             write!(f, "| {} |", Title(row))?;
             for side in &row.sides {
-                write!(f, " {} |", Figure(side.median()))?;
+                match side.is_empty() {
+                    true => write!(f, " |")?,
+                    false => write!(f, " {} |", Figure(side.median()))?,
+                }
             }
             write!(f, " {} |", Ratio(row))?;
             if has_aims {

@@ -9,7 +9,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{COLOURS, GRID, INK, PAPER};
 use crate::results::Results;
-use crate::row::{Row, name_of, quotient};
+use crate::row::{Row, quotient};
 
 /// Bars end here even if the figure does not; the number beside them tells. Powers of two.
 const SPAN: f64 = 4.0;
@@ -26,13 +26,14 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Draws a section.
 pub(super) fn draw(section: &Results, path: &Path) -> Result<(), Box<dyn Error>> {
-    let row_height = COLOURS.len() as i32 * BAR + GAP;
+    let names = section.rows[0].names;
+    let row_height = names.len() as i32 * BAR + GAP;
     let foot = TOP + section.rows.len() as i32 * row_height;
     let area = SVGBackend::new(path, (WIDTH as u32, (foot + BOTTOM) as u32)).into_drawing_area();
     area.fill(&PAPER)?;
     write(&area, section.title, (20, 26), 24, HPos::Left)?;
     write(&area, "relative to the best peer of rt (1×), less is better", (20, 52), 16, HPos::Left)?;
-    legend(&area)?;
+    legend(&area, names)?;
 
     for exponent in -SPAN as i32..=SPAN as i32 {
         let x = position(f64::from(exponent).exp2());
@@ -49,10 +50,13 @@ pub(super) fn draw(section: &Results, path: &Path) -> Result<(), Box<dyn Error>>
 }
 
 fn draw_row(area: &Area<'_>, row: &Row, top: i32) -> Result<(), Box<dyn Error>> {
-    let middle = top + COLOURS.len() as i32 * BAR / 2;
+    let middle = top + row.sides.len() as i32 * BAR / 2;
     write(area, &row.title.replace('`', ""), (LEFT - 6, middle), 14, HPos::Right)?;
     let best = row.best_peer();
     for (side, (runs, colour)) in row.sides.iter().zip(COLOURS).enumerate() {
+        if runs.is_empty() {
+            continue;
+        }
         let ratio = quotient(runs.median(), best);
         let (begin, end) = (position(1.0), position(ratio));
         let y = top + side as i32 * BAR;
@@ -66,11 +70,13 @@ fn draw_row(area: &Area<'_>, row: &Row, top: i32) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-fn legend(area: &Area<'_>) -> Result<(), Box<dyn Error>> {
-    for (side, colour) in COLOURS.into_iter().enumerate() {
-        let x = RIGHT - 210 + 80 * side as i32;
+fn legend(area: &Area<'_>, names: &[&str]) -> Result<(), Box<dyn Error>> {
+    let width = |name: &str| 28 + 7 * name.len() as i32;
+    let mut x = RIGHT - names.iter().map(|name| width(name)).sum::<i32>();
+    for (name, colour) in names.iter().zip(COLOURS) {
         area.draw(&Rectangle::new([(x, 20), (x + 14, 32)], colour.filled()))?;
-        write(area, name_of(side), (x + 20, 26), 16, HPos::Left)?;
+        write(area, name, (x + 20, 26), 16, HPos::Left)?;
+        x += width(name);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 
 use super::{COLOURS, GRID, INK, PAPER};
 use crate::results::Results;
-use crate::row::{Row, name_of};
+use crate::row::{RUNTIMES, Row};
 
 const PANEL: (u32, u32) = (500, 300);
 
@@ -59,7 +59,7 @@ impl Panel {
             title: title.to_owned(),
             unit: unit.to_owned(),
             labels: Vec::new(),
-            lines: vec![Vec::new(); COLOURS.len()],
+            lines: vec![Vec::new(); RUNTIMES.len()],
         }
     }
 
@@ -106,7 +106,7 @@ impl Panel {
             let points = || line.iter().enumerate().map(|(index, figure)| (index as f64, figure.max(low)));
             chart
                 .draw_series(LineSeries::new(points(), colour.stroke_width(2)))?
-                .label(name_of(side))
+                .label(RUNTIMES[side])
                 .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 16, y)], colour.stroke_width(2)));
             chart.draw_series(points().map(|point| Circle::new(point, 3, colour.filled())))?;
         }

@@ -10,8 +10,15 @@ use plotters::style::RGBColor;
 
 use crate::results::Results;
 
-/// Whose bar or line it is, in the order of the runtimes.
-const COLOURS: [RGBColor; 3] = [RGBColor(31, 119, 180), RGBColor(227, 119, 60), RGBColor(122, 122, 132)];
+/// Whose bar or line it is, in the order of what is compared.
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(31, 119, 180),
+    RGBColor(227, 119, 60),
+    RGBColor(122, 122, 132),
+    RGBColor(44, 140, 80),
+    RGBColor(148, 103, 189),
+    RGBColor(160, 120, 60),
+];
 const PAPER: RGBColor = RGBColor(255, 255, 255);
 const INK: RGBColor = RGBColor(36, 41, 47);
 const GRID: RGBColor = RGBColor(222, 226, 230);
@@ -43,7 +50,7 @@ pub(crate) fn charts_of(section: &Results) -> Vec<Chart> {
     };
     let chart = |&kind: &Kind| {
         let (suffix, what) = match kind {
-            Kind::Bars => ("", "each runtime relative to the best peer of rt"),
+            Kind::Bars => ("", "each relative to the best peer of rt"),
             Kind::Percentiles => ("-percentiles", "percentiles"),
             Kind::Threads => ("-scaling", "by number of threads"),
         };
