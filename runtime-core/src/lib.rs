@@ -50,6 +50,7 @@ pub use self::block_in_place::block_in_place;
 pub use self::join_set::JoinSet;
 pub use self::local_set::{LocalEnterGuard, LocalSet};
 pub use self::rng::RngSeed;
+pub use self::scheduler::wake_all;
 #[doc(hidden)]
 pub use self::spawn::spawn_mandatory_blocking;
 pub use self::spawn::{Builder as TaskBuilder, spawn, spawn_blocking, spawn_local};

@@ -22,7 +22,7 @@
 
 use std::any::Any;
 use std::marker::PhantomPinned;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic;
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -260,13 +260,11 @@ impl WakeBatch {
     /// Wakes all that are in the batch, oldest first. Not to be called under a lock.
     pub(crate) fn wake(&mut self) {
         let len = std::mem::take(&mut self.len);
-        for waker in self.wakers[..len].iter_mut().filter_map(Option::take) {
-            if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-                match self.panic {
-                    None => self.panic = Some(panic),
-                    // Not dropped, which may panic in turn.
-                    Some(_) => std::mem::forget(panic),
-                }
+        if let Err(panic) = runtime_core::wake_all(&mut self.wakers[..len]) {
+            match self.panic {
+                None => self.panic = Some(panic),
+                // Not dropped, which may panic in turn.
+                Some(_) => std::mem::forget(panic),
             }
         }
     }

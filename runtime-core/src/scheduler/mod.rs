@@ -20,6 +20,7 @@ mod thread_role;
 
 use std::ptr::NonNull;
 
+pub use self::multi::wake_all;
 pub(crate) use self::thread_role::{AnyWorker, AtWork, ThreadRole, work_as};
 use crate::runtime::Inner;
 use crate::task::arena::LocalArena;

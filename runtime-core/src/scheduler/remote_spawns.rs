@@ -95,9 +95,9 @@ impl RemoteSpawns {
         (Some(task), handle)
     }
 
-    /// Counts a task that was woken from a remote thread.
-    pub(crate) fn count_wake(&self) {
-        self.shared.injector_schedules.add_shared(1);
+    /// Counts tasks that were woken from a remote thread.
+    pub(crate) fn count_wakes(&self, wakes: u64) {
+        self.shared.injector_schedules.add_shared(wakes);
     }
 
     /// Many dead tasks have come back: frees them, unless another thread holds the spawn lock or shutdown has closed

@@ -383,7 +383,7 @@ impl Schedule for Current {
             // As in the multi-threaded scheduler: nothing else keeps the runtime once the task is in the queue.
             let keep = TaskRef::clone(task.task());
             let shared = Self::shared(runtime);
-            shared.remote_spawns.count_wake();
+            shared.remote_spawns.count_wakes(1);
             shared.inject(runtime, task);
             drop(keep);
         }

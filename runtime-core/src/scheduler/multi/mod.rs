@@ -7,7 +7,7 @@
 //! - A worker's life: `worker.rs` has its loop, `run_queue.rs` the order in which the queues are served, `steal.rs` how
 //!   it comes by others' tasks, `driver_events.rs` what it does with the drivers, `park_worker.rs` how it falls asleep,
 //!   `idle/` the protocol of that, `control_word.rs` what all workers are told, `block_on.rs` what `block_on` does on
-//!   its caller's thread.
+//!   its caller's thread, `wake_all.rs` how many are woken at once.
 //! - Workers that are blocked: `rescue/` looks after them, `spares.rs` stand in for them, `spare_count.rs` says how
 //!   many, `responder.rs` which one keeps free, `block_in_place.rs` what a worker does that says so itself.
 //! - Beginning and end: `cores.rs` says which thread has which core, `threads.rs` starts the threads, `shutdown.rs`
@@ -32,6 +32,7 @@ mod spare_count;
 mod spares;
 mod steal;
 mod threads;
+mod wake_all;
 mod worker;
 
 use std::cell::Cell;
@@ -54,6 +55,7 @@ use self::run_queue::RunQueue;
 pub(crate) use self::run_queue::take_one;
 use self::slot::Slot;
 use self::spares::Spares;
+pub use self::wake_all::wake_all;
 pub(crate) use self::worker::Worker;
 
 use super::busy_time::BusyTime;
@@ -292,6 +294,12 @@ impl Shared {
     #[inline]
     fn inject(&self, runtime: &Inner, task: Notified) {
         self.injector.push(task);
+        self.announce_injected(runtime);
+    }
+
+    /// Tasks have been put into the injector.
+    #[inline]
+    fn announce_injected(&self, runtime: &Inner) {
         self.notify(runtime, || self.injector.is_empty());
         // After the fence in `Idle::wake_one`, which `notify` passes.
         self.queues.after_push(|| self.empty_queues());
@@ -416,7 +424,7 @@ impl Schedule for Multi {
             // to look for a sleeper. One more reference keeps both.
             let keep = TaskRef::clone(task.task());
             let shared = Self::shared(runtime);
-            shared.remote_spawns_here().count_wake();
+            shared.remote_spawns_here().count_wakes(1);
             shared.inject(runtime, task);
             drop(keep);
         }

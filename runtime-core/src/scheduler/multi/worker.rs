@@ -197,14 +197,26 @@ impl Worker {
     /// Queues a task that was woken or spawned on this thread.
     #[inline]
     pub(super) fn push(&self, task: Notified) {
-        self.counters().local_schedules.add(1);
-        // Neither has queues of its own that anybody serves.
-        if self.is_block_on() || self.is_core_revoked() {
+        if self.serves_its_queues() {
+            self.queue_unannounced(task);
+            self.offer_surplus();
+        } else {
+            self.counters().local_schedules.add(1);
             self.shared().inject(&self.runtime, task);
-            return;
         }
+    }
+
+    /// Whether its thread takes tasks out of its queues.
+    #[inline]
+    pub(super) fn serves_its_queues(&self) -> bool {
+        !self.is_block_on() && !self.is_core_revoked()
+    }
+
+    /// Queues a task that was woken on this thread. The caller offers the surplus.
+    #[inline]
+    pub(super) fn queue_unannounced(&self, task: Notified) {
+        self.counters().local_schedules.add(1);
         self.core.run_queue.push(task);
-        self.offer_surplus();
     }
 
     /// Queues a task that woke itself in its poll.

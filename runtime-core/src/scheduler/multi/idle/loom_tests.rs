@@ -140,6 +140,19 @@ fn loom_two_tasks_get_two_workers() {
     });
 }
 
+/// As `wake_all.rs` does it, and the drivers' batch.
+#[test]
+fn loom_two_tasks_that_are_announced_together_get_two_workers() {
+    bounded(2, || {
+        let model = Model::new(2, 2);
+        work_beside(&model, |model| {
+            model.queue.fetch_add(1, Release);
+            model.queue.fetch_add(1, Release);
+            model.notify();
+        });
+    });
+}
+
 /// A worker that sleeps in the drivers queues a part of what they bring while it has them. Others do not look at the
 /// queues of one that rests (`Slot::may_have_work`), so it says that it is awake before.
 #[test]
