@@ -155,6 +155,41 @@ pub fn poll_proceed_unless_foreign(cx: &mut Context<'_>) -> Poll<RestoreOnPendin
     poll_proceed(cx)
 }
 
+/// As [`poll_proceed`], where a unit is left. Else `None`, which refuses nothing: the caller goes on to a leaf that
+/// calls that.
+///
+/// For an operation that mostly succeeds at once, and makes its leaf only when it does not.
+///
+/// # Example
+///
+/// ```
+/// async fn receive(try_it: impl Fn() -> Option<u32>, leaf: impl Future<Output = u32>) -> u32 {
+///     if let Some(mut coop) = rt::task::coop::proceed_now()
+///         && let Some(value) = try_it()
+///     {
+///         coop.made_progress();
+///         return value;
+///     }
+///     leaf.await
+/// }
+/// # #[rt::main]
+/// # async fn main() { assert_eq!(receive(|| Some(1), std::future::pending()).await, 1) }
+/// ```
+#[doc(hidden)]
+#[inline]
+pub fn proceed_now() -> Option<RestoreOnPending> {
+    let mut budget = current::budget();
+    let has_taken = budget.is_constrained();
+    if has_taken {
+        if budget.left <= 0 {
+            return None;
+        }
+        budget.left -= 1;
+        current::set_budget(budget);
+    }
+    Some(RestoreOnPending { has_taken: Cell::new(has_taken), _stays: PhantomData })
+}
+
 /// When no unit is left: refuses, or renews the budget.
 #[cold]
 fn poll_renewed(cx: &mut Context<'_>, mut budget: Budget) -> Poll<Budget> {

@@ -73,7 +73,7 @@ impl Barrier {
     ///
     /// Not cancel safe: who was polled once has arrived, and counts as that also if the future is dropped.
     pub async fn wait(&self) -> BarrierWaitResult {
-        Wait { barrier: self, stage: Stage::New, waiter: Waiter::new(0) }.await
+        Wait { barrier: self, stage: Stage::New, waiter: Waiter::new() }.await
     }
 
     /// Somebody has arrived. Returns whether it was the last.

@@ -22,6 +22,7 @@
 
 use std::any::Any;
 use std::marker::PhantomPinned;
+use std::mem::MaybeUninit;
 use std::panic;
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -40,7 +41,8 @@ pub(crate) const TOLD: u8 = 2;
 /// The part of a future that lies in the list. See the module.
 pub(crate) struct Waiter<T> {
     status: AtomicU8,
-    inner: UnsafeCell<Inner<T>>,
+    /// Written when it is put into a list: a future that does not wait writes a byte.
+    inner: UnsafeCell<MaybeUninit<Inner<T>>>,
     _pin: PhantomPinned,
 }
 
@@ -60,9 +62,9 @@ unsafe impl<T: Send> Sync for Waiter<T> {}
 
 impl<T: Copy> Waiter<T> {
     /// One that is in no list.
-    pub(crate) fn new(data: T) -> Self {
-        let inner = Inner { older: None, younger: None, waker: None, data };
-        Self { status: AtomicU8::new(IDLE), inner: UnsafeCell::new(inner), _pin: PhantomPinned }
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self { status: AtomicU8::new(IDLE), inner: UnsafeCell::new(MaybeUninit::uninit()), _pin: PhantomPinned }
     }
 
     /// [`LISTED`], or else something that stays until the future itself does something: then the waiter is its own.
@@ -74,10 +76,28 @@ impl<T: Copy> Waiter<T> {
     ///
     /// # Safety
     ///
-    /// The caller is its future, and has seen that it is in no list.
+    /// The caller is its future, and has seen that it is in no list. It has been in one.
     pub(crate) unsafe fn own_data(&self) -> T {
-        // SAFETY: by the contract nobody else touches it.
-        self.inner.with(|inner| unsafe { (*inner).data })
+        // SAFETY: by the contract nobody else touches it, and it was written.
+        unsafe { self.look(|inner| inner.data) }
+    }
+}
+
+impl<T> Waiter<T> {
+    /// # Safety
+    ///
+    /// It is or was in a list, and the caller may touch it, as the module says.
+    unsafe fn look<R>(&self, f: impl FnOnce(&Inner<T>) -> R) -> R {
+        // SAFETY: by the contract it was written, and nobody else changes it.
+        self.inner.with(|inner| f(unsafe { (*inner).assume_init_ref() }))
+    }
+
+    /// # Safety
+    ///
+    /// As [`look`](Self::look).
+    unsafe fn change<R>(&self, f: impl FnOnce(&mut Inner<T>) -> R) -> R {
+        // SAFETY: by the contract it was written, and nobody else touches it.
+        self.inner.with_mut(|inner| f(unsafe { (*inner).assume_init_mut() }))
     }
 }
 
@@ -120,12 +140,15 @@ impl<T: Copy> List<T> {
         debug_assert_ne!(waiter.status.load(Relaxed), LISTED);
         let this = NonNull::from(waiter);
         // SAFETY: by the contract it is the caller's.
-        waiter.inner.with_mut(|inner| unsafe { *inner = Inner { older: self.youngest, younger: None, waker, data } });
+        // What was there before is nothing, or has no waker any more: nothing to drop.
+        waiter.inner.with_mut(|inner| unsafe {
+            (*inner).write(Inner { older: self.youngest, younger: None, waker, data });
+        });
         // Relaxed: others look at it under the lock.
         waiter.status.store(LISTED, Relaxed);
         match self.youngest.replace(this) {
             // SAFETY: it is in the list, whose lock the caller has.
-            Some(before) => unsafe { before.as_ref().inner.with_mut(|inner| (*inner).younger = Some(this)) },
+            Some(before) => unsafe { before.as_ref().change(|inner| inner.younger = Some(this)) },
             None => self.oldest = Some(this),
         }
     }
@@ -133,13 +156,13 @@ impl<T: Copy> List<T> {
     /// What the primitive wants to know of the oldest waiter.
     pub(crate) fn oldest(&self) -> Option<T> {
         // SAFETY: it is in the list, whose lock the caller has.
-        self.oldest.map(|waiter| unsafe { waiter.as_ref().inner.with(|inner| (*inner).data) })
+        self.oldest.map(|waiter| unsafe { waiter.as_ref().look(|inner| inner.data) })
     }
 
     /// Lets the closure change what the primitive wants to know of the oldest waiter.
     pub(crate) fn change_oldest<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> Option<R> {
         // SAFETY: it is in the list, whose lock the caller has, and the closure has no way to the waiter but this one.
-        self.oldest.map(|waiter| unsafe { waiter.as_ref().inner.with_mut(|inner| change(&mut (*inner).data)) })
+        self.oldest.map(|waiter| unsafe { waiter.as_ref().change(|inner| change(&mut inner.data)) })
     }
 
     /// What the primitive wants to know of this waiter.
@@ -149,13 +172,13 @@ impl<T: Copy> List<T> {
     /// It must be in this list.
     pub(crate) unsafe fn data(&self, waiter: &Waiter<T>) -> T {
         // SAFETY: it is in the list, whose lock the caller has.
-        waiter.inner.with(|inner| unsafe { (*inner).data })
+        unsafe { waiter.look(|inner| inner.data) }
     }
 
     /// As [`oldest`](Self::oldest), of the youngest.
     pub(crate) fn youngest(&self) -> Option<T> {
         // SAFETY: as in `oldest`.
-        self.youngest.map(|waiter| unsafe { waiter.as_ref().inner.with(|inner| (*inner).data) })
+        self.youngest.map(|waiter| unsafe { waiter.as_ref().look(|inner| inner.data) })
     }
 
     /// Takes the oldest waiter out, and tells it something. The caller wakes it, outside of the lock.
@@ -194,15 +217,15 @@ impl<T: Copy> List<T> {
     fn unlink(&mut self, waiter: &Waiter<T>) -> Option<Waker> {
         // SAFETY: it is in the list, whose lock the caller has; here and below.
         let (older, younger, waker) =
-            waiter.inner.with_mut(|inner| unsafe { ((*inner).older, (*inner).younger, (*inner).waker.take()) });
+            unsafe { waiter.change(|inner| (inner.older, inner.younger, inner.waker.take())) };
         match older {
             // SAFETY: as above.
-            Some(older) => unsafe { older.as_ref().inner.with_mut(|inner| (*inner).younger = younger) },
+            Some(older) => unsafe { older.as_ref().change(|inner| inner.younger = younger) },
             None => self.oldest = younger,
         }
         match younger {
             // SAFETY: as above.
-            Some(younger) => unsafe { younger.as_ref().inner.with_mut(|inner| (*inner).older = older) },
+            Some(younger) => unsafe { younger.as_ref().change(|inner| inner.older = older) },
             None => self.youngest = older,
         }
         waker
@@ -215,7 +238,7 @@ impl<T: Copy> List<T> {
     /// It must be in this list.
     pub(crate) unsafe fn has_waker(&self, waiter: &Waiter<T>, waker: &Waker) -> bool {
         // SAFETY: as in `unlink`.
-        waiter.inner.with(|inner| unsafe { (*inner).waker.as_ref().is_some_and(|own| own.will_wake(waker)) })
+        unsafe { waiter.look(|inner| inner.waker.as_ref().is_some_and(|own| own.will_wake(waker))) }
     }
 
     /// Gives the waiter, which is in the list, another waker. The caller drops the old one, outside of the lock.
@@ -225,7 +248,7 @@ impl<T: Copy> List<T> {
     /// It must be in this list.
     pub(crate) unsafe fn replace_waker(&mut self, waiter: &Waiter<T>, waker: Waker) -> Option<Waker> {
         // SAFETY: as in `unlink`.
-        waiter.inner.with_mut(|inner| unsafe { (*inner).waker.replace(waker) })
+        unsafe { waiter.change(|inner| inner.waker.replace(waker)) }
     }
 }
 

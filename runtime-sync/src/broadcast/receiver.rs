@@ -128,7 +128,7 @@ impl<T: Clone> Receiver<T> {
     /// # }
     /// ```
     pub async fn recv(&mut self) -> Result<T, RecvError> {
-        cooperative(Recv { receiver: self, waiter: Waiter::new(0) }).await
+        cooperative(Recv { receiver: self, waiter: Waiter::new() }).await
     }
 
     /// The next value, if it is there.

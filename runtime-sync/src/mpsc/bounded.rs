@@ -275,8 +275,12 @@ impl<T> Sender<T> {
         if n > self.max_capacity() {
             return Err(SendError(()));
         }
+        let semaphore = &self.channel.limit.semaphore;
+        if semaphore.acquire_now(n) {
+            return Ok(());
+        }
         let unless_taken = Reserving(&*self.channel);
-        self.channel.limit.semaphore.acquire(n).await.map_err(|_| SendError(()))?;
+        semaphore.acquire(n).await.map_err(|_| SendError(()))?;
         std::mem::forget(unless_taken);
         Ok(())
     }

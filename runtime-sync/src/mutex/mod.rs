@@ -113,7 +113,9 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// Cancel safe, but it loses its place in the line.
     pub async fn lock(&self) -> MutexGuard<'_, T> {
-        self.acquire().await;
+        if !self.batch.acquire_now(1) {
+            self.wait().await;
+        }
         MutexGuard::new(self)
     }
 
@@ -143,7 +145,9 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// Cancel safe, but it loses its place in the line.
     pub async fn lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
-        self.acquire().await;
+        if !self.batch.acquire_now(1) {
+            self.wait().await;
+        }
         OwnedMutexGuard::new(self)
     }
 
@@ -180,7 +184,7 @@ impl<T: ?Sized> Mutex<T> {
         self.data.into_inner()
     }
 
-    async fn acquire(&self) {
+    async fn wait(&self) {
         if self.batch.acquire(1).await.is_err() {
             unreachable!("the semaphore of a mutex is never closed");
         }

@@ -36,7 +36,7 @@ enum Stage {
 impl Wait {
     fn new(notify: &Notify) -> Self {
         let round = notify.state().round();
-        Self { stage: Stage::New, round, waiter: Waiter::new(round) }
+        Self { stage: Stage::New, round, waiter: Waiter::new() }
     }
 
     /// Waits, or finds that it was notified.

@@ -123,7 +123,9 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe, but it loses its place in the line.
     pub async fn read(&self) -> RwLockReadGuard<'_, T> {
-        self.acquire(1).await;
+        if !self.batch.acquire_now(1) {
+            self.wait(1).await;
+        }
         RwLockReadGuard::new(self)
     }
 
@@ -143,7 +145,9 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe, but it loses its place in the line.
     pub async fn read_owned(self: Arc<Self>) -> OwnedRwLockReadGuard<T> {
-        self.acquire(1).await;
+        if !self.batch.acquire_now(1) {
+            self.wait(1).await;
+        }
         OwnedRwLockReadGuard::new(self)
     }
 
@@ -173,7 +177,9 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe, but it loses its place in the line.
     pub async fn write(&self) -> RwLockWriteGuard<'_, T> {
-        self.acquire(self.all()).await;
+        if !self.batch.acquire_now(self.all()) {
+            self.wait(self.all()).await;
+        }
         RwLockWriteGuard::new(self)
     }
 
@@ -193,7 +199,9 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe, but it loses its place in the line.
     pub async fn write_owned(self: Arc<Self>) -> OwnedRwLockWriteGuard<T> {
-        self.acquire(self.all()).await;
+        if !self.batch.acquire_now(self.all()) {
+            self.wait(self.all()).await;
+        }
         OwnedRwLockWriteGuard::new(self)
     }
 
@@ -234,7 +242,7 @@ impl<T: ?Sized> RwLock<T> {
         self.max_readers as usize
     }
 
-    async fn acquire(&self, permits: usize) {
+    async fn wait(&self, permits: usize) {
         if self.batch.acquire(permits).await.is_err() {
             unreachable!("the semaphore of a lock is never closed");
         }

@@ -46,7 +46,7 @@ impl Batch {
     #[track_caller]
     pub(crate) fn acquire(&self, permits: usize) -> Acquire<'_> {
         assert!(permits <= Self::MAX_PERMITS, "a semaphore cannot have more than {} permits", Self::MAX_PERMITS);
-        Acquire { semaphore: self, permits, stage: Stage::New, waiter: Waiter::new(Wish::new(permits)) }
+        Acquire { semaphore: self, permits, stage: Stage::New, waiter: Waiter::new() }
     }
 }
 

@@ -39,6 +39,7 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::task::Waker;
 
+use runtime_core::coop;
 use runtime_core::primitive::atomic::AtomicUsize;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use runtime_core::primitive::{Mutex, MutexGuard};
@@ -65,10 +66,6 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
-    pub(crate) fn new(permits: usize) -> Self {
-        Self { permits, lacks: permits }
-    }
-
     fn has(self) -> usize {
         self.permits - self.lacks
     }
@@ -129,6 +126,18 @@ impl Batch {
                 Err(now) => word = now,
             }
         }
+    }
+
+    /// Takes permits, if so many are free and the task has budget, of which that costs a unit. Mostly it is enough: only
+    /// the others need a waiter, which would have to be made and put into its place for nothing.
+    #[inline]
+    pub(crate) fn acquire_now(&self, permits: usize) -> bool {
+        let Some(coop) = coop::proceed_now() else { return false };
+        let is_taken = self.try_acquire(permits).is_ok();
+        if is_taken {
+            coop.made_progress();
+        }
+        is_taken
     }
 
     /// Takes permits, or gets in line for them. Returns what came of it, as a waiter is told: [`LISTED`] if it waits.

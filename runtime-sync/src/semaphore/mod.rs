@@ -133,7 +133,9 @@ impl Semaphore {
     /// # }
     /// ```
     pub async fn acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
-        self.batch.acquire(1).await?;
+        if !self.batch.acquire_now(1) {
+            self.batch.acquire(1).await?;
+        }
         Ok(SemaphorePermit::new(self, 1))
     }
 
@@ -147,7 +149,9 @@ impl Semaphore {
     ///
     /// Cancel safe, but it loses its place in the line, and the permits that it has so far go to others.
     pub async fn acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
-        self.batch.acquire(n as usize).await?;
+        if !self.batch.acquire_now(n as usize) {
+            self.batch.acquire(n as usize).await?;
+        }
         Ok(SemaphorePermit::new(self, n as usize))
     }
 
@@ -208,7 +212,9 @@ impl Semaphore {
     ///
     /// Cancel safe, but it loses its place in the line.
     pub async fn acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
-        self.batch.acquire(1).await?;
+        if !self.batch.acquire_now(1) {
+            self.batch.acquire(1).await?;
+        }
         Ok(OwnedSemaphorePermit::new(self, 1))
     }
 
@@ -222,7 +228,9 @@ impl Semaphore {
     ///
     /// Cancel safe, but it loses its place in the line, and the permits that it has so far go to others.
     pub async fn acquire_many_owned(self: Arc<Self>, n: u32) -> Result<OwnedSemaphorePermit, AcquireError> {
-        self.batch.acquire(n as usize).await?;
+        if !self.batch.acquire_now(n as usize) {
+            self.batch.acquire(n as usize).await?;
+        }
         Ok(OwnedSemaphorePermit::new(self, n as usize))
     }
 

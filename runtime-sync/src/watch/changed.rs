@@ -21,8 +21,7 @@ pub(super) struct Changed<'a, T> {
 
 impl<'a, T> Changed<'a, T> {
     pub(super) fn new(shared: &'a Shared<T>, known: &'a mut Version) -> Self {
-        let waiter = Waiter::new(*known);
-        Self { shared, known, waiter, list: Shared::<T>::list_of_this_thread() }
+        Self { shared, known, waiter: Waiter::new(), list: Shared::<T>::list_of_this_thread() }
     }
 
     fn look(&mut self) -> Option<Result<(), RecvError>> {
