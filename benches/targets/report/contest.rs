@@ -15,7 +15,8 @@ pub(crate) struct Outcome {
     pub(crate) reference: Option<(&'static str, Runs)>,
 }
 
-/// A [`Measure`], or a [`LibraryRow`](rt_benches::LibraryRow), that can be in a list with others. The rounds have numbers because each begins with another side.
+/// A [`Measure`], or a [`LibraryRow`](rt_benches::LibraryRow), that can be in a list with others. The rounds have
+/// numbers because each begins with another side.
 pub(crate) trait Contestable {
     /// The rows.
     fn titles(&self) -> Vec<String>;

@@ -129,9 +129,9 @@ fn yielding_and_messaging() -> Section {
 }
 
 fn channels_and_locks() -> Section {
-    let about = "`rt::sync` beside `tokio::sync`, on Tokio and on rt, and beside crates that belong to no runtime, all on \
-                 rt: async-lock, async-channel and event-listener, which smol's users have, flume, and futures' oneshot. \
-                 A task that is alone, and plain threads. Time on the clock. \
+    let about = "`rt::sync` beside `tokio::sync`, on Tokio and on rt, and beside crates that belong to no runtime, \
+                 all on rt: async-lock, async-channel and event-listener, which smol's users have, flume, and \
+                 futures' oneshot. A task that is alone, and plain threads. Time on the clock. \
                  See [`benches/sync`](benches/sync).";
     Section::new("Channels and locks", "sync", Extent::Once, about)
         .libraries(LibraryRow::alone(), OfBestAndOfTokio(1.0, 0.5))

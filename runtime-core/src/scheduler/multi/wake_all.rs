@@ -7,16 +7,16 @@
 //!
 //! To queue a task is two things: to put it into a queue, and to *announce* it: to pass a fence, and look whether a
 //! worker has to be woken for it (`idle/`), and whether shutdown has emptied the queue for the last time (`Closing`).
-//! Both protocols allow any number of tasks before the fence. So each task is put into its queue as soon as its state is
-//! changed, where others may already take it, and all together are announced once. Nothing is kept anywhere else, and
-//! nothing is allocated.
+//! Both protocols allow any number of tasks before the fence. So each task is put into its queue as soon as its state
+//! is changed, where others may already take it, and all together are announced once. Nothing is kept anywhere else,
+//! and nothing is allocated.
 //!
 //! From the first task on until they are announced this thread does nothing but change states and fill queues. Before
 //! it calls another's code, which may block, or go on with the tasks of another runtime, it announces what there is:
 //! that code may wait for one of these tasks, and nobody else might come for them.
 //!
-//! Tasks of a runtime with an observer are woken one by one, as the observer is told of each before it is queued. So are
-//! those of a current-thread runtime, where there is nobody to announce anything to but the one thread.
+//! Tasks of a runtime with an observer are woken one by one, as the observer is told of each before it is queued. So
+//! are those of a current-thread runtime, where there is nobody to announce anything to but the one thread.
 //!
 //! On a worker of the tasks' runtime the tasks go onto its LIFO queue, as they would one by one; on any other thread,
 //! into the injector. There a task that is taken at once may be the last of its runtime, so a reference to the first is
