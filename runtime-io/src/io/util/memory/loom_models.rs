@@ -42,3 +42,14 @@ fn a_writer_finds_out_that_its_reader_is_gone() {
         assert_eq!(writer.join().unwrap(), std::io::ErrorKind::BrokenPipe);
     });
 }
+
+/// A writer that goes away ends a reader that waits, or is about to.
+#[test]
+fn a_reader_finds_out_that_its_writer_is_gone() {
+    loom::model(|| {
+        let (mut ours, theirs) = duplex(1);
+        let writer = thread::spawn(move || drop(theirs));
+        assert_eq!(block_on(ours.read(&mut [0])).unwrap(), 0);
+        writer.join().unwrap();
+    });
+}
