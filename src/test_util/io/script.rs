@@ -6,8 +6,10 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::Waker;
+
+use runtime_core::primitive::Mutex;
 
 use crate::time::{Duration, Instant};
 
@@ -127,12 +129,11 @@ pub(super) enum Added {
 
 impl More {
     pub(super) fn new() -> Self {
-        Self(Mutex::default())
+        Self(Mutex::new(State::default()))
     }
 
     fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
-        // A test that panics leaves nothing half done.
-        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut self.0.lock())
     }
 
     /// Takes the next action, or leaves a waker, of the reader (0) or the writer (1).
