@@ -161,8 +161,8 @@ fn of_tasks() {
             // Its errors stay on their thread, as do its children.
             task::Scope<Rc<u8>>,
         ]
-        // It belongs to a poll of a task. Tokio's has a cell for the budget.
-        OF_ITS_THREAD => [task::coop::RestoreOnPending]
+        // It belongs to a poll of a task, and has a cell, as Tokio's.
+        "Unpin UnwindSafe" => [task::coop::RestoreOnPending]
     }
     .check();
     futures! {

@@ -4,10 +4,11 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
+use std::thread;
 
 use rt::runtime::Runtime;
 use rt::sync::Notify;
-use rt::task::JoinHandle;
+use rt::task::{JoinHandle, LocalSet, spawn_local, yield_now};
 use rt_test_util::{Gate, catch, current, eventually, multi, watchdog};
 
 /// Tasks that wait, in the order in which they were spawned.
@@ -55,6 +56,36 @@ fn all_that_wait_go_on_wherever_they_are_notified() {
     notified_by(&|notify| drop(second.spawn_blocking(move || notify.notify_waiters())));
     notified_by(&|notify| drop(first.spawn(async { rt::task::block_in_place(move || notify.notify_waiters()) })));
     notified_by(&|notify| current().block_on(async move { notify.notify_waiters() }));
+}
+
+/// What holds the tasks of a set is not a runtime.
+#[test]
+fn tasks_of_local_sets_go_on_among_those_of_runtimes() {
+    let _watchdog = watchdog();
+    let runtime = multi(1);
+    let notify = Arc::new(Notify::new());
+    let notified_by = |notifier: &dyn Fn(Arc<Notify>)| {
+        let drivers = [multi(2), current()];
+        for driver in &drivers {
+            let set = LocalSet::new();
+            set.block_on(driver, async {
+                let mut tasks = waiting(&runtime, &notify, 2);
+                for _ in 0..40 {
+                    tasks.push(spawn_local(notify.clone().notified_owned()));
+                }
+                tasks.extend(waiting(&runtime, &notify, 2));
+                // Now those of the set are in line, too.
+                yield_now().await;
+                notifier(notify.clone());
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            });
+        }
+    };
+    notified_by(&|notify| notify.notify_waiters());
+    notified_by(&|notify| drop(runtime.spawn(async move { notify.notify_waiters() })));
+    notified_by(&|notify| thread::spawn(move || notify.notify_waiters()).join().unwrap());
 }
 
 /// Blocks in its wake until the gate is open.

@@ -142,10 +142,10 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     Poll::Ready(RestoreOnPending { has_taken: Cell::new(has_taken), _stays: PhantomData })
 }
 
-/// As [`poll_proceed`], but who polls with a waker of its own is never refused.
+/// As [`poll_proceed`], but a poll with another waker than the task's own is never refused.
 ///
-/// For what only looks whether something is ready. A combinator or a harness that asks so in a loop, without end, is
-/// told how it is; the loop of a task, which polls with the task's waker, lets others run.
+/// For what only looks whether something is ready. A combinator or a harness of a test that polls it with a waker of its
+/// own is told how it is, as by Tokio; the loop of a task, which polls with the task's waker, lets others run.
 #[inline]
 pub fn poll_proceed_unless_foreign(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     let budget = current::budget();
@@ -164,7 +164,7 @@ pub fn poll_proceed_unless_foreign(cx: &mut Context<'_>) -> Poll<RestoreOnPendin
 ///
 /// ```
 /// async fn receive(try_it: impl Fn() -> Option<u32>, leaf: impl Future<Output = u32>) -> u32 {
-///     if let Some(mut coop) = rt::task::coop::proceed_now()
+///     if let Some(coop) = rt::task::coop::proceed_now()
 ///         && let Some(value) = try_it()
 ///     {
 ///         coop.made_progress();

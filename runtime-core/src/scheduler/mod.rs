@@ -35,9 +35,21 @@ pub(crate) enum Scheduler {
 }
 
 /// The runtime of a task that is in an arena. `None` for a task that was refused, and for blocking ones.
-fn runtime_of(task: &Header) -> Option<&Inner> {
-    // SAFETY: the arena outlives its tasks, and every arena of a runtime is made for `Inner`.
+///
+/// # Safety
+///
+/// The task is one of a runtime's scheduler, as the task's vtable says. That of a `LocalSet` has another host.
+#[inline]
+unsafe fn runtime_of(task: &Header) -> Option<&Inner> {
+    // SAFETY: the arena outlives its tasks; every arena of a runtime is made for `Inner`.
     task.arena.map(|arena| unsafe { arena.as_ref().runtime() })
+}
+
+/// The runtime of a task of any kind. `None` also for that of a `LocalSet`.
+#[inline]
+fn runtime_of_any(task: &Header) -> Option<&Inner> {
+    // SAFETY: the arena outlives its tasks.
+    task.arena.and_then(|arena| unsafe { arena.as_ref() }.host())
 }
 
 /// Whether a task is one of this runtime. The task of a `LocalSet` never is.

@@ -16,7 +16,7 @@ pub(super) struct Current {
     /// The task that is being polled; null for none. Stands there only while [`in_task`] borrows it.
     task: Cell<*const CurrentTask>,
     budget: Cell<Budget>,
-    /// The data of the waker of the main future that is being polled, or was last.
+    /// The data of the waker of the main future that is being polled.
     main_waker: Cell<*const ()>,
     /// Whether something other than a task has given way to others in this poll: see [`has_given_way`].
     has_given_way: Cell<bool>,

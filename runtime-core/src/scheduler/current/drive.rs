@@ -213,8 +213,8 @@ impl Worker {
                 if polled.is_ready() {
                     return polled;
                 }
-                if current::has_given_way() {
-                    self.line.begin(self.core.queue.borrow().len() + self.shared().injector.len());
+                if current::has_given_way() && main.is_woken() {
+                    self.line.begin(self.core.queue.borrow().len());
                 }
             }
             if !self.turn() && !main.is_woken() && !self.tell_end() {
@@ -361,6 +361,8 @@ impl Worker {
         queue.extend(iter::from_fn(|| take_one(injector)).take(turns.share(is_alone) - 1));
         let others = queue.len() - before;
         queue.rotate_right(others);
+        // They go before what is queued, and do not take its places.
+        (0..=others).for_each(|_| self.line.note_new());
         turns.have_taken(1 + others, is_alone);
         self.shared().depth.store(queue.len(), Relaxed);
         Some(task)

@@ -1,7 +1,7 @@
 //! A worker's queues, and the order in which it serves them.
 //!
 //! Three queues: a LIFO deque for what was spawned or woken (its newest task is the one whose data is in the cache), a
-//! FIFO FIFO queue for tasks that yielded and those woken by sockets, and a *timer queue* (FIFO) for those woken by
+//! *FIFO queue* for tasks that yielded and those woken by sockets, and a *timer queue* (FIFO) for those woken by
 //! timers. All can be stolen from; a task that is alone on the LIFO queue, and about to be run, only if the worker is
 //! stalled (`lifo_slot.rs`).
 //!

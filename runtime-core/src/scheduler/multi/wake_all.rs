@@ -28,7 +28,7 @@ use std::task::Waker;
 
 use super::{Multi, Shared, Worker};
 use crate::runtime::Inner;
-use crate::scheduler::{AtWork, Scheduler, runtime_of};
+use crate::scheduler::{AtWork, Scheduler, runtime_of_any};
 use crate::task::{self, Header, Notified, TaskRef, catch, discard};
 
 /// Calls all wakers, which are taken out, in their order. The tasks of one runtime reach its scheduler as one push.
@@ -65,8 +65,14 @@ pub fn wake_all(wakers: &mut [Option<Waker>]) -> Result<(), Box<dyn Any + Send>>
     let mut result = Ok(());
     let mut unannounced = Unannounced::Nothing;
     for waker in wakers.iter_mut().filter_map(Option::take) {
-        match task::wake_own(waker, is_queued_here) {
-            Ok(Some(task)) => unannounced.queue(task),
+        let mut runtime = ptr::null();
+        let is_own = |task: &Header| {
+            let found = runtime_of_any(task).filter(|runtime| can_announce(runtime));
+            found.inspect(|&found| runtime = found).is_some()
+        };
+        match task::wake_own(waker, is_own) {
+            // SAFETY: the runtime was found by the task, which keeps it.
+            Ok(Some(task)) => unsafe { unannounced.queue(task, runtime) },
             Ok(None) => {}
             Err(waker) => {
                 unannounced.announce();
@@ -83,9 +89,9 @@ pub fn wake_all(wakers: &mut [Option<Waker>]) -> Result<(), Box<dyn Any + Send>>
     result
 }
 
-fn is_queued_here(task: &Header) -> bool {
-    runtime_of(task)
-        .is_some_and(|runtime| matches!(runtime.scheduler, Scheduler::Multi(_)) && runtime.observer.is_none())
+/// Whether tasks of this runtime can be announced together.
+fn can_announce(runtime: &Inner) -> bool {
+    matches!(runtime.scheduler, Scheduler::Multi(_)) && runtime.observer.is_none()
 }
 
 /// Tasks of one runtime that are in a queue, and not announced yet.
@@ -93,13 +99,15 @@ enum Unannounced {
     Nothing,
     /// On the queue of this worker, which this thread is.
     Here(AtWork<Worker>),
-    /// In the injector: one of the tasks, and how many there are.
-    Injected(TaskRef, u64),
+    /// In the injector of this runtime: one of the tasks, which keeps it, and how many there are.
+    Injected(TaskRef, *const Inner, u64),
 }
 
 impl Unannounced {
-    fn queue(&mut self, task: Notified) {
-        let runtime: *const Inner = runtime_of(task.header()).expect("only tasks that have a runtime are queued here");
+    /// # Safety
+    ///
+    /// The task is one of this runtime, which is multi-threaded.
+    unsafe fn queue(&mut self, task: Notified, runtime: *const Inner) {
         if !self.is_of(runtime) {
             self.announce();
             // SAFETY: the task, which is in no queue yet, keeps its runtime.
@@ -107,10 +115,10 @@ impl Unannounced {
         }
         match self {
             Self::Here(worker) => worker.with(|worker| worker.queue_unannounced(task)),
-            Self::Injected(_, count) => {
+            Self::Injected(_, runtime, count) => {
                 *count += 1;
                 // SAFETY: `self` has a task of this runtime, too.
-                Multi::shared(unsafe { &*runtime }).injector.push(task);
+                Multi::shared(unsafe { &**runtime }).injector.push(task);
             }
             Self::Nothing => unreachable!("it has begun"),
         }
@@ -119,7 +127,7 @@ impl Unannounced {
     fn begin(runtime: &Inner, first: &Notified) -> Self {
         match Shared::worker_here(runtime) {
             Some(worker) if worker.with(Worker::serves_its_queues) => Self::Here(worker),
-            _ => Self::Injected(TaskRef::clone(first.task()), 0),
+            _ => Self::Injected(TaskRef::clone(first.task()), runtime, 0),
         }
     }
 
@@ -127,7 +135,7 @@ impl Unannounced {
         match self {
             Self::Nothing => false,
             Self::Here(worker) => worker.with(|worker| ptr::eq(&**worker.runtime(), runtime)),
-            Self::Injected(task, _) => runtime_of(task.header()).is_some_and(|of| ptr::eq(of, runtime)),
+            Self::Injected(_, of, _) => ptr::eq(*of, runtime),
         }
     }
 
@@ -135,11 +143,13 @@ impl Unannounced {
         match std::mem::replace(self, Self::Nothing) {
             Self::Nothing => {}
             Self::Here(worker) => worker.with(Worker::offer_surplus),
-            Self::Injected(task, count) => {
-                let runtime = runtime_of(task.header()).expect("only tasks that have a runtime are queued here");
+            Self::Injected(task, runtime, count) => {
+                // SAFETY: the task keeps its runtime.
+                let runtime = unsafe { &*runtime };
                 let shared = Multi::shared(runtime);
                 shared.remote_spawns_here().count_wakes(count);
                 shared.announce_injected(runtime);
+                drop(task);
             }
         }
     }

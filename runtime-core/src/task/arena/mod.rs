@@ -118,6 +118,16 @@ impl TaskArena {
         unsafe { &*self.runtime.load(Relaxed).cast::<H>() }
     }
 
+    /// The same, where the type of the host is not known: `None` if it is another.
+    #[inline]
+    pub(crate) fn host<H: Host>(&self) -> Option<&H> {
+        if (self.calls.type_id)() != TypeId::of::<H>() {
+            return None;
+        }
+        // SAFETY: the host is of this type, or there is none yet. The arena lies inside of it.
+        unsafe { self.runtime.load(Relaxed).cast::<H>().as_ref() }
+    }
+
     /// Whether the arena lies in this host, of whatever type.
     #[inline]
     pub(crate) fn lies_in<H>(&self, host: &H) -> bool {
