@@ -42,7 +42,7 @@
 //! | `read_to_string`, `read_line` | **not safe:** what was read is lost |
 //! | `copy` | **not safe:** what was read and not written is lost |
 //!
-//! `docs/cancel-safety.md` in the repository has the whole table, with the tests that show it.
+//! `docs/cancel-safety.md` in the repository has tables, with the tests that show it.
 //!
 //! # Whose traits these are
 //!

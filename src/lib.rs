@@ -47,7 +47,7 @@
 //! # Cancel safety
 //!
 //! Which futures can be dropped before they are done, and what becomes of their work, is said under "Cancel safety" of
-//! each function. `docs/cancel-safety.md` in the repository has it all in one table, with the tests that show it.
+//! each function. `docs/cancel-safety.md` in the repository has most of it in tables, with the tests that show it.
 //!
 //! # Libraries
 //!

@@ -5,8 +5,8 @@
 //! a vtable: once per park or once per several dozen polls, and once for each waker that the driver hands over.
 //!
 //! A driver must never block in [`Driver::poll`], and never calls a waker: it gives each to the [`WakeSink`] of the
-//! thread that has the driver. So no user code runs in it. A panic of its own means that the runtime can wait for
-//! nothing any more, and ends the process.
+//! thread that has the driver, which decides when to call it. A panic of the driver's own means that the runtime can
+//! wait for nothing any more, and ends the process.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -41,7 +41,7 @@ pub trait Driver: Send + 'static {
 ///
 /// A worker queues the tasks of its runtime. Any other waker is somebody else's code, which may block, panic, or call
 /// back into the runtime: the worker calls it when it has given the driver back, so that nobody has to do without the
-/// driver meanwhile.
+/// driver meanwhile. The one thread of a current-thread runtime calls it at once.
 ///
 /// The driver holds no lock when it calls this, and keeps the order of its events. The functions do not panic, whatever
 /// the wakers do.
