@@ -374,8 +374,7 @@ impl Current {
 impl Schedule for Current {
     fn schedule(task: Notified) {
         // SAFETY: the task has this type in its vtable.
-        let runtime: *const Inner =
-            unsafe { runtime_of(task.header()) }.expect("a task that was refused is complete");
+        let runtime: *const Inner = unsafe { runtime_of(task.header()) }.expect("a task that was refused is complete");
         // SAFETY: the task keeps its runtime; and while this thread drives it, or `keep` lives, it stays.
         let runtime = unsafe { &*runtime };
         emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);

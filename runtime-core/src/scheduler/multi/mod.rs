@@ -414,8 +414,7 @@ impl Schedule for Multi {
     #[inline]
     fn schedule(task: Notified) {
         // SAFETY: the task has this type in its vtable.
-        let runtime: *const Inner =
-            unsafe { runtime_of(task.header()) }.expect("a task that was refused is complete");
+        let runtime: *const Inner = unsafe { runtime_of(task.header()) }.expect("a task that was refused is complete");
         // SAFETY: the task keeps its runtime; and while this thread is one of its workers, or `keep` lives, it stays.
         let runtime = unsafe { &*runtime };
         emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
