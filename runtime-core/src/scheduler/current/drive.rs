@@ -2,14 +2,10 @@
 //! through the same loop turn by turn.)
 //!
 //! Between any two tasks the loop looks whether the main future was woken, so that neither a flood of tasks nor a main
-//! future that wakes itself for ever starves the other. A main future that *gives way* (by `yield_now`, or for want of
-//! budget) wants others to run: the tasks that are queued, and what these spawn and wake, go before it, up to
-//! [`MOST_AHEAD_OF_MAIN`] polls, and then the drivers are polled once. Tests of programs count on that: after one
-//! `yield_now` what was spawned has begun, and what happened to a socket is known. Tasks that give way in turn do so to
-//! the main future, too. Tasks run first in, first out; after every 61 ticks, sooner if polls
-//! are long, the injector has its turn (`injector_turns.rs`).
+//! future that wakes itself for ever starves the other. One that gives way stands in a line behind tasks (`line.rs`).
+//! Tasks run first in, first out; after every 61 ticks, sooner if polls are long, the injector has its turn
+//! (`injector_turns.rs`).
 
-use std::cell::Cell;
 use std::future::Future;
 use std::iter;
 use std::pin::pin;
@@ -17,6 +13,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use super::line::Line;
 use super::{Core, Current, Shared, Waiter};
 use crate::clock::Clock;
 use crate::context::MainFuture;
@@ -27,16 +24,13 @@ use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, fence};
 use crate::primitive::{Parker, Unparker};
 use crate::rng::Stream;
-use crate::runtime::{DEFAULT_INTERVAL, Inner};
+use crate::runtime::Inner;
 use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
 use crate::scheduler::park::Slept;
 use crate::scheduler::{AnyWorker, is_task_of, work_as};
 use crate::task::arena::LocalArena;
 use crate::task::{self, JoinHandle, Notified, Runner, SpawnInfo, current};
-
-/// How many polls of tasks go before a main future that gave way, at most.
-const MOST_AHEAD_OF_MAIN: usize = DEFAULT_INTERVAL as usize;
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -137,49 +131,6 @@ pub(crate) struct Worker {
     line: Line,
 }
 
-/// The line that a main future stands in that has given way.
-#[derive(Default)]
-struct Line {
-    /// Whether it does.
-    has_main: Cell<bool>,
-    /// The polls of tasks before its turn.
-    ahead: Cell<usize>,
-    /// How many more tasks may join these.
-    room: Cell<usize>,
-}
-
-impl Line {
-    /// The main future goes behind so many tasks.
-    fn begin(&self, tasks: usize) {
-        let ahead = tasks.min(MOST_AHEAD_OF_MAIN);
-        self.has_main.set(true);
-        self.ahead.set(ahead);
-        self.room.set(MOST_AHEAD_OF_MAIN - ahead);
-    }
-
-    /// A task was spawned or woken.
-    #[inline]
-    fn note_new(&self) {
-        let room = self.room.get();
-        if room > 0 {
-            self.room.set(room - 1);
-            self.ahead.set(self.ahead.get() + 1);
-        }
-    }
-
-    /// A task was polled.
-    #[inline]
-    fn note_poll(&self) {
-        self.ahead.set(self.ahead.get().saturating_sub(1));
-    }
-
-    fn end(&self) {
-        self.has_main.set(false);
-        self.ahead.set(0);
-        self.room.set(0);
-    }
-}
-
 impl Worker {
     pub(super) fn new(runtime: Arc<Inner>, core: Box<Core>) -> Self {
         let arena = NonNull::from(&Current::shared(&runtime).arena);
@@ -254,9 +205,9 @@ impl Worker {
     /// Whether the main future is to be polled, if it was woken. If it stood in line, the drivers have their turn now.
     #[inline]
     fn is_mains_turn(&self) -> bool {
-        if self.line.has_main.get() {
-            if self.line.ahead.get() > 0 && !(self.core.queue.borrow().is_empty() && self.shared().injector.is_empty())
-            {
+        if self.line.has_main() {
+            let has_tasks = || !(self.core.queue.borrow().is_empty() && self.shared().injector.is_empty());
+            if self.line.is_anybody_ahead() && has_tasks() {
                 return false;
             }
             self.line.end();

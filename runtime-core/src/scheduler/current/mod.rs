@@ -9,6 +9,7 @@
 //! because they are polled, and dropped, nowhere else.
 
 mod drive;
+mod line;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod step;
