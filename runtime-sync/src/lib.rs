@@ -15,6 +15,7 @@ mod mutex;
 mod notify;
 mod once_cell;
 pub mod oneshot;
+mod panics;
 mod rwlock;
 mod scope;
 mod semaphore;

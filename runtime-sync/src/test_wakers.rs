@@ -26,3 +26,28 @@ impl Count {
         self.0.load(Ordering::Relaxed)
     }
 }
+
+/// Panics when it is called, with its text.
+#[cfg(not(loom))]
+pub(crate) struct Panics(pub(crate) &'static str);
+
+#[cfg(not(loom))]
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        std::panic::panic_any(self.0);
+    }
+}
+
+#[cfg(not(loom))]
+impl Panics {
+    pub(crate) fn waker(text: &'static str) -> Waker {
+        Arc::new(Self(text)).into()
+    }
+}
+
+/// The text with which the closure panics.
+#[cfg(not(loom))]
+pub(crate) fn panic_of(f: impl FnOnce()) -> &'static str {
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+    panicked.expect_err("it panics").downcast_ref::<&str>().expect("the panics of these tests are texts")
+}

@@ -20,16 +20,16 @@
 //! Wakers are called, cloned and dropped outside of the lock: those that are taken out are collected in a
 //! [`WakeBatch`].
 
-use std::any::Any;
 use std::marker::PhantomPinned;
 use std::mem::MaybeUninit;
-use std::panic;
 use std::ptr::NonNull;
 use std::task::Waker;
 
 use runtime_core::primitive::UnsafeCell;
 use runtime_core::primitive::atomic::AtomicU8;
 use runtime_core::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use crate::panics::Panics;
 
 /// In no list, and told nothing.
 pub(crate) const IDLE: u8 = 0;
@@ -256,8 +256,8 @@ impl<T: Copy> List<T> {
 pub(crate) struct WakeBatch {
     wakers: [Option<Waker>; Self::CAPACITY],
     len: usize,
-    /// The first panic of a waker, kept until all are called: others must not wait for ever because of it.
-    panic: Option<Box<dyn Any + Send>>,
+    /// Of wakers, kept until all are called: others must not wait for ever because of one.
+    panics: Panics,
 }
 
 impl WakeBatch {
@@ -266,7 +266,7 @@ impl WakeBatch {
     const CAPACITY: usize = if cfg!(loom) { 1 } else { 32 };
 
     pub(crate) const fn new() -> Self {
-        Self { wakers: [const { None }; Self::CAPACITY], len: 0, panic: None }
+        Self { wakers: [const { None }; Self::CAPACITY], len: 0, panics: Panics::new() }
     }
 
     pub(crate) const fn is_full(&self) -> bool {
@@ -284,19 +284,13 @@ impl WakeBatch {
     pub(crate) fn wake(&mut self) {
         let len = std::mem::take(&mut self.len);
         if let Err(panic) = runtime_core::wake_all(&mut self.wakers[..len]) {
-            match self.panic {
-                None => self.panic = Some(panic),
-                // Not dropped, which may panic in turn.
-                Some(_) => std::mem::forget(panic),
-            }
+            self.panics.keep(panic);
         }
     }
 
-    /// Wakes all that are left, and passes on the first panic.
+    /// Wakes all that are left, and passes on the first panic, unless the thread is panicking already.
     pub(crate) fn finish(mut self) {
         self.wake();
-        if let Some(panic) = self.panic.take() {
-            panic::resume_unwind(panic);
-        }
+        self.panics.pass_on();
     }
 }

@@ -106,7 +106,8 @@ impl CancellationToken {
     ///
     /// # Panics
     ///
-    /// If a waker panics; with its panic, after all others were called.
+    /// If a waker panics; with its panic, after all others were called. But not if the thread is panicking already, so
+    /// that a guard that is dropped in a panic does not end the process.
     ///
     /// # Example
     ///

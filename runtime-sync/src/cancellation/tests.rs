@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 use super::*;
-use crate::test_wakers::Count;
+use crate::test_wakers::{Count, Panics, panic_of};
 
 fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
@@ -292,4 +292,27 @@ fn threads_make_drop_and_cancel_tokens_of_one_tree() {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(root.node.slots().1, 1);
     }
+}
+
+/// If the panic of the waker left the drop, it would end the process.
+#[test]
+fn a_guard_may_be_dropped_in_a_panic_and_meet_another() {
+    let tokens = [(); 2].map(|()| CancellationToken::new());
+    let mut waits = tokens.clone().map(|token| Box::pin(token.cancelled_owned()));
+    let waker = Panics::waker("waker");
+    for wait in &mut waits {
+        assert!(wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    let text = panic_of(|| {
+        let _guard = tokens[0].clone().drop_guard();
+        let _guard_ref = tokens[1].drop_guard_ref();
+        panic::panic_any("caller");
+    });
+    assert_eq!(text, "caller");
+    assert!(tokens.iter().all(CancellationToken::is_cancelled));
+
+    let token = CancellationToken::new();
+    let mut wait = Box::pin(token.cancelled());
+    assert!(wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    assert_eq!(panic_of(|| drop(token.clone().drop_guard())), "waker");
 }

@@ -23,8 +23,6 @@
 //!
 //! The lock must never be held while a node, or anything of the user's, is dropped or called.
 
-use std::any::Any;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Weak};
 
 use runtime_core::primitive::atomic::AtomicBool;
@@ -32,6 +30,7 @@ use runtime_core::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 use runtime_core::primitive::{Mutex, MutexGuard};
 
 use crate::Notify;
+use crate::panics::Panics;
 
 /// What all clones of one token share.
 pub(super) struct Node {
@@ -238,8 +237,8 @@ impl Links {
 struct Batch {
     nodes: [Option<Arc<Node>>; Self::CAPACITY],
     len: usize,
-    /// The first panic of a waker, kept until all are called.
-    panic: Option<Box<dyn Any + Send>>,
+    /// Of wakers, kept until all are called.
+    panics: Panics,
 }
 
 impl Batch {
@@ -248,7 +247,7 @@ impl Batch {
     const CAPACITY: usize = if cfg!(loom) { 1 } else { 32 };
 
     fn new() -> Self {
-        Self { nodes: [const { None }; Self::CAPACITY], len: 0, panic: None }
+        Self { nodes: [const { None }; Self::CAPACITY], len: 0, panics: Panics::new() }
     }
 
     fn is_full(&self) -> bool {
@@ -264,22 +263,14 @@ impl Batch {
     fn notify(&mut self) {
         let len = std::mem::take(&mut self.len);
         for node in self.nodes[..len].iter_mut().filter_map(Option::take) {
-            if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| node.notify.notify_waiters())) {
-                match self.panic {
-                    None => self.panic = Some(panic),
-                    // Not dropped, which may panic in turn.
-                    Some(_) => std::mem::forget(panic),
-                }
-            }
+            self.panics.catch(|| node.notify.notify_waiters());
         }
     }
 
-    /// Wakes all that are left, and passes on the first panic.
+    /// Wakes all that are left, and passes on the first panic, unless the thread is panicking already.
     fn finish(mut self) {
         self.notify();
-        if let Some(panic) = self.panic.take() {
-            panic::resume_unwind(panic);
-        }
+        self.panics.pass_on();
     }
 }
 
