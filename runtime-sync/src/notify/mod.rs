@@ -224,6 +224,15 @@ impl Notify {
         self.notify_all_and(|| true);
     }
 
+    /// As [`notified`](Self::notified), but makes the future under the lock. So a call of
+    /// [`notify_all_and`](Self::notify_all_and) whose closure has been called before does not notify it.
+    pub(crate) fn notified_next(&self) -> Notified<'_> {
+        let waiters = self.waiters.lock();
+        let notified = Notified::new(self);
+        drop(waiters);
+        notified
+    }
+
     /// Calls the closure under the lock, and if it returns true, completes all that wait. Returns what it did. The
     /// closure must not call code of the user's.
     pub(crate) fn notify_all_and(&self, f: impl FnOnce() -> bool) -> bool {

@@ -83,7 +83,7 @@ pub struct TaskTrackerWaitFuture<'a> {
 impl<'a> TaskTrackerWaitFuture<'a> {
     pub(super) fn new(inner: &'a Inner) -> Self {
         // Before the word is looked at: see the module.
-        let notified = inner.ended.notified();
+        let notified = inner.ended.notified_next();
         Self { notified, inner: (!inner.is_closed_and_empty()).then_some(inner) }
     }
 }

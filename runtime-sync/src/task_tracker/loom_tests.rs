@@ -62,3 +62,56 @@ fn loom_a_close_beside_the_last_end_is_heard_of() {
         assert!(wait.poll(&mut Context::from_waker(Waker::noop())).is_ready());
     });
 }
+
+/// The tracker is used for a second task as soon as the first has ended: what waits for the second does not end by the
+/// notification for the first, which may be on its way.
+#[test]
+fn loom_a_second_phase_is_waited_for() {
+    model(|| {
+        let tracker = TaskTracker::new();
+        let token = tracker.token();
+        tracker.close();
+        let ends = thread::spawn(move || drop(token));
+        let is_over = {
+            let first = pin!(tracker.wait());
+            first.poll(&mut Context::from_waker(Waker::noop())).is_ready()
+        };
+        if !is_over {
+            ends.join().unwrap();
+            return;
+        }
+        tracker.reopen();
+        let token = tracker.token();
+        tracker.close();
+        let count = Count::new();
+        let mut second = pin!(tracker.wait());
+        assert!(second.as_mut().poll(&mut Context::from_waker(&count.waker())).is_pending());
+        ends.join().unwrap();
+        assert!(second.as_mut().poll(&mut Context::from_waker(&count.waker())).is_pending());
+        assert_eq!(count.wakes(), 0, "the second task runs");
+        drop(token);
+        assert_eq!(count.wakes(), 1);
+        assert!(second.poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    });
+}
+
+/// The tracker is opened again at once when it was closed and empty: what waited before that is told.
+#[test]
+fn loom_a_moment_is_enough() {
+    model(|| {
+        let tracker = TaskTracker::new();
+        let token = tracker.token();
+        tracker.close();
+        let theirs = tracker.clone();
+        let count = Count::new();
+        let mut wait = pin!(tracker.wait());
+        let ends = thread::spawn(move || {
+            drop(token);
+            theirs.reopen();
+        });
+        let is_early = wait.as_mut().poll(&mut Context::from_waker(&count.waker())).is_ready();
+        ends.join().unwrap();
+        assert!(is_early || count.wakes() == 1, "whoever was told to wait is woken");
+        assert!(wait.poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    });
+}

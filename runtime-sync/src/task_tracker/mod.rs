@@ -4,12 +4,17 @@
 //!
 //! # The protocol
 //!
-//! One word has the count of what is tracked, and whether the tracker is closed. Whoever makes the word *closed and
-//! empty*, by the end of the last task or by closing, calls `notify_waiters`. A future that waits makes its `Notified`
-//! first, and then looks at the word: it finds that, or is notified by whoever makes it so. It is notified though it has
-//! not been polled, and though the tracker is opened or given tasks again at once.
+//! One word has the count of what is tracked, and whether the tracker is closed. The end of a task and `close` change
+//! it by an exchange. One that makes the word *closed and empty* is done under the lock of the `Notify`, and under the
+//! same hold of the lock begins the next round of that: all futures that wait are notified, though they have not been
+//! polled, and though the tracker is opened or given tasks again at once.
 //!
-//! Every end is a release, and whoever sees the word closed and empty, or is notified, acquires all of them.
+//! A future that waits makes its `Notified` first, under that lock, and then looks at the word: it finds that closed
+//! and empty, or is notified by what makes it so. Without the lock the future could be made between the exchange and
+//! the round, when the tracker has been given its next tasks already. The notification for the tasks before would
+//! complete it then, though the next ones run.
+//!
+//! Every end is a release. What sees the word closed and empty, or is notified, acquires all of them.
 
 mod future;
 #[cfg(all(test, loom))]
@@ -87,8 +92,32 @@ impl Inner {
     }
 
     fn remove(&self) {
-        if self.state.fetch_sub(ONE, AcqRel) == CLOSED + ONE {
-            self.ended.notify_waiters();
+        self.change(|state| state - ONE);
+    }
+
+    /// Changes the word, and returns what it was before. If it becomes closed and empty, notifies: see the module.
+    fn change(&self, next: impl Fn(usize) -> usize) -> usize {
+        let mut state = self.state.load(Acquire);
+        loop {
+            let to = next(state);
+            if to == state {
+                return state;
+            }
+            let exchange = || self.state.compare_exchange(state, to, AcqRel, Acquire);
+            let exchanged = if to == CLOSED {
+                let mut exchanged = Err(state);
+                self.ended.notify_all_and(|| {
+                    exchanged = exchange();
+                    exchanged.is_ok()
+                });
+                exchanged
+            } else {
+                exchange()
+            };
+            match exchanged {
+                Ok(before) => return before,
+                Err(now) => state = now,
+            }
         }
     }
 }
@@ -101,7 +130,8 @@ impl TaskTracker {
 
     /// Waits until the tracker is closed and empty.
     ///
-    /// It is enough that it was so for a moment since this future was made, polled or not.
+    /// It is enough that it was so for a moment since this future was made, polled or not. A moment before that does
+    /// not count: a tracker may be used for one group of tasks after the other.
     ///
     /// # Cancel safety
     ///
@@ -134,11 +164,7 @@ impl TaskTracker {
     /// assert!(tracker.reopen() && !tracker.reopen());
     /// ```
     pub fn close(&self) -> bool {
-        let before = self.inner.state.fetch_or(CLOSED, AcqRel);
-        if before == 0 {
-            self.inner.ended.notify_waiters();
-        }
-        before & CLOSED == 0
+        self.inner.change(|state| state | CLOSED) & CLOSED == 0
     }
 
     /// Opens the tracker again. Returns whether it was closed.

@@ -3,7 +3,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
 
 use super::*;
-use crate::test_wakers::Count;
+use crate::test_wakers::{Count, Panics, panic_of};
 
 fn is_ready(future: Pin<&mut impl Future>) -> bool {
     future.poll(&mut Context::from_waker(Waker::noop())).is_ready()
@@ -79,4 +79,16 @@ fn a_future_counts_until_it_is_dropped() {
     let looks = Looks(tracker.clone());
     drop(tracker.track_closure(move || drop(looks)));
     assert!(tracker.is_empty());
+}
+
+/// If the panic of the waker left the drop, it would end the process.
+#[test]
+fn a_token_may_be_dropped_in_a_panic_and_meet_another() {
+    let tracker = TaskTracker::new();
+    let closure = tracker.track_closure(|| std::panic::panic_any("closure"));
+    tracker.close();
+    let mut wait = pin!(tracker.wait());
+    assert!(wait.as_mut().poll(&mut Context::from_waker(&Panics::waker("waker"))).is_pending());
+    assert_eq!(panic_of(closure), "closure");
+    assert!(tracker.is_empty() && is_ready(wait));
 }
