@@ -6,5 +6,6 @@ mod join_set;
 mod local_set;
 mod scope;
 mod scope_ends;
+mod scope_panics;
 mod task_local;
 mod task_tracker;

@@ -38,7 +38,7 @@ impl Drop for BadDrop {
 }
 
 /// The panic of a future that is run to its end.
-async fn panic_of<T>(future: impl Future<Output = T>) -> &'static str {
+pub(crate) async fn panic_of<T>(future: impl Future<Output = T>) -> &'static str {
     let mut future = pin!(future);
     poll_fn(|cx| match panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
         Ok(polled) => polled.map(|_| panic!("it did not panic")),

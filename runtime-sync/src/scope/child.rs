@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use runtime_core::primitive::Mutex;
 
 use super::group::{Group, Seat};
+use crate::panics::Panics;
 
 /// How a scope fails.
 pub(super) enum Failure<E> {
@@ -70,6 +71,33 @@ impl<E> Shared<E> {
     }
 }
 
+/// Polls the future that is in its place. If that panics, the future is dropped while the panic is on its way, so that
+/// its drop finds that the thread is [panicking](std::thread::panicking), as in a plain task. What a lock poisons, and
+/// what a guard rolls back, depends on that.
+pub(super) fn poll_in_place<F: Future>(
+    place: Pin<&mut Option<F>>,
+    cx: &mut Context<'_>,
+) -> Result<Poll<F::Output>, Box<dyn Any + Send>> {
+    panic::catch_unwind(AssertUnwindSafe(|| {
+        let mut drop_on_panic = DropOnPanic(place);
+        let future = drop_on_panic.0.as_mut().as_pin_mut().expect("it is there until it is done");
+        let polled = future.poll(cx);
+        mem::forget(drop_on_panic);
+        polled
+    }))
+}
+
+/// Empties the place. See [`poll_in_place`].
+struct DropOnPanic<'a, F>(Pin<&'a mut Option<F>>);
+
+impl<F> Drop for DropOnPanic<'_, F> {
+    fn drop(&mut self) {
+        let mut panics = Panics::new();
+        panics.catch(|| self.0.set(None));
+        panics.pass_on();
+    }
+}
+
 /// A child: its future, until that has failed. Then it waits for the abort that it has caused, so that its handle says
 /// that it was cancelled.
 pub(super) struct Child<F, E> {
@@ -99,15 +127,17 @@ impl<F: Future<Output = Result<T, E>>, T, E> Future for Child<F, E> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let (mut place, shared) = self.project();
-        let Some(future) = place.as_mut().as_pin_mut() else { return Poll::Pending };
-        let failure = match panic::catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+        if place.is_none() {
+            return Poll::Pending;
+        }
+        let failure = match poll_in_place(place.as_mut(), cx) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(Ok(value))) => return Poll::Ready(value),
             Ok(Poll::Ready(Err(error))) => Failure::Error(error),
             Err(payload) => Failure::Panic(payload),
         };
         // In this order, so that the failure goes before one of the drop, and what the future holds is gone when others
-        // hear of the failure.
+        // hear of the failure. (After a panic it is gone already.)
         shared.note(failure);
         shared.drop_in_place(place);
         // This aborts the task that is being polled, too.

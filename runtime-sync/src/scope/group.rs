@@ -15,10 +15,12 @@
 //!   handle is not known yet marks the entry, and whoever brings the handle sees that; whoever brings it when the entry
 //!   is gone finds that the child has ended.
 //! - A nested group is a member of the outer one while it has members. So an outer scope waits for the children of an
-//!   inner one whose future was dropped, or even forgotten. The inner lock may be held while the outer one is taken,
-//!   never the other way round.
+//!   inner one whose future was dropped, or even forgotten. The first member counts the group in, under its lock; the
+//!   last one counts it off, when that lock is released. The inner lock may be held while the outer one is taken, never
+//!   the other way round.
 //!
-//! Wakers are called, tasks aborted, and handles dropped outside of the lock.
+//! Wakers are called, tasks aborted, and handles dropped outside of the lock. Each may panic: the others follow all the
+//! same. Groups may be nested deeper than the stack is, so what ends goes from one to the next by a loop.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -28,18 +30,9 @@ use std::task::{Poll, Waker};
 use runtime_core::AbortHandle;
 use runtime_core::primitive::Mutex;
 
+use super::entry::{Abort, Entry};
+use crate::panics::Panics;
 use crate::task::CancellationToken;
-
-/// What can be aborted. (Models have no tasks.)
-pub(super) trait Abort {
-    fn abort(&self);
-}
-
-impl Abort for AbortHandle {
-    fn abort(&self) {
-        AbortHandle::abort(self);
-    }
-}
 
 /// See the module.
 pub(super) struct Group<H: Abort = AbortHandle> {
@@ -53,23 +46,11 @@ struct State<H: Abort> {
     /// Whether the scope's future waits for the members, rather than for its body.
     is_body_done: bool,
     members: usize,
-    /// In the outer group, while there are members.
-    membership: Option<Member<H>>,
     /// By their numbers, so that they are aborted in the order in which they were spawned.
     children: BTreeMap<u64, Entry<H>>,
     next_number: u64,
     /// That of the scope's future.
     waker: Option<Waker>,
-}
-
-/// What is known of a child.
-enum Entry<H> {
-    /// It is being spawned.
-    New,
-    /// It is being spawned, and is to be aborted.
-    Doomed,
-    Spawned(H),
-    Aborted,
 }
 
 impl<H: Abort> Group<H> {
@@ -80,7 +61,6 @@ impl<H: Abort> Group<H> {
             is_open: true,
             is_body_done: false,
             members: 0,
-            membership: None,
             children: BTreeMap::new(),
             next_number: 0,
             waker: None,
@@ -97,16 +77,25 @@ impl<H: Abort> Group<H> {
     }
 
     /// Counts a member, whether or not the group is open.
-    fn join(self: &Arc<Self>) -> Member<H> {
-        self.join_in(&mut self.state.lock());
-        Member { group: self.clone() }
-    }
-
     fn join_in(&self, state: &mut State<H>) {
-        if state.members == 0 {
-            state.membership = self.outer.as_ref().map(Group::join);
+        if state.members == 0
+            && let Some(outer) = &self.outer
+        {
+            // Nested only as bodies are that poll each other: the scope around a child has that for a member.
+            outer.join_in(&mut outer.state.lock());
         }
         state.members += 1;
+    }
+
+    /// Counts a member off. If that was the last one, the outer group has to count this one off, and the waker, if
+    /// there is one, has to be called.
+    fn leave(&self) -> Left {
+        let mut state = self.state.lock();
+        state.members -= 1;
+        if state.members > 0 {
+            return Left::Others;
+        }
+        Left::Nobody(if state.is_body_done { state.waker.take() } else { None })
     }
 
     /// Counts a member, if the group is open.
@@ -160,10 +149,16 @@ impl<H: Abort> Group<H> {
     /// Aborts the children that there are. The group stays open, if it is.
     pub(super) fn abort_all(&self) {
         let handles: Vec<_> = self.state.lock().children.values_mut().filter_map(Entry::doom).collect();
-        handles.iter().for_each(H::abort);
+        let mut panics = Panics::new();
+        for handle in handles {
+            panics.catch(|| handle.abort());
+            panics.catch(|| drop(handle));
+        }
+        panics.pass_on();
     }
 
-    /// Closes the group, if it is open: aborts its children, has the scope's future look, and cancels the token.
+    /// Closes the group, if it is open: aborts its children, has the scope's future look, and cancels the token. Passes
+    /// on the first panic of a waker when all is done.
     pub(super) fn close(&self) {
         let waker = {
             let mut state = self.state.lock();
@@ -172,18 +167,24 @@ impl<H: Abort> Group<H> {
             }
             state.waker.take()
         };
-        self.abort_all();
+        let mut panics = Panics::new();
+        panics.catch(|| self.abort_all());
         if let Some(waker) = waker {
-            waker.wake();
+            panics.catch(|| waker.wake());
         }
         // Last, for this calls wakers of all kinds.
-        self.token.cancel();
+        panics.catch(|| self.token.cancel());
+        panics.pass_on();
     }
 
-    /// The scope's future is gone.
-    pub(super) fn forget_waker(&self) {
+    /// The scope's future is dropped.
+    pub(super) fn abandon(&self) {
+        // There is nobody to wake. The waker is dropped last, as code of the user's.
         let waker = self.state.lock().waker.take();
-        drop(waker);
+        let mut panics = Panics::new();
+        panics.catch(|| self.close());
+        panics.catch(|| drop(waker));
+        panics.pass_on();
     }
 
     /// Waits until the group is closed.
@@ -231,18 +232,21 @@ impl<H: Abort> Group<H> {
     }
 }
 
-impl<H> Entry<H> {
-    /// Has the child aborted: by the caller, if its handle is known.
-    fn doom(&mut self) -> Option<H> {
-        match mem::replace(self, Entry::Aborted) {
-            Entry::New | Entry::Doomed => {
-                *self = Entry::Doomed;
-                None
-            }
-            Entry::Spawned(handle) => Some(handle),
-            Entry::Aborted => None,
+impl<H: Abort> Drop for Group<H> {
+    fn drop(&mut self) {
+        // An outer group that nothing else keeps would be dropped by its inner one, and so on.
+        let mut outer = self.outer.take();
+        while let Some(group) = outer {
+            outer = Arc::into_inner(group).and_then(|mut group| group.outer.take());
         }
     }
+}
+
+/// Who is in a group when a member has left it.
+enum Left {
+    Others,
+    /// With the waker of the scope's future, if that waits for this.
+    Nobody(Option<Waker>),
 }
 
 /// Somebody that the group waits for, until this is dropped.
@@ -258,18 +262,16 @@ impl<H: Abort> Member<H> {
 
 impl<H: Abort> Drop for Member<H> {
     fn drop(&mut self) {
-        let mut state = self.group.state.lock();
-        state.members -= 1;
-        if state.members > 0 {
-            return;
+        let mut panics = Panics::new();
+        let mut group = Some(&self.group);
+        while let Some(this) = group {
+            let Left::Nobody(waker) = this.leave() else { break };
+            if let Some(waker) = waker {
+                panics.catch(|| waker.wake());
+            }
+            group = this.outer.as_ref();
         }
-        let membership = state.membership.take();
-        let waker = if state.is_body_done { state.waker.take() } else { None };
-        drop(state);
-        drop(membership);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        panics.pass_on();
     }
 }
 

@@ -118,7 +118,9 @@ impl<E> Scope<E> {
     /// Runs a closure on the blocking pool, as [`spawn_blocking`] does. The scope waits for it.
     ///
     /// A closure that has begun cannot be aborted: a scope that fails waits until it returns. A long one may look at the
-    /// scope's [`token`](Self::token) from time to time, which is cancelled then.
+    /// scope's [`token`](Self::token) from time to time, which is cancelled then. One that has not begun is aborted,
+    /// and does not run. But it stays in the queue of the pool until a thread of that comes to it and drops it, and the
+    /// scope waits for this too: if all threads are busy, with closures of others perhaps, it waits for one of them.
     ///
     /// # Panics
     ///

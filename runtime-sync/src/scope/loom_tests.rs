@@ -7,7 +7,8 @@ use loom::sync::Arc as LoomArc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::group::{Abort, Group};
+use super::entry::Abort;
+use super::group::Group;
 use crate::test_wakers::Count;
 
 /// Counts how often the child is aborted.

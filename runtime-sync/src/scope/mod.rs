@@ -1,21 +1,25 @@
 //! [`scope`]: tasks that end before the code that has spawned them goes on.
 //!
-//! `group.rs` has the protocol, `child.rs` what is around the future of a child, `handle.rs` what spawns it. Programs use this as a part of
-//! `rt::task`. It must never lend anything to a task: see [`scope`] for the reason.
+//! `group.rs` has the protocol, `entry.rs` what a group knows of a child, `child.rs` what is around the future of a
+//! child, `handle.rs` what spawns it. Programs use this as a part of `rt::task`. It must never lend anything to a task:
+//! see [`scope`] for the reason.
 
 mod child;
+mod entry;
 mod group;
 mod handle;
 #[cfg(all(test, loom))]
 mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 use std::future::poll_fn;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use self::child::{Failure, Shared};
+use self::child::{Failure, Shared, poll_in_place};
 use self::group::Group;
 pub use self::handle::Scope;
 
@@ -37,9 +41,16 @@ runtime_core::task_local! {
 /// A scope may be used in the body or in a child of another one. The inner scope's children are a matter of the outer
 /// scope then, too: it does not end before they have ended. The inner one's token is a child of the outer one's.
 ///
+/// A scope is in a child if it is first polled while the child is being polled, on the same thread. This holds, too,
+/// for a scope in another task that the child polls, because it runs a [`LocalSet`](runtime_core::LocalSet) or another
+/// executor.
+///
 /// # When children have ended
 ///
-/// A child has ended when its future, and all that is in it, has been dropped.
+/// A child has ended when its future, and all that is in it, has been dropped. What its future has returned is not in
+/// it. That is stored for its handle a moment later, or dropped by the worker if there is no handle any more. So when
+/// the scope has returned, a handle may still say that its child is not finished, and the drop of such a value may
+/// still be at work. To await the handle is to wait for the value.
 ///
 /// - *The scope was awaited to its end*, whether it returned or panicked: all children have ended, and all closures on
 ///   the blocking pool have returned. The same holds for the children of scopes in it, however those ended.
@@ -112,8 +123,7 @@ where
         if group.poll_closed(cx.waker()).is_ready() {
             return Poll::Ready(None);
         }
-        let body = body.as_mut().as_pin_mut().expect("it is there until it is done");
-        match panic::catch_unwind(AssertUnwindSafe(|| body.poll(cx))) {
+        match poll_in_place(body.as_mut(), cx) {
             Ok(polled) => polled.map(Some),
             Err(payload) => {
                 shared.note(Failure::Panic(payload));
@@ -147,7 +157,6 @@ struct Owner(Arc<Group>);
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.0.forget_waker();
-        self.0.close();
+        self.0.abandon();
     }
 }
