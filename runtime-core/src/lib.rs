@@ -54,5 +54,7 @@ pub use self::scheduler::wake_all;
 #[doc(hidden)]
 pub use self::spawn::spawn_mandatory_blocking;
 pub use self::spawn::{Builder as TaskBuilder, spawn, spawn_blocking, spawn_local};
+#[doc(hidden)]
+pub use self::task::discard_payload;
 pub use self::task::{AbortHandle, JoinError, JoinHandle};
 pub use self::task_local::{AccessError, LocalKey, TaskLocalFuture};

@@ -4,9 +4,10 @@
 //! ends the process. So this must never pass one on while the thread is panicking.
 
 use std::any::Any;
-use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
+
+use runtime_core::discard_payload;
 
 /// Calls several pieces of code, each of them though another panics, and keeps the first panic.
 pub(crate) struct Panics {
@@ -29,8 +30,7 @@ impl Panics {
     pub(crate) fn keep(&mut self, payload: Box<dyn Any + Send>) {
         match self.first {
             None => self.first = Some(payload),
-            // Not dropped, which may panic in turn.
-            Some(_) => mem::forget(payload),
+            Some(_) => discard_payload(payload),
         }
     }
 
@@ -39,7 +39,7 @@ impl Panics {
     pub(crate) fn pass_on(self) {
         if let Some(payload) = self.first {
             if thread::panicking() {
-                mem::forget(payload);
+                discard_payload(payload);
             } else {
                 panic::resume_unwind(payload);
             }

@@ -136,8 +136,7 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> 
 /// somewhere.
 const MAX_NESTED_PAYLOADS: u32 = 8;
 
-/// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn, with another
-/// payload.
+/// Drops the payload of a panic, if there was one. See [`discard_payload`].
 #[inline]
 pub(crate) fn discard(contained: Result<(), Box<dyn Any + Send>>) {
     if let Err(payload) = contained {
@@ -145,8 +144,10 @@ pub(crate) fn discard(contained: Result<(), Box<dyn Any + Send>>) {
     }
 }
 
+/// Drops the payload of a panic that nobody wants. Its drop is user code as well, and may panic in turn, with another
+/// payload.
 #[cold]
-fn discard_payload(payload: Box<dyn Any + Send>) {
+pub fn discard_payload(payload: Box<dyn Any + Send>) {
     let mut contained = Err(payload);
     for _ in 0..MAX_NESTED_PAYLOADS {
         match contained {

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use runtime_core::discard_payload;
 use runtime_core::primitive::Mutex;
 
 use super::group::{Group, Seat};
@@ -41,8 +42,7 @@ impl<E> Shared<E> {
         drop(first);
         // Caught: the scope has yet to wait for its children.
         if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(failure))) {
-            // Not dropped, which may panic in turn.
-            mem::forget(again);
+            discard_payload(again);
         }
     }
 
