@@ -17,7 +17,7 @@
 //! them alike. **Absolute figures move by half from machine to machine and from run to run; the ratio within one run is
 //! what counts.**
 //!
-//! [`sync`] compares libraries of channels and locks, which is another thing: what they are run on is the same. Its rows
+//! [`sync`] compares libraries of channels and locks, another thing: what they are run on is the same. Its rows
 //! are in the report only.
 //!
 //! # What is the same for all

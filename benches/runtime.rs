@@ -111,8 +111,8 @@ pub trait Listener: Send + Sync + 'static {
     fn accept(&self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 }
 
-/// A connection, over TCP with `TCP_NODELAY` set. The methods are the runtime's own, or those of the crate its users take
-/// them from.
+/// A connection, over TCP with `TCP_NODELAY` set. The methods are the runtime's own, or those of the crate its users
+/// take them from.
 pub trait Stream: Send + 'static {
     /// Reads what there is, at least one byte unless the other side is done.
     fn read(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send;

@@ -1,5 +1,5 @@
-//! [`Countdown`]: one task waits until others have done something so many times. It belongs to no library, and costs
-//! all the same.
+//! [`Countdown`]: one task waits until others have done something a given number of times. It belongs to no library,
+//! and costs all the same.
 
 use std::future::poll_fn;
 use std::task::{Poll, Waker};

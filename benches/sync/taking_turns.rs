@@ -21,7 +21,7 @@ pub(super) fn rows() -> Vec<LibraryRow> {
     ]
 }
 
-/// Each task locks the lock so many times, and yields now and then, so that each waits for others.
+/// Each task locks the lock a number of times, and yields now and then, so that each waits for others.
 fn contend<L: Lock, R: Runtime>(runtime: &R, rounds: u64, is_slow: bool) -> Duration {
     let handle = runtime.handle();
     on_worker(runtime, async move {

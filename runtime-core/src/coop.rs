@@ -144,7 +144,7 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 
 /// As [`poll_proceed`], but a poll with another waker than the task's own is never refused.
 ///
-/// For what only looks whether something is ready. A combinator or a harness of a test that polls it with a waker of its
+/// For what only looks whether something is ready. A combinator or a test harness that polls it with a waker of its
 /// own is told how it is, as by Tokio; the loop of a task, which polls with the task's waker, lets others run.
 #[inline]
 pub fn poll_proceed_unless_foreign(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// After so many polls in a row a future that keeps waking itself makes no progress.
+/// After this many polls in a row a future that keeps waking itself makes no progress.
 const MAX_POLLS: u32 = 150;
 
 /// Makes a future, or anything else that is polled, ready to be polled by hand.

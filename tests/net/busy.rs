@@ -190,7 +190,7 @@ fn messages_that_come_alone_or_together_all_get_there() {
     runtime.block_on(yielder).unwrap();
 }
 
-/// Without budget the loop of a task is to let others run, but whoever polls with a waker of its own is told how it is.
+/// Without budget the loop of a task is to let others run, but a poll with another waker is told how it is.
 #[test]
 fn readiness_is_withheld_from_the_task_alone() {
     fn poll_with_foreign_waker<F: Future>(future: F) -> std::task::Poll<F::Output> {

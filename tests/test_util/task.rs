@@ -1,4 +1,4 @@
-//! The harness for futures: what it polls, whether it was woken, and who has its waker.
+//! The harness for futures: what it polls, whether it was woken, and what has its waker.
 
 use std::future::{Ready, pending, poll_fn, ready};
 use std::pin::Pin;

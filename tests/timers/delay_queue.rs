@@ -40,7 +40,7 @@ impl Wake for Wakes {
 #[derive(Clone, Debug)]
 enum Act {
     Insert(u64),
-    /// At so many milliseconds since the start, past or to come.
+    /// At this many milliseconds since the start, past or to come.
     InsertAt(u64),
     Remove(prop::sample::Index),
     Reset(prop::sample::Index, u64),
@@ -199,14 +199,14 @@ impl Pair {
         for key in &self.void {
             assert!(self.queue.try_remove(key).is_none(), "a void key means something");
         }
-        // Whoever waits knows of all that it has to know.
+        // The waiting thread knows of all that it has to know.
         if let Some((wakes, waits_for)) = self.waits {
             let first = first.map(|first| first.deadline);
             let is_due = first.is_some_and(|first| first <= Instant::now());
             let is_earlier = first.is_some_and(|first| waits_for.is_none_or(|waits_for| first < waits_for));
             let is_empty_now = first.is_none() && waits_for.is_some();
             if is_due || is_earlier || is_empty_now {
-                assert!(self.wakes.0.load(SeqCst) > wakes, "who waits was not woken");
+                assert!(self.wakes.0.load(SeqCst) > wakes, "the waiting thread was not woken");
                 self.waits = None;
             }
         }

@@ -177,7 +177,7 @@ impl<J> PoolThreads<J> {
     }
 
     /// What a thread does until it ends. `begin` is called once, before anything else of the user's; `start` starts the
-    /// thread of a number; `run` does a job, and `run_late` is for one that was taken, but not begun before the pool was
+    /// thread of a number; `run` does a job, and `run_late` is for one taken, but not begun before the pool was
     /// closed; `spin` looks for a job as long as that seems to pay (`spin.rs`), given for how long this thread has
     /// waited last and how long it takes to be woken.
     pub(super) fn work(

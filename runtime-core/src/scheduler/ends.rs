@@ -1,7 +1,7 @@
 //! [`Ends`]: telling that every task of a runtime has ended, for `Runtime::run`.
 //!
-//! Called by whoever waits for that, and by workers that have nothing to do. A completion costs nothing more for it: no
-//! worker writes what another one writes, and none counts at the end of a task.
+//! Called by threads that wait for that, and by workers that have nothing to do. A completion costs nothing more for
+//! it: no worker writes what another one writes, and none counts at the end of a task.
 //!
 //! # How it is known
 //!
@@ -18,7 +18,8 @@
 //!
 //! A worker does: publish; fence (SeqCst); look whether anybody waits, and if so compare. Who waits does: say so; fence
 //! (SeqCst); compare. One of any two fences comes first. So of the workers that end the last tasks, the last one sees
-//! what the others have published; and either it sees that somebody waits, or who waits sees all that is published.
+//! what the others have published; and either it sees that somebody waits, or the waiting thread sees all that is
+//! published.
 //!
 //! The worker compares under the lock under which a caller says that it waits. Else a caller could spawn a task and
 //! wait, and be told of a moment before.

@@ -17,7 +17,7 @@ fn model(f: impl Fn() + Send + Sync + 'static) {
     builder.check(f);
 }
 
-/// Whoever waits for a child is woken when the token is cancelled, if it was told to wait, and sees what came before.
+/// A waiter of a child is woken when the token is cancelled, if it was told to wait, and sees what came before.
 #[test]
 fn loom_a_cancellation_is_seen_or_wakes() {
     model(|| {
@@ -38,7 +38,7 @@ fn loom_a_cancellation_is_seen_or_wakes() {
         }
         canceller.join().unwrap();
         if !is_early {
-            assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(count.wakes(), 1, "a waiter that was told to wait is woken");
             assert!(wait.poll(&mut Context::from_waker(Waker::noop())).is_ready());
             check();
         }
@@ -58,7 +58,7 @@ fn loom_a_child_that_is_made_beside_a_cancel_is_cancelled() {
     });
 }
 
-/// A token is dropped while the one above it is cancelled: those below it are cancelled, whoever comes first.
+/// A token is dropped while the one above it is cancelled: those below it are cancelled, in whatever order the two go.
 #[test]
 fn loom_what_is_below_a_dropped_token_is_cancelled() {
     model(|| {

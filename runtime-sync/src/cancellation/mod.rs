@@ -22,9 +22,9 @@ use self::tree::Node;
 
 /// Asks tasks to come to an end, which they do at a place of their own choice.
 ///
-/// A token is cancelled once, and stays so. Clones are the same token. A [`child_token`](Self::child_token) is cancelled
-/// with the token that it comes from, and may be cancelled by itself: so a server has a token for all, one for each
-/// connection below that, and one for each request below these.
+/// A token is cancelled once, and stays so. Clones are the same token. A [`child_token`](Self::child_token) is
+/// cancelled with the token that it comes from, and may be cancelled by itself: so a server has a token for all, one
+/// for each connection below that, and one for each request below these.
 ///
 /// Dropping a token cancels nothing; [`drop_guard`](Self::drop_guard) does. The children of a token that is dropped
 /// belong to the token above it from then on.
@@ -37,10 +37,10 @@ use self::tree::Node;
 ///
 /// # Memory
 ///
-/// A token without children has three small allocations, each child of it one. The tokens that come from one root share a
-/// table of 24 bytes a token (on 64-bit systems) and the lock of that, for an instant, when a child is made or dropped.
-/// The table keeps the size that it had once until the last of these tokens is dropped; it has a place for those that
-/// were there at a time, not for all that ever were. Who waits is part of the future that waits.
+/// A token without children has three small allocations, each child of it one. The tokens that come from one root
+/// share a table of 24 bytes a token (on 64-bit systems) and the lock of that, for an instant, when a child is made or
+/// dropped. The table keeps the size that it had once until the last of these tokens is dropped; it has a place for
+/// those that were there at a time, not for all that ever were. Who waits is part of the future that waits.
 ///
 /// A tree may be as large and as deep as memory allows: to cancel it, or to drop it, uses a fixed amount of stack.
 ///
@@ -102,7 +102,7 @@ impl CancellationToken {
     /// Cancels this token and all that come from it, and wakes those that wait for them.
     ///
     /// It is not one step: others may see a token cancelled, and one that comes from it not yet. When the call returns
-    /// all are cancelled. What was done before the call is seen by whoever finds one of them cancelled.
+    /// all are cancelled. What was done before the call is seen by a thread that finds one of them cancelled.
     ///
     /// # Panics
     ///

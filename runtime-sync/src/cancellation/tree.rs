@@ -3,8 +3,8 @@
 //! # The protocol
 //!
 //! A [`Node`] is what all clones of one token share. The nodes that come from one root share a [`Tree`], and all links
-//! between them are in one table behind its lock. The table does not keep a node alive: the last handle of a token drops
-//! the node, and that takes the node's slot out of the table, and hangs its children below its parent.
+//! between them are in one table behind its lock. The table does not keep a node alive: the last handle of a token
+//! drops the node, and that takes the node's slot out of the table, and hangs its children below its parent.
 //!
 //! - A node is *cancelled* when its flag is set. The flag is set under the lock, and never cleared. So whoever finds it
 //!   clear under the lock may hang a child below the node, and the walk that sets it later finds the child.
@@ -12,10 +12,10 @@
 //!   links: down to the first child, as long as there is one; else the node, which is cancelled and has no children any
 //!   more, is taken out of its parent's list, and the walk goes on there. So it needs no stack, and no memory but a
 //!   batch of nodes.
-//! - Wakers are called without the lock, one batch at a time. Meanwhile the walk holds the node that it stands at, whose
-//!   slot is in the table therefore. Others may drop the nodes above: their children then hang higher up, yet still
-//!   below the node where the walk began. Another walk may have taken the node out: then it has no parent, and this
-//!   walk begins anew. It finds what is left, because what is cancelled to its end is not linked any more.
+//! - Wakers are called without the lock, one batch at a time. Meanwhile the walk holds the node that it stands at,
+//!   whose slot is in the table therefore. Others may drop the nodes above: their children then hang higher up, yet
+//!   still below the node where the walk began. Another walk may have taken the node out: then it has no parent, and
+//!   this walk begins anew. It finds what is left, because what is cancelled to its end is not linked any more.
 //! - A node whose last handle is gone may still be in the table, because its thread waits for the lock. The walk cannot
 //!   get at the node then, and need not: nobody can look at it. It goes through its children as through any others'.
 //! - To wait is to wait for the node's [`Notify`], and to look at the flag after the future was made. The flag is set
@@ -259,7 +259,7 @@ impl Batch {
         self.len += 1;
     }
 
-    /// Wakes whoever waits for the nodes, and lets go of them. Not to be called under the lock.
+    /// Wakes all that wait for the nodes, and lets go of them. Not to be called under the lock.
     fn notify(&mut self) {
         let len = std::mem::take(&mut self.len);
         for node in self.nodes[..len].iter_mut().filter_map(Option::take) {

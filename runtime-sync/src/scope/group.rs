@@ -1,4 +1,4 @@
-//! [`Group`]: who is in a scope, and how all of them are told to end.
+//! [`Group`]: what belongs to a scope, and how all of them are told to end.
 //!
 //! # The protocol
 //!
@@ -11,9 +11,9 @@
 //! - The group is closed, for good, when something fails, when the scope's future is dropped, or when that finds no
 //!   member at its end. A closed group takes no children: one that is asked for later is not run.
 //! - The handles by which children are aborted are known only after they were spawned, on another thread perhaps. So a
-//!   child has an entry from the time when it is counted, under a number that is never used again. To abort a child whose
-//!   handle is not known yet marks the entry, and whoever brings the handle sees that; whoever brings it when the entry
-//!   is gone finds that the child has ended.
+//!   child has an entry from the time when it is counted, under a number that is never used again. To abort a child
+//!   whose handle is not known yet marks the entry, and whoever brings the handle sees that; whoever brings it when
+//!   the entry is gone finds that the child has ended.
 //! - A nested group is a member of the outer one while it has members. So an outer scope waits for the children of an
 //!   inner one whose future was dropped, or even forgotten. The first member counts the group in, under its lock; the
 //!   last one counts it off, when that lock is released. The inner lock may be held while the outer one is taken, never

@@ -31,8 +31,8 @@ impl<E> Scope<E> {
 
     /// Spawns a child, as [`spawn`] spawns a task.
     ///
-    /// The handle gives the value of the child. It says that the child was cancelled if that was aborted, or if it failed:
-    /// the error, or the panic, is the scope's then. To drop the handle changes nothing.
+    /// The handle gives the value of the child. It says that the child was cancelled if that was aborted, or if it
+    /// failed: the error, or the panic, is the scope's then. To drop the handle changes nothing.
     ///
     /// To abort a child by its handle is no failure of the scope.
     ///
@@ -117,10 +117,11 @@ impl<E> Scope<E> {
 
     /// Runs a closure on the blocking pool, as [`spawn_blocking`] does. The scope waits for it.
     ///
-    /// A closure that has begun cannot be aborted: a scope that fails waits until it returns. A long one may look at the
-    /// scope's [`token`](Self::token) from time to time, which is cancelled then. One that has not begun is aborted,
-    /// and does not run. But it stays in the queue of the pool until a thread of that comes to it and drops it, and the
-    /// scope waits for this too: if all threads are busy, with closures of others perhaps, it waits for one of them.
+    /// A closure that has begun cannot be aborted: a scope that fails waits until it returns. A long one may look at
+    /// the scope's [`token`](Self::token) from time to time, which is cancelled then. One that has not begun is
+    /// aborted, and does not run. But it stays in the queue of the pool until a thread of that comes to it and drops
+    /// it, and the scope waits for this too: if all threads are busy, with closures of others perhaps, it waits for
+    /// one of them.
     ///
     /// # Panics
     ///
@@ -194,7 +195,7 @@ impl<E> Scope<E> {
 
     /// The scope's token, by which children can be asked to come to an end by themselves.
     ///
-    /// It is cancelled by whoever calls [`cancel`](CancellationToken::cancel); by the scope when that fails, or its future
+    /// It is cancelled by a call of [`cancel`](CancellationToken::cancel); by the scope when that fails, or its future
     /// is dropped; and with the token of a scope around this one. It aborts nothing.
     ///
     /// # Example

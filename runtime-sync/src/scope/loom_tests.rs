@@ -49,7 +49,7 @@ fn loom_a_scope_hears_of_its_last_end() {
         }
         ends.join().unwrap();
         if early.is_pending() {
-            assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(count.wakes(), 1, "a waiter that was told to wait is woken");
             assert!(group.poll_empty(Waker::noop()).is_ready());
             check();
         }
@@ -76,7 +76,7 @@ fn loom_a_child_beside_a_failure_is_refused_or_aborted() {
         fails.join().unwrap();
         assert_eq!(aborts.load(Ordering::Relaxed), usize::from(is_begun));
         if early.is_pending() {
-            assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(count.wakes(), 1, "a waiter that was told to wait is woken");
         }
         assert!(group.poll_closed(Waker::noop()).is_ready());
         assert_eq!(group.poll_empty(Waker::noop()).is_pending(), is_begun);
@@ -85,8 +85,8 @@ fn loom_a_child_beside_a_failure_is_refused_or_aborted() {
     });
 }
 
-/// A child ends, and another one begins, while the handle of the first is brought: that is not taken for the other's, and
-/// is dropped.
+/// A child ends, and another one begins, while the handle of the first is brought: that is not taken for the other's,
+/// and is dropped.
 #[test]
 fn loom_the_handle_of_a_child_that_has_ended_is_dropped() {
     model(|| {
@@ -107,7 +107,8 @@ fn loom_the_handle_of_a_child_that_has_ended_is_dropped() {
     });
 }
 
-/// The members of a nested group come and go beside each other: the outer one waits for all of them, and hears of the end.
+/// The members of a nested group come and go beside each other: the outer one waits for all of them, and hears of the
+/// end.
 #[test]
 fn loom_an_outer_scope_waits_for_those_of_an_inner_one() {
     model(|| {

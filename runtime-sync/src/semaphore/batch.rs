@@ -128,8 +128,8 @@ impl Batch {
         }
     }
 
-    /// Takes permits, if so many are free and the task has budget, of which that costs a unit. Mostly it is enough: only
-    /// the others need a waiter, which would have to be made and put into its place for nothing.
+    /// Takes permits, if that many are free and the task has budget, of which that costs a unit. Mostly it is enough:
+    /// only the others need a waiter, which would have to be made and put into its place for nothing.
     #[inline]
     pub(crate) fn acquire_now(&self, permits: usize) -> bool {
         let Some(coop) = coop::proceed_now() else { return false };

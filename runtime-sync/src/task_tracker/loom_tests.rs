@@ -39,7 +39,7 @@ fn loom_the_last_end_is_heard_of() {
         }
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         if !is_early {
-            assert_eq!(count.wakes(), 1, "whoever was told to wait is woken");
+            assert_eq!(count.wakes(), 1, "a waiter that was told to wait is woken");
             assert!(wait.poll(&mut Context::from_waker(Waker::noop())).is_ready());
             check();
         }
@@ -111,7 +111,7 @@ fn loom_a_moment_is_enough() {
         });
         let is_early = wait.as_mut().poll(&mut Context::from_waker(&count.waker())).is_ready();
         ends.join().unwrap();
-        assert!(is_early || count.wakes() == 1, "whoever was told to wait is woken");
+        assert!(is_early || count.wakes() == 1, "a waiter that was told to wait is woken");
         assert!(wait.poll(&mut Context::from_waker(Waker::noop())).is_ready());
     });
 }

@@ -82,7 +82,7 @@ impl<T> DelayQueue<T> {
         Self::with_capacity(0)
     }
 
-    /// An empty queue with space for the keys of so many values. The order of the values takes memory as it grows.
+    /// An empty queue with space for the keys of `capacity` values. The order of the values takes memory as it grows.
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
             entries: BTreeMap::new(),
@@ -295,7 +295,7 @@ impl<T> DelayQueue<T> {
         self.places.capacity()
     }
 
-    /// Makes space for so many more values.
+    /// Makes space for `additional` more values.
     pub fn reserve(&mut self, additional: usize) {
         self.places.reserve(additional);
     }

@@ -1,6 +1,6 @@
 //! The script of a mock: what there is to do, and how far it has come.
 //!
-//! Used by the mock alone, which decides who waits and who is woken. It must not wait itself.
+//! Used by the mock alone, which decides what waits and what is woken. It must not wait itself.
 
 use std::collections::VecDeque;
 use std::error::Error;

@@ -65,7 +65,7 @@ impl Peers {
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     pub(crate) seen: Arc<Seen>,
-    /// Every so many attempts to send find the socket full.
+    /// One in this many attempts to send finds the socket full.
     pub(crate) full_every: Option<usize>,
 }
 

@@ -175,7 +175,8 @@ impl Worker {
         Poll::Pending
     }
 
-    /// One turn of the loop, whoever drives: polls a task, if one is queued. Returns whether one was.
+    /// One turn of the loop, for `block_on` and for single steps: polls a task, if one is queued. Returns whether one
+    /// was.
     pub(super) fn turn(&self) -> bool {
         if self.core.poll_interval.tick() {
             self.maintain();

@@ -1,6 +1,6 @@
 //! [`wake_all`]: many wakers at once, whose tasks reach the scheduler as one push.
 //!
-//! For whoever wakes many at once outside of the drivers: the channels and locks. (What the drivers wake is queued by
+//! For code that wakes many at once outside of the drivers: the channels and locks. (What the drivers wake is queued by
 //! `driver_events.rs`, when they have been given back.)
 //!
 //! # The protocol

@@ -1,8 +1,8 @@
 //! The channels and locks of `rt::sync`, one file each.
 //!
 //! The actors wait in four ways: to the end, until some time has passed, for some polls only, or until something else
-//! is done that is asked first. So each wait is given up at every stage that it can be in, also when it has been told and
-//! was not polled since. A wait that was given up must not have taken anything along: a value, a permit, or a
+//! is done that is asked first. So each wait is given up at every stage that it can be in, also when it has been told
+//! and was not polled since. A wait that was given up must not have taken anything along: a value, a permit, or a
 //! notification that was meant for another.
 
 pub(super) mod barriers;
@@ -45,7 +45,7 @@ pub(super) async fn perhaps<F: Future>(stage: &Stage, rng: &mut Rng, future: F) 
     output
 }
 
-/// Polls a future so many times, and then gives up.
+/// Polls a future a number of times, and then gives up.
 async fn some_polls<F: Future>(mut polls: u32, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     poll_fn(|cx| {
