@@ -22,7 +22,8 @@ use std::pin::pin;
 
 use rt_test_util::{on_each_runtime, poll_once, watchdog};
 
-/// Polls an operation once, which must find that it has to wait, and drops it.
+/// Polls an operation once, which must find that it has to wait, and drops it. Only for what nobody else can end
+/// meanwhile: no other thread, and not the kernel.
 #[track_caller]
 fn give_up<F: Future>(operation: F) -> impl Future<Output = ()> {
     let caller = std::panic::Location::caller();
@@ -32,7 +33,7 @@ fn give_up<F: Future>(operation: F) -> impl Future<Output = ()> {
     }
 }
 
-/// Polls an operation once, and drops it. For what the blocking pool does, which may be done by then.
+/// Polls an operation once, and drops it. For what the blocking pool or the kernel does, which may be done by then.
 async fn begin<F: Future>(operation: F) {
     let _ = poll_once(pin!(operation)).await;
 }
