@@ -1,13 +1,22 @@
-//! What the tests share: a certificate for `localhost`, and the two ends of TLS that trust each other by it.
+//! What the tests share: a certificate for `localhost`, and the two ends of TLS that trust each other by it; servers of
+//! other projects, and PostgreSQL among them.
 
 use std::sync::Arc;
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
+mod postgres;
+mod server;
+
+pub use postgres::Postgres;
+pub use server::{Directory, Server, command, free_port};
+
 /// A certificate for `localhost` that nobody else trusts, made anew for each test.
 pub struct Certificate {
     certificate: CertificateDer<'static>,
     key: Vec<u8>,
+    /// The certificate and its key, as programs want them in files.
+    pem: (String, String),
 }
 
 impl Certificate {
@@ -16,7 +25,21 @@ impl Certificate {
         // The second time it is there already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        Certificate { certificate: made.cert.der().clone(), key: made.signing_key.serialize_der() }
+        Certificate {
+            certificate: made.cert.der().clone(),
+            key: made.signing_key.serialize_der(),
+            pem: (made.cert.pem(), made.signing_key.serialize_pem()),
+        }
+    }
+
+    /// What goes into the file of the certificate.
+    pub fn pem(&self) -> &str {
+        &self.pem.0
+    }
+
+    /// What goes into the file of its key.
+    pub fn key_pem(&self) -> &str {
+        &self.pem.1
     }
 
     pub fn der(&self) -> &CertificateDer<'static> {
