@@ -107,3 +107,27 @@ fn number(of: &str, user: Option<&str>) -> u32 {
     let output = String::from_utf8(output.unwrap().stdout).unwrap();
     output.trim().parse().expect("there must be a user `postgres`: ./install gets it")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn the_server_and_its_data_go_with_a_test_that_panics() {
+        let mut place = None;
+        let test = catch_unwind(AssertUnwindSafe(|| {
+            let server = Postgres::start();
+            let port = server.port();
+            TcpStream::connect(("127.0.0.1", port)).unwrap();
+            place = Some((port, server.socket().to_owned()));
+            panic!("as a test does");
+        }));
+        assert!(test.is_err());
+        let (port, directory) = place.unwrap();
+        assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+        assert!(!directory.exists());
+    }
+}

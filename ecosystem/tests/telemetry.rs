@@ -1,7 +1,5 @@
 //! opentelemetry's exporter of spans in batches, by a task: full batches, at intervals, and the rest at the end.
 
-use std::future::Future;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -10,7 +8,7 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::runtime;
 use opentelemetry_sdk::trace::span_processor_with_async_runtime::BatchSpanProcessor;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, SdkTracerProvider, SpanData, SpanExporter};
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 
 /// What the exporter is told.
 #[derive(Debug)]
@@ -27,15 +25,13 @@ struct Exporter {
 }
 
 impl SpanExporter for Exporter {
-    fn export(&self, batch: Vec<SpanData>) -> impl Future<Output = OTelSdkResult> + Send {
-        async {
-            // It takes time as a network would.
-            tokio::time::sleep(Duration::from_millis(1)).await;
-            let _alone = self.one_at_a_time.try_lock().unwrap();
-            let names = batch.into_iter().map(|span| span.name.into_owned()).collect();
-            self.sender.send(Told::Batch(names)).unwrap();
-            Ok(())
-        }
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let _alone = self.one_at_a_time.try_lock().unwrap();
+        // It takes time as a network would.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let names = batch.into_iter().map(|span| span.name.into_owned()).collect();
+        self.sender.send(Told::Batch(names)).unwrap();
+        Ok(())
     }
 
     fn shutdown_with_timeout(&self, _timeout: Duration) -> OTelSdkResult {
