@@ -1,22 +1,20 @@
-//! What the tests share: a certificate for `localhost`, and the two ends of TLS that trust each other by it; servers of
-//! other projects, and PostgreSQL among them.
+//! What the tests share: a certificate for `localhost`, and the two ends of TLS that trust each other by it; a directory;
+//! servers of other projects, and PostgreSQL among them.
 
-use std::sync::Arc;
-
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-
+mod directory;
 mod postgres;
 mod server;
 
+use std::sync::Arc;
+
+pub use directory::Directory;
 pub use postgres::Postgres;
-pub use server::{Directory, Server, command, free_port};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+pub use server::{Server, command, free_port};
 
 /// A certificate for `localhost` that nobody else trusts, made anew for each test.
 pub struct Certificate {
-    certificate: CertificateDer<'static>,
-    key: Vec<u8>,
-    /// The certificate and its key, as programs want them in files.
-    pem: (String, String),
+    made: rcgen::CertifiedKey<rcgen::KeyPair>,
 }
 
 impl Certificate {
@@ -24,33 +22,27 @@ impl Certificate {
     pub fn new() -> Self {
         // The second time it is there already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        Certificate {
-            certificate: made.cert.der().clone(),
-            key: made.signing_key.serialize_der(),
-            pem: (made.cert.pem(), made.signing_key.serialize_pem()),
-        }
-    }
-
-    /// What goes into the file of the certificate.
-    pub fn pem(&self) -> &str {
-        &self.pem.0
-    }
-
-    /// What goes into the file of its key.
-    pub fn key_pem(&self) -> &str {
-        &self.pem.1
+        Certificate { made: rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap() }
     }
 
     pub fn der(&self) -> &CertificateDer<'static> {
-        &self.certificate
+        self.made.cert.der()
+    }
+
+    pub fn pem(&self) -> String {
+        self.made.cert.pem()
+    }
+
+    /// The secret half.
+    pub fn key_pem(&self) -> String {
+        self.made.signing_key.serialize_pem()
     }
 
     /// For a server that speaks these protocols.
     pub fn server(&self, protocols: &[&str]) -> rustls::ServerConfig {
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.clone()));
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.made.signing_key.serialize_der()));
         let config = rustls::ServerConfig::builder().with_no_client_auth();
-        let mut config = config.with_single_cert(vec![self.certificate.clone()], key).unwrap();
+        let mut config = config.with_single_cert(vec![self.der().clone()], key).unwrap();
         config.alpn_protocols = names(protocols);
         config
     }
@@ -58,7 +50,7 @@ impl Certificate {
     /// For a client that trusts this certificate and no other.
     pub fn client(&self, protocols: &[&str]) -> rustls::ClientConfig {
         let mut roots = rustls::RootCertStore::empty();
-        roots.add(self.certificate.clone()).unwrap();
+        roots.add(self.der().clone()).unwrap();
         let mut config = rustls::ClientConfig::builder().with_root_certificates(Arc::new(roots)).with_no_client_auth();
         config.alpn_protocols = names(protocols);
         config

@@ -1,41 +1,10 @@
 //! Servers of other projects, each a process that ends with its test, also with one that panics.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::{env, fs, process, thread};
-
-/// A directory that is deleted in the end.
-pub struct Directory(PathBuf);
-
-impl Directory {
-    pub fn new() -> Self {
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        // A short name: what is bound in it must fit into the address of a socket.
-        let path = env::temp_dir().join(format!("eco-{}-{number}", process::id()));
-        fs::create_dir(&path).unwrap();
-        Directory(path)
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Default for Directory {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use std::{env, fs, thread};
 
 /// A port where nothing listens. Nobody else gets the number at once, as the system goes through all of them first.
 pub fn free_port() -> u16 {
