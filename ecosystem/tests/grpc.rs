@@ -2,6 +2,11 @@
 //!
 //! The services are those that tonic's own packages bring, which are generated already.
 
+mod grpc {
+    mod deadlines;
+    mod tls;
+}
+
 use std::net::SocketAddr;
 use std::time::Duration;
 
