@@ -205,15 +205,14 @@ fn poll_renewed(cx: &mut Context<'_>, mut budget: Budget) -> Poll<Budget> {
     Poll::Pending
 }
 
-/// Wakes the task and returns `Pending` if a leaf has been refused in this poll of it, so that the task should be on
-/// its way back to the scheduler.
+/// Wakes the task and returns `Pending` if the budget of this poll is used up, as [`poll_proceed`] does, but spends
+/// nothing otherwise.
 ///
-/// For a combinator that is asked to begin something new, and does not know whether what it polls takes part. It does
-/// not spend anything.
+/// For a combinator that is asked to begin something new, and does not know whether what it polls takes part.
 #[doc(hidden)]
-pub fn poll_unrefused(cx: &mut Context<'_>) -> Poll<()> {
+pub fn poll_budget_available(cx: &mut Context<'_>) -> Poll<()> {
     let budget = current::budget();
-    if budget.left < 0 { poll_renewed(cx, budget).map(drop) } else { Poll::Ready(()) }
+    if budget.is_constrained() && budget.left <= 0 { poll_renewed(cx, budget).map(drop) } else { Poll::Ready(()) }
 }
 
 /// Spends one unit of the running task's budget, if there is one left.

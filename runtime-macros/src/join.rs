@@ -7,11 +7,18 @@
 //! {
 //!     let f0 = a; let f1 = b;
 //!     let f0 = into_future(f0); let f1 = into_future(f1);
-//!     let mut f1 = pin!(Slot::new(f1)); let mut f0 = pin!(Slot::new(f0));
+//!     let mut futures = (Slot::new(f0), Slot::new(f1));           dropped in this order
+//!     let futures = &mut futures;
 //!     let mut first = 0;
-//!     poll_fn(move |cx| { poll f0 and f1, from `first` on; once both are done, Ready((f0.take(), f1.take())) }).await
+//!     poll_fn(move |cx| {
+//!         poll futures.0 and futures.1, from `first` on;
+//!         once both are done, Ready((futures.0.take(), futures.1.take()))
+//!     }).await
 //! }
 //! ```
+//!
+//! The futures lie in one tuple, and the closure has one reference to it: a pin for each would make what awaits the
+//! `join!` larger by a pointer for each future. See [`pinned`] for why that is sound.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote_spanned};
@@ -81,30 +88,27 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
     // Every expression is a statement of its own, so that a lock guard in one of them is gone when the next one runs.
     let evaluate = names.iter().zip(futures).map(|(name, future)| quote_spanned!(here=> let #name = #future;));
     let convert = names.iter().zip(futures).map(|(name, future)| into_future(name, future));
-    // The last first: variables are dropped in reverse, so the futures are dropped in the order in which they are
-    // written.
-    let pin = names
-        .iter()
-        .rev()
-        .map(|name| quote_spanned!(here=> let mut #name = #support::pin!(#support::Slot::new(#name));));
-    let poll: Vec<TokenStream> =
-        names.iter().zip(futures).map(|(name, future)| poll_one(kind, &support, name, future)).collect();
-    let output = quote_spanned!(here=> (#(#names.as_mut().take(),)*));
+    let poll: Vec<TokenStream> = (0..futures.len())
+        .map(|index| {
+            let pinned = pinned(&support, index);
+            poll_one(kind, &support, &names[index], &futures[index], &pinned)
+        })
+        .collect();
+    let pinned_all = (0..futures.len()).map(|index| pinned(&support, index));
+    let output = quote_spanned!(here=> (#(#support::Slot::take(#pinned_all),)*));
     let output = match kind {
         Kind::Join => output,
         Kind::TryJoin => quote_spanned!(here=> ::core::result::Result::Ok(#output)),
     };
 
-    let (state, poll_all) = if *biased || futures.len() == 1 {
-        (TokenStream::new(), quote_spanned!(here=> #(#poll)*))
-    } else {
-        rotating(&poll)
-    };
+    let (state, poll_all) =
+        if *biased { (TokenStream::new(), quote_spanned!(here=> #(#poll)*)) } else { rotating(&poll) };
 
     quote_spanned! {here=> {
         #(#evaluate)*
         #(#convert)*
-        #(#pin)*
+        let mut futures = (#(#support::Slot::new(#names),)*);
+        let futures = &mut futures;
         #state
         // A future that never ends has an output of which there is none.
         #[allow(unreachable_code)]
@@ -118,6 +122,18 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
     }}
 }
 
+/// The future at `index` of the tuple that `futures` refers to, pinned.
+///
+/// Expansions have only this `unsafe`. It is sound because of what they do around it: the tuple is a variable of the
+/// future that awaits the macro, and so does not move once that is polled; a reference with the same name hides it at
+/// once; no code of a user's can name either, as both have the hygiene of the macro's definition; and the closure that
+/// polls has nothing but the reference, so that it may be moved. A tuple has no destructor of its own.
+pub(crate) fn pinned(support: &TokenStream, index: usize) -> TokenStream {
+    let here = Span::mixed_site();
+    let index = Literal::usize_unsuffixed(index);
+    quote_spanned!(here=> unsafe { #support::Pin::new_unchecked(&mut futures.#index) })
+}
+
 /// Makes a future of what the expression returned.
 pub(crate) fn into_future(name: &Ident, expression: &TokenStream) -> TokenStream {
     let here = Span::mixed_site();
@@ -129,20 +145,30 @@ pub(crate) fn into_future(name: &Ident, expression: &TokenStream) -> TokenStream
 }
 
 /// Polls one future, unless it is done already.
-fn poll_one(kind: Kind, support: &TokenStream, name: &Ident, future: &TokenStream) -> TokenStream {
+fn poll_one(
+    kind: Kind,
+    support: &TokenStream,
+    name: &Ident,
+    future: &TokenStream,
+    pinned: &TokenStream,
+) -> TokenStream {
     let here = Span::mixed_site();
     // What is wrong with the future is reported at these tokens: let them have the user's position.
     let at = here.located_at(first_span(future.clone()));
     let located = Ident::new(&name.to_string(), at);
     match kind {
         Kind::Join => {
-            let poll = quote_spanned!(at=> #located.as_mut().poll(cx));
-            quote_spanned!(here=> pending |= #poll.is_pending();)
+            let poll = quote_spanned!(at=> #located.poll(cx));
+            quote_spanned! {here=>
+                let #name = #pinned;
+                pending |= #poll.is_pending();
+            }
         }
         Kind::TryJoin => {
-            let poll = quote_spanned!(at=> #located.as_mut().try_poll(cx));
+            let poll = quote_spanned!(at=> #located.try_poll(cx));
             let failed = quote_spanned!(at=> ::core::result::Result::Err(error));
             quote_spanned! {here=>
+                let #name = #pinned;
                 match #poll {
                     #support::Poll::Ready(::core::result::Result::Ok(())) => {}
                     #support::Poll::Ready(::core::result::Result::Err(error)) => {
@@ -158,9 +184,10 @@ fn poll_one(kind: Kind, support: &TokenStream, name: &Ident, future: &TokenStrea
 /// Begins each poll one future further on, so that the task's budget, which the first ones may use up, reaches all.
 fn rotating(poll: &[TokenStream]) -> (TokenStream, TokenStream) {
     let here = Span::mixed_site();
-    let count = Literal::usize_suffixed(poll.len());
-    let index = (0..poll.len()).map(Literal::usize_suffixed);
-    let state = quote_spanned!(here=> let mut first = 0usize;);
+    // Of four bytes: it is part of the user's future.
+    let count = Literal::u32_suffixed(u32::try_from(poll.len()).expect("at most MAX_FUTURES"));
+    let index = (0..poll.len()).map(Literal::usize_unsuffixed);
+    let state = quote_spanned!(here=> let mut first = 0u32;);
     let poll_all = quote_spanned! {here=>
         let mut current = first;
         first = if first + 1 == #count { 0 } else { first + 1 };

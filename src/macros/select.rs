@@ -112,8 +112,8 @@
 ///
 /// # One task
 ///
-/// All branches share the current task: a branch that blocks its thread holds up the others. When the task's budget for
-/// this turn is spent, no branch is polled until the task has let others run.
+/// All branches share the current task: a branch that blocks its thread holds up the others. A `select!` that is
+/// reached when the task's budget for this turn is spent polls no branch until the task has let others run.
 ///
 /// # Panics
 ///

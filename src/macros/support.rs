@@ -2,12 +2,10 @@
 //! and all of it may change in any release.
 
 pub use core::future::poll_fn;
-pub use core::pin::pin;
+pub use core::pin::Pin;
 pub use core::task::{Context, Poll};
 
 pub use runtime_macros::{join_internal, select_internal, try_join_internal};
-
-use core::pin::Pin;
 
 use pin_project_lite::pin_project;
 
@@ -22,16 +20,16 @@ pub fn thread_rng_n(n: u32) -> u32 {
 
 /// Whether a `select!` may begin in this turn of the task; if not, the task has been woken for the next.
 ///
-/// It may not once one of the runtime's own futures has been refused for want of budget. That future would find out for
-/// itself, but others would be polled all the same, and win every time against it: a loop over the `select!` would keep
-/// the thread for ever.
+/// It may not once the task's budget is used up. The runtime's own futures would find that out for themselves, but
+/// others would be polled all the same. They would win every time against those, though these are ready and may stand
+/// first in a `biased;` one; and a loop over the `select!` would keep the thread for ever.
 ///
 /// `select!` asks when it is polled for the first time, and not again. One that has been waiting polls all its
-/// branches, because one of them may be a timer, which needs no budget: a deadline must be seen beside a branch that
-/// spends the whole budget in each turn.
+/// branches, because one of them may be a timer, which needs no budget: a deadline must be seen also where another
+/// future of the task spends the whole budget in each turn, before the `select!` is polled.
 #[inline]
 pub fn poll_begin(cx: &mut Context<'_>) -> Poll<()> {
-    runtime_core::coop::poll_unrefused(cx)
+    runtime_core::coop::poll_budget_available(cx)
 }
 
 /// Names the type of a value that is never made, so that an expansion can say what type it expects.

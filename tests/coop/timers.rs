@@ -107,14 +107,14 @@ fn in_a_select_that_begins_anywhere() {
     });
 }
 
+/// Not a `biased;` one, which takes the first branch whenever that is ready, however often that is.
 #[test]
-fn in_a_loop_over_a_biased_select() {
+fn in_a_loop_over_a_select() {
     let _watchdog = watchdog();
     deadline_is_seen("loop over select!", |_, deadline, leaf, count| async move {
         let mut deadline = pin!(deadline);
         loop {
             rt::select! {
-                biased;
                 () = leaf.once() => { count.fetch_add(1, SeqCst); }
                 () = &mut deadline => break,
             }

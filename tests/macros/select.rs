@@ -72,6 +72,42 @@ async fn a_loop_over_ready_branches_lets_other_tasks_run() {
 }
 
 #[rt::test]
+async fn one_that_is_reached_without_budget_is_held_back_once_and_keeps_its_order() {
+    async fn begin() -> &'static str {
+        rt::select! {
+            biased;
+            () = consume_budget() => "first",
+            () = ready(()) => "knows nothing of budgets",
+        }
+    }
+    // To the unit: the last one still has it.
+    while rt::task::coop::has_budget_remaining() {
+        assert_eq!(begin().await, "first");
+    }
+    let mut held_back = Box::pin(begin());
+    assert!(poll_once(held_back.as_mut()).is_pending());
+    yield_now().await;
+    assert_eq!(held_back.await, "first");
+}
+
+#[cfg(target_pointer_width = "64")]
+#[rt::test]
+async fn the_future_is_larger_than_those_of_the_branches_by_three_words_whatever_their_number() {
+    let one = async {
+        rt::select! { _ = ready(1) => {} }
+    };
+    let two = async {
+        rt::select! { _ = ready(1) => {}, _ = ready(2) => {} }
+    };
+    let four = async {
+        rt::select! { _ = ready(1) => {}, _ = ready(2) => {}, _ = ready(3) => {}, _ = ready(4) => {} }
+    };
+    let sizes = [size_of_val(&one), size_of_val(&two), size_of_val(&four)];
+    assert_eq!(sizes, [1, 2, 4].map(|branches| branches * size_of_val(&ready(1)) + 24));
+    rt::join!(one, two, four);
+}
+
+#[rt::test]
 async fn futures_are_dropped_before_the_handler_runs() {
     let log = RefCell::default();
     rt::select! {

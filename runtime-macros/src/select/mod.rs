@@ -8,7 +8,8 @@
 //!         if !(condition of branch 1) { disabled |= 2; }
 //!         let f0 = a; let f1 = b;
 //!         let f0 = into_future(f0); let f1 = into_future(f1);
-//!         let mut f1 = pin!(f1); let mut f0 = pin!(f0);           dropped in reverse
+//!         let mut futures = (f0, f1);                             dropped in this order
+//!         let futures = &mut futures;                             one pointer for all: see `pinned` in `join.rs`
 //!         poll_fn(move |cx| poll those not disabled; the first output that its pattern matches is Ready).await
 //!     };                                                          every future is dropped here
 //!     match selected {
@@ -32,7 +33,7 @@ mod parse;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use crate::join::into_future;
+use crate::join::{into_future, pinned};
 use crate::tokens::first_span;
 use parse::{Branch, Select};
 
@@ -80,16 +81,13 @@ fn emit(select: &Select) -> TokenStream {
         quote_spanned!(here=> let #name = #future;)
     });
     let convert = branches.iter().zip(&futures).map(|(branch, name)| into_future(name, &branch.future));
-    // The last first: variables are dropped in reverse, so the futures are dropped in the order in which they are
-    // written.
-    let pin = futures.iter().rev().map(|name| quote_spanned!(here=> let mut #name = #support::pin!(#name);));
     let poll: Vec<TokenStream> = branches
         .iter()
         .enumerate()
         .map(|(index, branch)| {
             let variant = &variants[index];
             let output = quote_spanned!(here=> #selected::#variant);
-            poll_branch(&support, branch, &futures[index], &bit(index), &output)
+            poll_branch(&support, branch, &futures[index], index, &output)
         })
         .collect();
     let poll_all = if select.biased || branches.len() == 1 {
@@ -126,7 +124,8 @@ fn emit(select: &Select) -> TokenStream {
             #(#conditions)*
             #(#evaluate)*
             #(#convert)*
-            #(#pin)*
+            let mut futures = (#(#futures,)*);
+            let futures = &mut futures;
             let mut begun = false;
             // A future that never ends has an output of which there is none.
             #[allow(unreachable_code)]
@@ -162,10 +161,11 @@ fn poll_branch(
     support: &TokenStream,
     branch: &Branch,
     future: &Ident,
-    bit: &Literal,
+    index: usize,
     output: &TokenStream,
 ) -> TokenStream {
     let here = Span::mixed_site();
+    let (bit, pinned) = (bit(index), pinned(support, index));
     let Branch { pattern, .. } = branch;
     let finish = quote_spanned!(here=> return #support::Poll::Ready(#output(output)););
     let finish = if branch.ignores_output() {
@@ -189,10 +189,11 @@ fn poll_branch(
     };
     let at = here.located_at(first_span(branch.future.clone()));
     let located = Ident::new(&future.to_string(), at);
-    let poll = quote_spanned!(at=> ::core::future::Future::poll(#located.as_mut(), cx));
+    let poll = quote_spanned!(at=> ::core::future::Future::poll(#located, cx));
     quote_spanned! {here=>
         if disabled & #bit == 0 {
             'polled: {
+                let #future = #pinned;
                 // Mutable for the sake of a pattern with `ref mut`. The arm that leaves the block also gives an output
                 // of which nothing else is known (`poll_fn(|_| panic!())`) a type: that of what never returns.
                 #[allow(unused_mut)]
