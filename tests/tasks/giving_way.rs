@@ -2,7 +2,8 @@
 //! programs count on it.
 //!
 //! Mutations that these tests are for: a main future that is polled between any two tasks after it gave way; one that
-//! waits for tasks that give way in turn, or for more and more new ones; drivers that are left alone meanwhile.
+//! waits for tasks that give way in turn, or for more and more new ones; drivers that are left alone meanwhile, or
+//! while a main future waits beside tasks that give way.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -78,6 +79,38 @@ fn tasks_without_end_do_not_keep_the_main_future_waiting() {
         for turn in 1..100 {
             yield_now().await;
             assert_eq!(count.get(), 61 * turn);
+        }
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn one_that_waits_for_a_descriptor_is_told_after_one_turn_of_each_task_at_most() {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+
+    let _watchdog = watchdog();
+    current().block_on(async {
+        let turns = Arc::new(AtomicUsize::new(0));
+        for _ in 0..3 {
+            let turns = turns.clone();
+            rt::spawn(async move {
+                loop {
+                    turns.fetch_add(1, SeqCst);
+                    yield_now().await;
+                }
+            });
+        }
+        for _ in 0..100 {
+            let before = turns.load(SeqCst);
+            let (mut here, there) = UnixStream::pair().unwrap();
+            there.set_nonblocking(true).unwrap();
+            let there = rt::net::UnixStream::from_std(there).unwrap();
+            here.write_all(b"x").unwrap();
+            // Not known to be ready before the drivers were asked.
+            there.readable().await.unwrap();
+            let had = turns.load(SeqCst) - before;
+            assert!((1..=3).contains(&had), "{had} turns");
         }
     });
 }

@@ -159,14 +159,12 @@ impl Worker {
     /// See [`Driving::run`].
     fn run_until_ready<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         while !self.is_closing() {
-            if self.is_mains_turn() && main.take() {
+            if self.is_mains_turn(main) && main.take() {
                 let polled = poll();
                 if polled.is_ready() {
                     return polled;
                 }
-                if current::has_given_way() && main.is_woken() {
-                    self.line.begin(self.core.queue.borrow().len());
-                }
+                self.stand_in_line(main.is_woken());
             }
             if !self.turn() && !main.is_woken() && !self.tell_end() {
                 self.park();
@@ -203,15 +201,33 @@ impl Worker {
         self.shared().is_closing()
     }
 
-    /// Whether the main future is to be polled, if it was woken. If it stood in line, the drivers have their turn now.
-    #[inline]
-    fn is_mains_turn(&self) -> bool {
-        if self.line.has_main() {
-            let has_tasks = || !(self.core.queue.borrow().is_empty() && self.shared().injector.is_empty());
-            if self.line.is_anybody_ahead() && has_tasks() {
-                return false;
-            }
+    /// After a poll of the main future that was not its last.
+    fn stand_in_line(&self, is_woken: bool) {
+        let queued = self.core.queue.borrow().len();
+        if !is_woken {
+            self.line.begin_wait(queued);
+        } else if current::has_given_way() {
+            self.line.begin(queued);
+        } else {
             self.line.end();
+        }
+    }
+
+    /// Whether the main future is to be polled, if it was woken. If it stood in line, or is not, the drivers have their
+    /// turn now.
+    #[inline]
+    fn is_mains_turn(&self, main: &MainWaker<impl Fn()>) -> bool {
+        if self.line.is_empty() {
+            return true;
+        }
+        let has_tasks = || !(self.core.queue.borrow().is_empty() && self.shared().injector.is_empty());
+        let is_of_wait = self.line.is_of_wait();
+        if self.line.is_anybody_ahead() && (is_of_wait || has_tasks()) {
+            return is_of_wait;
+        }
+        self.line.end();
+        // Without tasks, a thread whose main future waits goes to sleep in the drivers.
+        if !is_of_wait || (!main.is_woken() && has_tasks()) {
             self.poll_drivers();
         }
         true
