@@ -1,14 +1,15 @@
 //! Handles of tasks and sets of them, and what gives other tasks a turn.
 
 use std::future::pending;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc;
 
-use rt::task::{JoinSet, LocalSet, coop, spawn_blocking, yield_now};
+use rt::task::{CancellationToken, JoinSet, LocalSet, TaskTracker, coop, scope, spawn_blocking, yield_now};
 use rt_test_util::{Signal, current, watchdog};
 
-use super::{give_up, on_each};
+use super::{give_up, on_each, poll_once};
 
 #[test]
 fn a_join_handle_by_reference_can_be_awaited_again() {
@@ -125,6 +126,78 @@ fn the_tasks_of_a_local_set_stay_in_it() {
         });
         give_up(set.run_until(pending::<()>())).await;
         assert_eq!(set.run_until(task).await.unwrap(), 2);
+    });
+}
+
+#[test]
+fn waiting_for_a_token_changes_nothing() {
+    on_each(async || {
+        let token = CancellationToken::new();
+        give_up(token.cancelled()).await;
+        // This one owns the token, of which there is another.
+        give_up(token.clone().cancelled_owned()).await;
+        assert!(!token.is_cancelled());
+        token.cancel();
+        token.cancelled().await;
+    });
+}
+
+/// As safe as the future: `run_until_cancelled` drops it, and nothing else.
+#[test]
+fn what_runs_until_a_token_is_cancelled_is_dropped_and_the_token_stays() {
+    on_each(async || {
+        let (token, alive) = (CancellationToken::new(), Arc::new(()));
+        let held = Arc::clone(&alive);
+        give_up(token.run_until_cancelled(async move {
+            pending::<()>().await;
+            drop(held);
+        }))
+        .await;
+        assert_eq!(Arc::strong_count(&alive), 1);
+        assert_eq!(token.run_until_cancelled(async { 7 }).await, Some(7));
+    });
+}
+
+#[test]
+fn a_tracker_can_be_waited_for_again() {
+    on_each(async || {
+        let (tracker, go) = (TaskTracker::new(), Signal::new());
+        let wait = go.clone();
+        let task = tracker.spawn(async move { wait.wait().await });
+        give_up(tracker.wait()).await;
+        tracker.close();
+        give_up(tracker.wait()).await;
+        assert_eq!(tracker.len(), 1);
+        go.set();
+        tracker.wait().await;
+        task.await.unwrap();
+    });
+}
+
+/// Not cancel safe, as documented: the children are aborted, and what they have made is lost.
+#[test]
+fn a_scope_takes_its_children_along() {
+    on_each(async || {
+        let alive = Arc::new(());
+        let held = Arc::clone(&alive);
+        let begun = Signal::new();
+        let begins = begun.clone();
+        {
+            let mut scoped = pin!(scope(async move |s| -> Result<(), ()> {
+                s.spawn(async move {
+                    begins.set();
+                    pending::<()>().await;
+                    drop(held);
+                    Ok(())
+                });
+                pending().await
+            }));
+            assert!(poll_once(scoped.as_mut()).await.is_pending());
+            begun.wait().await;
+        }
+        while Arc::strong_count(&alive) > 1 {
+            yield_now().await;
+        }
     });
 }
 

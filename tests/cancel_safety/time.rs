@@ -3,7 +3,9 @@
 use std::pin::pin;
 
 use rt::runtime::Builder;
-use rt::time::{Duration, Instant, advance, interval, interval_at, sleep, sleep_until, timeout, timeout_at};
+use rt::time::{
+    DelayQueue, Duration, Instant, advance, interval, interval_at, sleep, sleep_until, timeout, timeout_at,
+};
 use rt_test_util::watchdog;
 
 use super::{give_up, on_each};
@@ -61,6 +63,28 @@ fn a_tick_that_is_due_is_not_taken_either() {
         }
         assert_eq!(ticks.tick().await, start + LONG);
         assert_eq!(start.elapsed(), LONG);
+    });
+}
+
+#[test]
+fn a_queue_of_delays_keeps_its_values() {
+    paused(async {
+        let start = Instant::now();
+        let mut queue = DelayQueue::new();
+        queue.insert("late", LONG * 2);
+        queue.insert("early", LONG);
+        give_up(queue.next()).await;
+        {
+            // Its time comes while the future waits, which is then dropped unpolled.
+            let mut next = pin!(queue.next());
+            give_up(next.as_mut()).await;
+            advance(LONG).await;
+        }
+        assert_eq!(queue.next().await.unwrap().into_inner(), "early");
+        give_up(queue.next()).await;
+        assert_eq!(queue.next().await.unwrap().into_inner(), "late");
+        assert_eq!(start.elapsed(), LONG * 2);
+        assert!(queue.next().await.is_none());
     });
 }
 
