@@ -186,7 +186,8 @@ fn i3_an_idle_worker_fires_the_timers_of_a_blocked_one() {
             let (tell, fire) = (set.clone(), fired.clone());
             rt::spawn(async move {
                 let mut sleep = std::pin::pin!(rt::time::sleep(Duration::from_millis(3)));
-                assert!(poll_once(sleep.as_mut()).await.is_pending());
+                // Its time may have come, if this thread was held up: then it is ready once more below.
+                let _ = poll_once(sleep.as_mut()).await;
                 tell.set();
                 sleep.await;
                 fire.open();

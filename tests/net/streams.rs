@@ -136,7 +136,8 @@ fn tries_never_wait() {
             assert!(written > 0);
             {
                 let mut writable = std::pin::pin!(server.writable());
-                assert!(poll_once(writable.as_mut()).await.is_pending());
+                // The system may have moved on meanwhile what was written, and have room again.
+                let waits = poll_once(writable.as_mut()).await.is_pending();
                 let mut read = 0;
                 while read < written {
                     client.readable().await.unwrap();
@@ -146,7 +147,9 @@ fn tries_never_wait() {
                     }
                 }
                 assert_eq!(read, written);
-                writable.await.unwrap();
+                if waits {
+                    writable.await.unwrap();
+                }
             }
             assert!(server.try_write_vectored(&[IoSlice::new(b"a"), IoSlice::new(b"b")]).unwrap() > 0);
             assert_eq!(client.try_read(&mut []).unwrap_or(0), 0);
