@@ -7,18 +7,11 @@
 //! {
 //!     let f0 = a; let f1 = b;
 //!     let f0 = into_future(f0); let f1 = into_future(f1);
-//!     let mut futures = (Slot::new(f0), Slot::new(f1));           dropped in this order
-//!     let futures = &mut futures;
+//!     let mut f1 = pin!(Slot::new(f1)); let mut f0 = pin!(Slot::new(f0));
 //!     let mut first = 0;
-//!     poll_fn(move |cx| {
-//!         poll futures.0 and futures.1, from `first` on;
-//!         once both are done, Ready((futures.0.take(), futures.1.take()))
-//!     }).await
+//!     poll_fn(move |cx| { poll f0 and f1, from `first` on; once both are done, Ready((f0.take(), f1.take())) }).await
 //! }
 //! ```
-//!
-//! The futures lie in one tuple, and the closure has one reference to it: a pin for each would make what awaits the
-//! `join!` larger by a pointer for each future. See [`pinned`] for why that is sound.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote_spanned};
@@ -88,14 +81,15 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
     // Every expression is a statement of its own, so that a lock guard in one of them is gone when the next one runs.
     let evaluate = names.iter().zip(futures).map(|(name, future)| quote_spanned!(here=> let #name = #future;));
     let convert = names.iter().zip(futures).map(|(name, future)| into_future(name, future));
-    let poll: Vec<TokenStream> = (0..futures.len())
-        .map(|index| {
-            let pinned = pinned(&support, index);
-            poll_one(kind, &support, &names[index], &futures[index], &pinned)
-        })
-        .collect();
-    let pinned_all = (0..futures.len()).map(|index| pinned(&support, index));
-    let output = quote_spanned!(here=> (#(#support::Slot::take(#pinned_all),)*));
+    // The last first: variables are dropped in reverse, so the futures are dropped in the order in which they are
+    // written.
+    let pin = names
+        .iter()
+        .rev()
+        .map(|name| quote_spanned!(here=> let mut #name = #support::pin!(#support::Slot::new(#name));));
+    let poll: Vec<TokenStream> =
+        names.iter().zip(futures).map(|(name, future)| poll_one(kind, &support, name, future)).collect();
+    let output = quote_spanned!(here=> (#(#names.as_mut().take(),)*));
     let output = match kind {
         Kind::Join => output,
         Kind::TryJoin => quote_spanned!(here=> ::core::result::Result::Ok(#output)),
@@ -107,8 +101,7 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
     quote_spanned! {here=> {
         #(#evaluate)*
         #(#convert)*
-        let mut futures = (#(#support::Slot::new(#names),)*);
-        let futures = &mut futures;
+        #(#pin)*
         #state
         // A future that never ends has an output of which there is none.
         #[allow(unreachable_code)]
@@ -145,30 +138,20 @@ pub(crate) fn into_future(name: &Ident, expression: &TokenStream) -> TokenStream
 }
 
 /// Polls one future, unless it is done already.
-fn poll_one(
-    kind: Kind,
-    support: &TokenStream,
-    name: &Ident,
-    future: &TokenStream,
-    pinned: &TokenStream,
-) -> TokenStream {
+fn poll_one(kind: Kind, support: &TokenStream, name: &Ident, future: &TokenStream) -> TokenStream {
     let here = Span::mixed_site();
     // What is wrong with the future is reported at these tokens: let them have the user's position.
     let at = here.located_at(first_span(future.clone()));
     let located = Ident::new(&name.to_string(), at);
     match kind {
         Kind::Join => {
-            let poll = quote_spanned!(at=> #located.poll(cx));
-            quote_spanned! {here=>
-                let #name = #pinned;
-                pending |= #poll.is_pending();
-            }
+            let poll = quote_spanned!(at=> #located.as_mut().poll(cx));
+            quote_spanned!(here=> pending |= #poll.is_pending();)
         }
         Kind::TryJoin => {
-            let poll = quote_spanned!(at=> #located.try_poll(cx));
+            let poll = quote_spanned!(at=> #located.as_mut().try_poll(cx));
             let failed = quote_spanned!(at=> ::core::result::Result::Err(error));
             quote_spanned! {here=>
-                let #name = #pinned;
                 match #poll {
                     #support::Poll::Ready(::core::result::Result::Ok(())) => {}
                     #support::Poll::Ready(::core::result::Result::Err(error)) => {

@@ -2,7 +2,7 @@
 //! and all of it may change in any release.
 
 pub use core::future::poll_fn;
-pub use core::pin::Pin;
+pub use core::pin::{Pin, pin};
 pub use core::task::{Context, Poll};
 
 pub use runtime_macros::{join_internal, select_internal, try_join_internal};
