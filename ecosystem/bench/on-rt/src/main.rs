@@ -1,0 +1,5 @@
+//! The servers of `../servers` on rt.
+
+fn main() {
+    servers::main();
+}

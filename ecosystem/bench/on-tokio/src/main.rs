@@ -1,0 +1,5 @@
+//! The servers of `../servers` on the registry's Tokio.
+
+fn main() {
+    servers::main();
+}
