@@ -215,3 +215,45 @@ pub(crate) fn charts(rows: &[Measured]) -> Vec<Chart> {
     });
     charts.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Held;
+
+    /// Pairs in which rt has so many requests a second for each hundred of Tokio's, and all else is alike.
+    fn cell(per_second: &[f64], has_to_lead: bool) -> String {
+        let run = |per_second| Run {
+            per_second,
+            latency_us: [1.0; 4],
+            cpu_us: 1.0,
+            held: Held { threads: 3.0, peak_mib: 10.0 },
+        };
+        let pairs: Vec<_> = per_second.iter().map(|&on_rt| [run(on_rt), run(100.0)]).collect();
+        Cell::of(&FIGURES[0], &pairs, has_to_lead).markdown()
+    }
+
+    #[test]
+    fn what_is_level_is_behind_where_it_has_to_lead() {
+        assert_eq!(cell(&[100.0; 3], false), "100 / 100 (1.00, 1.00–1.00)");
+        assert_eq!(cell(&[100.0; 3], true), "**100 / 100 (1.00, 1.00–1.00)**");
+        assert_eq!(cell(&[101.0; 3], true), "101 / 100 (1.01, 1.01–1.01)");
+    }
+
+    #[test]
+    fn what_is_behind_by_less_than_the_runs_differ_is_told_from_what_is_behind_by_more() {
+        assert_eq!(cell(&[80.0, 90.0, 120.0], false), "*90.0 / 100 (0.90, 0.85–1.05)*");
+        assert_eq!(cell(&[80.0, 90.0, 91.0], false), "**90.0 / 100 (0.90, 0.85–0.91)**");
+    }
+
+    #[test]
+    fn a_row_that_could_not_be_measured_is_told_and_has_no_bar() {
+        let rows = crate::rows::unmeasured("no such server");
+        let text = write_rows(&rows);
+        assert_eq!(text.matches("was not measured: no such server").count(), rows.len());
+        for chart in charts(&rows) {
+            assert!(text.contains(chart.file));
+            assert!(!chart.svg.contains("connections"), "{}", chart.svg);
+        }
+    }
+}

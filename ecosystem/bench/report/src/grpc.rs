@@ -22,12 +22,14 @@ pub(crate) fn calls(connections: usize, port: u16, length: Duration) -> io::Resu
     load(connections, port, length, |channel, until| async move {
         let mut client = HealthClient::new(channel);
         let mut latencies = Vec::new();
-        while Instant::now() < until {
+        loop {
             let begun = Instant::now();
             client.check(HealthCheckRequest::default()).await?;
             latencies.push(begun.elapsed().as_secs_f64() * 1e6);
+            if Instant::now() >= until {
+                return Ok(latencies);
+            }
         }
-        Ok(latencies)
     })
 }
 
@@ -44,17 +46,19 @@ pub(crate) fn streams(connections: usize, port: u16, length: Duration) -> io::Re
         let mut client = ServerReflectionClient::new(channel);
         let mut answers = client.server_reflection_info(questions_stream).await?.into_inner();
         let mut latencies = Vec::new();
-        while Instant::now() < until {
+        loop {
             let begun = Instant::now();
             questions.send(question.clone()).await?;
             answers.next().await.ok_or("the stream has ended")??;
             latencies.push(begun.elapsed().as_secs_f64() * 1e6);
+            if Instant::now() >= until {
+                return Ok(latencies);
+            }
         }
-        Ok(latencies)
     })
 }
 
-/// Connects, and then lets a task of each connection ask. What is told is the time of asking alone.
+/// Connects, and then lets a task of each connection ask, at least once. What is told is the time of asking alone.
 fn load<F>(connections: usize, port: u16, length: Duration, ask: impl Fn(Channel, Instant) -> F) -> io::Result<Seen>
 where
     F: Future<Output = Latencies> + Send + 'static,

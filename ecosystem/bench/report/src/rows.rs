@@ -117,3 +117,9 @@ fn pair(row: &Row, sides: &Sides, url: &str, round: usize, length: Duration) -> 
     let [Some(on_rt), Some(on_tokio)] = runs else { return Err(io::Error::other("a side is missing")) };
     Ok([on_rt, on_tokio])
 }
+
+/// All rows, none of which could be measured.
+#[cfg(test)]
+pub(crate) fn unmeasured(failure: &str) -> Vec<Measured> {
+    Row::all().into_iter().map(|row| Measured { row, pairs: Err(failure.to_owned()) }).collect()
+}
