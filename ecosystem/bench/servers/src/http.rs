@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use axum::{Router, serve};
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -71,7 +72,9 @@ async fn work() -> Result<String, StatusCode> {
 /// One connection to Redis, for all requests at once.
 pub(crate) async fn redis(listener: TcpListener, url: &str) {
     let client = redis::Client::open(url).expect("a URL");
-    let connection = client.get_multiplexed_async_connection().await.expect("a Redis server");
+    // Each command has a timer; on a busy machine its usual half second is not enough.
+    let config = AsyncConnectionConfig::new().set_response_timeout(Some(LIMIT));
+    let connection = client.get_multiplexed_async_connection_with_config(&config).await.expect("a Redis server");
     run(listener, Router::new().route("/", get(count)).with_state(connection)).await;
 }
 
