@@ -213,8 +213,8 @@ impl Worker {
         }
     }
 
-    /// Whether the main future is to be polled, if it was woken. If it stood in line, or is not, the drivers have their
-    /// turn now.
+    /// Whether the main future is to be polled, if it was woken. If it stood in line, the drivers have their turn now; so
+    /// they have if it was not woken, and tasks give way.
     #[inline]
     fn is_mains_turn(&self, main: &MainWaker<impl Fn()>) -> bool {
         if self.line.is_empty() {
@@ -227,7 +227,7 @@ impl Worker {
         }
         self.line.end();
         // Without tasks, a thread whose main future waits goes to sleep in the drivers.
-        if !is_of_wait || (!main.is_woken() && has_tasks()) {
+        if !is_of_wait || (!main.is_woken() && self.line.has_yielder() && has_tasks()) {
             self.poll_drivers();
         }
         true
@@ -348,6 +348,7 @@ impl Worker {
         let again = task.run_current(runner, self.runtime.budget);
         // In a single line there is no more to tell apart.
         if let Some(task) = again.task() {
+            self.line.note_yield();
             self.push_behind_main(task);
         }
     }
