@@ -115,18 +115,6 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
     }}
 }
 
-/// The future at `index` of the tuple that `futures` refers to, pinned.
-///
-/// Expansions have only this `unsafe`. It is sound because of what they do around it: the tuple is a variable of the
-/// future that awaits the macro, and so does not move once that is polled; a reference with the same name hides it at
-/// once; no code of a user's can name either, as both have the hygiene of the macro's definition; and the closure that
-/// polls has nothing but the reference, so that it may be moved. A tuple has no destructor of its own.
-pub(crate) fn pinned(support: &TokenStream, index: usize) -> TokenStream {
-    let here = Span::mixed_site();
-    let index = Literal::usize_unsuffixed(index);
-    quote_spanned!(here=> unsafe { #support::Pin::new_unchecked(&mut futures.#index) })
-}
-
 /// Makes a future of what the expression returned.
 pub(crate) fn into_future(name: &Ident, expression: &TokenStream) -> TokenStream {
     let here = Span::mixed_site();

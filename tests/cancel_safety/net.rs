@@ -190,13 +190,7 @@ fn a_send_sends_no_datagram() {
         one.writable().await.unwrap();
         while one.try_send(b"before").is_ok() {
             sent += 1;
-            one.writable().await.unwrap();
-            if sent == 1_000_000 {
-                panic!("there is always room");
-            }
-            if matches!(poll_once(pin!(one.writable())).await, Poll::Pending) {
-                break;
-            }
+            assert!(sent < 1_000_000, "there is always room");
         }
         give_up(one.send(b"given up")).await;
         begin(one.writable()).await;

@@ -92,7 +92,7 @@ async fn one_that_is_reached_without_budget_is_held_back_once_and_keeps_its_orde
 
 #[cfg(target_pointer_width = "64")]
 #[rt::test]
-async fn the_future_is_larger_than_those_of_the_branches_by_three_words_whatever_their_number() {
+async fn the_future_is_larger_than_those_of_up_to_32_branches_by_three_words() {
     let one = async {
         rt::select! { _ = ready(1) => {} }
     };

@@ -9,7 +9,7 @@
 //!         let f0 = a; let f1 = b;
 //!         let f0 = into_future(f0); let f1 = into_future(f1);
 //!         let mut futures = (f0, f1);                             dropped in this order
-//!         let futures = &mut futures;                             one pointer for all: see `pinned` in `join.rs`
+//!         let futures = &mut futures;                             one pointer for all: see `pinned`
 //!         poll_fn(move |cx| poll those not disabled; the first output that its pattern matches is Ready).await
 //!     };                                                          every future is dropped here
 //!     match selected {
@@ -33,7 +33,7 @@ mod parse;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use crate::join::{into_future, pinned};
+use crate::join::into_future;
 use crate::tokens::first_span;
 use parse::{Branch, Select};
 
@@ -151,6 +151,18 @@ fn emit(select: &Select) -> TokenStream {
             _ => ::core::unreachable!(),
         }
     }}
+}
+
+/// The future at `index` of the tuple that `futures` refers to, pinned.
+///
+/// Expansions have only this `unsafe`. It is sound because of what they do around it: the tuple is a variable of the
+/// future that awaits the macro, and so does not move once that is polled; a reference with the same name hides it at
+/// once; no code of a user's can name either, as both have the hygiene of the macro's definition; and the closure that
+/// polls has the tuple by reference only, so that the closure may be moved. A tuple has no destructor of its own.
+fn pinned(support: &TokenStream, index: usize) -> TokenStream {
+    let here = Span::mixed_site();
+    let index = Literal::usize_unsuffixed(index);
+    quote_spanned!(here=> unsafe { #support::Pin::new_unchecked(&mut futures.#index) })
 }
 
 /// Polls one branch's future, unless the branch is disabled.
