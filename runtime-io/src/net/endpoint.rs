@@ -2,9 +2,9 @@
 //!
 //! The public types hold one each, and add names, addresses and options to it. It has all that they have in common:
 //! trying an operation, waiting, and bytes in either direction. (TCP has a backend of its own, for what its short
-//! transfers prove.) Nothing here reads meaning into a short read or a partial write: of datagrams it proves nothing,
-//! and of Unix streams and pipes not enough; [`readiness`](crate::readiness) has the list. So readiness is cleared when
-//! the system refuses an operation, and only then, and a descriptor can be lent to anybody.
+//! transfers prove.) Nothing here reads meaning into a short read or a partial write: of datagrams and pipes it proves
+//! nothing; [`readiness`](crate::readiness) has the list. So readiness is cleared when the system refuses an operation,
+//! and only then. Unix streams have a way of reading that tells more (`unix/stream_read.rs`).
 //!
 //! The macros at the end write the methods that the public types share.
 
@@ -74,9 +74,9 @@ impl<S: Source> Endpoint<S> {
         self.0.source()
     }
 
-    /// For somebody outside who wants the raw handle of the operating system. (Where a short transfer proves nothing,
-    /// others may do with the descriptor what they like.)
+    /// For somebody outside who wants the raw handle of the operating system.
     pub(super) fn lend(&self) -> &S {
+        self.registration().be_wary();
         self.0.source()
     }
 

@@ -191,6 +191,8 @@ macro_rules! std_methods {
             crate::net::platform::require_nonblocking(&socket)?;
             let source = <$source>::from_std(socket);
             let io = crate::net::endpoint::Endpoint::register(&driver, source, $interest, crate::ready::Ready::EMPTY)?;
+            // What has been done to it, and who else knows it, cannot be known.
+            io.registration().be_wary();
             Ok(Self { io })
         }
 

@@ -46,9 +46,9 @@
 //! conditions as closed; if such a flag stayed, the direction would be tried in vain for ever.) If the operation was
 //! for both directions, it is not known which of them it failed in, and the closed flags stay.
 //!
-//! After a *short* read or write of a TCP stream there is, as a rule, nothing left for now. The end of the stream may
-//! have been announced already, with no event to come, so the closed flags stay. The next section says where the rule
-//! holds.
+//! After a *short* read or write of a TCP stream, or a short read of a Unix stream, there is, as a rule, nothing left for
+//! now. The end of the stream may have been announced already, with no event to come, so the closed flags stay. The next
+//! section says where the rule holds.
 //!
 //! After a read that filled its buffer nothing is cleared.
 //!
@@ -65,7 +65,7 @@
 //! | TCP | at the mark of urgent data; also when the urgent byte was taken out already (`MSG_OOB`), or is in line |
 //! | TCP with kernel TLS | before a record of another type |
 //! | TCP with an error pending | in front of the error |
-//! | Unix streams | at the mark of urgent data; after descriptors (`SCM_RIGHTS`); where the credentials change |
+//! | Unix streams | at the mark of urgent data; after descriptors (`SCM_RIGHTS`); where credentials are passed and change |
 //! | sequenced packets, SCTP, datagrams, pipes in packet mode (`O_DIRECT`) | after each packet |
 //! | terminals and pseudo-terminals | after each line, or each control byte in packet mode |
 //! | inotify, signalfd, devices | after each record, or anywhere |
@@ -73,18 +73,19 @@
 //!
 //! (`SO_RCVLOWAT` is no such reason: it holds back events, and reads take what there is.)
 //!
-//! So only plain reads and writes of a [`TcpStream`](crate::net::TcpStream) use the rule, but for `try_write`; they call
-//! `Registration::poll_transfer` and `try_transfer`. All other operations clear readiness by *would block* or not at
-//! all: `AsyncFd`, whatever is in it; `try_io`, `async_io` and `peek`; and the listener, which accepts until it is
-//! refused.
+//! So only plain reads and writes of a [`TcpStream`](crate::net::TcpStream) use the rule, but for `try_write`, and reads
+//! of a `UnixStream` as an `AsyncRead`; they call `Registration::poll_transfer` and `try_transfer`. All other operations
+//! clear readiness by *would block* or not at all: `AsyncFd`, whatever is in it; `try_io`, `async_io` and `peek`; and the
+//! listener, which accepts until it is refused.
 //!
 //! And the rule holds only until the registration becomes *wary*, which it then stays. It becomes wary when
 //!
 //! - an event tells of urgent data or of an error;
+//! - a read of a Unix stream was told that descriptors or credentials came with the bytes (`net/unix/stream_read.rs`);
 //! - the descriptor comes from outside or is lent to the outside (`AsFd`, `AsRawFd`). Then it may not be a TCP
 //!   socket; it may be given to kernel TLS; or other code may take the urgent byte out before an event has told of
 //!   it;
-//! - it was accepted by a listener that comes from outside and is not known to be of TCP.
+//! - it was accepted by a listener that comes from outside and is not known to be of TCP, or of Unix streams.
 //!
 //! Why that is enough: a read has stopped at a mark, with bytes behind it, and is about to clear what it saw at some
 //! tick. If those bytes came after the event of that tick was collected, an event of their own will follow, or has

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use socket2::{SockRef, Type};
+
 use crate::driver::Handle;
 use crate::interest::Interest;
 use crate::net::endpoint::Endpoint;
@@ -52,6 +54,8 @@ pub struct UnixListener {
     pub(in crate::net) io: Endpoint<mio::net::UnixListener>,
     /// Where the connections are registered too.
     driver: Arc<Handle>,
+    /// Whether it may be of sequenced packets. So are its connections then, and must be wary.
+    is_doubtful: bool,
 }
 
 impl UnixListener {
@@ -91,8 +95,9 @@ impl UnixListener {
     }
 
     pub(super) fn register(driver: Arc<Handle>, listener: mio::net::UnixListener) -> io::Result<Self> {
+        let is_doubtful = !matches!(SockRef::from(&listener).r#type(), Ok(Type::STREAM));
         let io = Endpoint::register(&driver, listener, Interest::READABLE, Ready::EMPTY)?;
-        Ok(Self { io, driver })
+        Ok(Self { io, driver, is_doubtful })
     }
 
     /// Waits for a connection and returns it, with the address of the other side.
@@ -120,7 +125,11 @@ impl UnixListener {
 
     fn accept_now(&self) -> io::Result<(UnixStream, SocketAddr)> {
         let (stream, peer) = self.io.source().accept()?;
-        Ok((UnixStream::register_accepted(&self.driver, stream)?, peer.into()))
+        let stream = UnixStream::register_accepted(&self.driver, stream)?;
+        if self.is_doubtful {
+            stream.be_wary();
+        }
+        Ok((stream, peer.into()))
     }
 
     /// Takes over a listener of the standard library.

@@ -13,6 +13,7 @@ mod socket;
 mod split;
 mod split_owned;
 mod stream;
+mod stream_read;
 
 pub use address::SocketAddr;
 pub use credentials::UCred;

@@ -13,7 +13,7 @@ use socket2::{SockAddr, SockRef};
 use crate::driver::Handle;
 use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::located::with_driver;
-use crate::net::endpoint::{BOTH_WAYS, Endpoint, Receiver, carriers};
+use crate::net::endpoint::{Endpoint, Receiver, carriers};
 use crate::net::forward::{forward_read, forward_write};
 use crate::net::methods::{
     operation_methods, readable_methods, ready_method, std_methods, try_from_std, try_read_methods, try_write_methods,
@@ -25,6 +25,7 @@ use crate::ready::Ready;
 use crate::registration::current_driver;
 
 use super::address::{named_to_system, to_system};
+use super::stream_read::{self, INTEREST};
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, SocketAddr, UCred, UnixSocket, WriteHalf, split, split_owned};
 
 carriers!(mio::net::UnixStream);
@@ -117,7 +118,7 @@ impl UnixStream {
         with_driver(|driver| async move {
             let stream = socket?.connect_now(&address?)?;
             // Linux is done at once, but only an event tells whether the listener has gone since.
-            let io = Endpoint::register(&driver, stream, BOTH_WAYS, Ready::EMPTY)?;
+            let io = Endpoint::register(&driver, stream, INTEREST, Ready::EMPTY)?;
             poll_fn(|cx| io.registration().poll_ready(cx, Direction::Write)).await?;
             match io.source().take_error()? {
                 Some(error) => Err(error),
@@ -127,9 +128,15 @@ impl UnixStream {
     }
 
     /// What a client has sent by the time it is accepted can be read, and there is room to write: no need to wait until
-    /// the poller says so.
+    /// the poller says so. (If a read is short at an urgent mark, before any event, then that of the registration is yet
+    /// to come.)
     pub(super) fn register_accepted(driver: &Handle, stream: mio::net::UnixStream) -> io::Result<Self> {
-        Ok(Self { io: Endpoint::register(driver, stream, BOTH_WAYS, Ready::READABLE | Ready::WRITABLE)? })
+        Ok(Self { io: Endpoint::register(driver, stream, INTEREST, Ready::READABLE | Ready::WRITABLE)? })
+    }
+
+    /// From now on a short read proves nothing: others may know the descriptor, or it may be of another kind.
+    pub(super) fn be_wary(&self) {
+        self.io.registration().be_wary();
     }
 
     /// Two streams that are connected to each other, and have no names.
@@ -147,7 +154,7 @@ impl UnixStream {
         let (one, other) = mio::net::UnixStream::pair()?;
         let register = |stream| {
             // There is room to write in a new stream.
-            let io = Endpoint::register(&driver, stream, BOTH_WAYS, Ready::WRITABLE)?;
+            let io = Endpoint::register(&driver, stream, INTEREST, Ready::WRITABLE)?;
             io::Result::Ok(Self { io })
         };
         Ok((register(one)?, register(other)?))
@@ -159,7 +166,7 @@ impl UnixStream {
     try_read_methods!();
     try_write_methods!();
     operation_methods!();
-    std_methods!(std::os::unix::net::UnixStream, mio::net::UnixStream, BOTH_WAYS);
+    std_methods!(std::os::unix::net::UnixStream, mio::net::UnixStream, INTEREST);
 
     /// Borrows the stream as a reader and a writer, for two futures of the same task.
     pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
@@ -226,7 +233,7 @@ impl UnixStream {
 impl AsyncRead for &UnixStream {
     #[inline]
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.io.poll_read(cx, buf)
+        stream_read::poll_read(&self.io, cx, buf)
     }
 }
 
