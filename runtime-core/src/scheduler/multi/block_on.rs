@@ -35,7 +35,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     let (waking, slot) = (Arc::clone(runtime), core.as_ref().map(|core| core.index));
     let main = MainWaker::new(parker.unparker().clone(), move || {
         if let Some(slot) = slot {
-            Multi::shared(&waking).unpark(&waking, slot);
+            Multi::shared(&waking).wake_block_on(&waking, slot);
         }
     });
     let waker = Waker::from(Arc::clone(&main));

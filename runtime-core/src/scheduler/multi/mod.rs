@@ -119,7 +119,7 @@ struct Core {
     victims: Stream,
     user_random: Stream,
     ids: IdBlock,
-    /// For how long it has waited last until it was called, if it was (`spin.rs`).
+    /// For how long it has waited last until it was called, if it was one for which it spins (`spin.rs`).
     last_wait: Cell<Option<Duration>>,
     busy: BusyTime,
 }
@@ -232,9 +232,26 @@ impl Shared {
         &self.slots[..self.workers]
     }
 
-    fn unpark(&self, runtime: &Inner, slot: usize) {
+    /// Wakes a `block_on` thread, which may spin for the next call (`spin.rs`).
+    fn wake_block_on(&self, runtime: &Inner, slot: usize) {
         let slot = self.slot(slot);
         slot.wakeup.unpark(&*runtime.drivers.unpark, || slot.wake_latency.note_call(self.nanos_since_start()));
+    }
+
+    /// Wakes a worker. One that a worker wakes does not spin for the next call: that worker can poll by itself what it
+    /// calls for, and has the processor that the other would spin on, or a client has.
+    fn wake_worker(&self, runtime: &Inner, slot: usize) {
+        let slot = self.slot(slot);
+        slot.wakeup.unpark(&*runtime.drivers.unpark, || {
+            if !Self::is_worker_here(runtime) {
+                slot.wake_latency.note_call(self.nanos_since_start());
+            }
+        });
+    }
+
+    /// Whether this thread is a worker of the runtime, not a `block_on` thread.
+    fn is_worker_here(runtime: &Inner) -> bool {
+        Self::worker_here(runtime).is_some_and(|worker| worker.with(|worker| !worker.is_block_on()))
     }
 
     /// Surplus work was made visible: wakes a worker for it, if need be. `is_taken` tells whether it has gone to
@@ -242,7 +259,7 @@ impl Shared {
     #[inline]
     fn notify(&self, runtime: &Inner, is_taken: impl Fn() -> bool) {
         if let Some(worker) = self.idle.wake_one(is_taken) {
-            self.unpark(runtime, worker);
+            self.wake_worker(runtime, worker);
         }
     }
 
@@ -259,7 +276,7 @@ impl Shared {
         // What there is may not be for the responder.
         let worker = self.idle.wake_one_of(|worker| Some(worker) != responder).or_else(|| self.idle.wake_any());
         if let Some(worker) = worker {
-            self.unpark(runtime, worker);
+            self.wake_worker(runtime, worker);
         }
         worker.is_some()
     }
@@ -322,7 +339,7 @@ impl Shared {
                 }
             });
         if !vacant {
-            self.unpark(runtime, slot);
+            self.wake_worker(runtime, slot);
         }
     }
 

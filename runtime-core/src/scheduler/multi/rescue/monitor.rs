@@ -326,7 +326,7 @@ impl<'a> MonitorThread<'a> {
             // It finds nothing to do, and that it is not needed.
             let may_go = |worker| worker >= shared.slots.len() && Some(worker) != responder;
             let Some(spare) = shared.idle.wake_one_of(may_go) else { break };
-            shared.unpark(self.runtime, spare);
+            shared.wake_worker(self.runtime, spare);
         }
         surplus
     }
