@@ -74,7 +74,8 @@ impl<S: Source> Endpoint<S> {
         self.0.source()
     }
 
-    /// For somebody outside who wants the raw handle of the operating system.
+    /// For somebody outside who wants the raw handle of the operating system. Of a Unix stream a short read proves
+    /// nothing from then on; for the others this is one load.
     pub(super) fn lend(&self) -> &S {
         self.registration().be_wary();
         self.0.source()

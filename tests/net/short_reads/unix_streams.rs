@@ -56,7 +56,7 @@ fn send_with_descriptor(socket: impl AsFd, bytes: &[u8]) {
 
 /// Whether the stream is known to be empty after a read that ran short, without another look at it.
 async fn short_read_proves(stream: &mut UnixStream, mut theirs: &Socket) -> bool {
-    // The event of what is read may come after the read, if the stream was still ready from before: not a hundred times.
+    // The event of what is read may come after the read, if the stream was still ready from before: not always.
     for _ in 0..100 {
         theirs.write_all(b"hello").unwrap();
         assert_eq!(read_all(stream, 5).await, b"hello");
