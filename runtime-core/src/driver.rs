@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use crossbeam_utils::sync::{Parker, Unparker};
 
+use crate::metrics::Histogram;
 use crate::task;
 
 /// What a worker waits on when it has nothing to run. Only one thread at a time holds it (`&mut self`).
@@ -95,6 +96,11 @@ pub trait Service: Any + Send + Sync {
     /// What the driver has counted since the runtime started.
     fn counters(&self) -> DriverCounters;
 
+    /// How late timers fired, if this is the service of timers.
+    fn timer_lateness(&self) -> Histogram {
+        Histogram::default()
+    }
+
     /// A timer, if this is the service of timers. Must be called while it is that of the current runtime.
     fn sleep(&self, _: Duration) -> Option<BoxedSleep> {
         None
@@ -107,6 +113,10 @@ pub type BoxedSleep = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 impl<T: Service> Service for Arc<T> {
     fn counters(&self) -> DriverCounters {
         (**self).counters()
+    }
+
+    fn timer_lateness(&self) -> Histogram {
+        (**self).timer_lateness()
     }
 
     fn sleep(&self, duration: Duration) -> Option<BoxedSleep> {

@@ -49,9 +49,13 @@ fn expire_some(shard: &Shard, now: u64, to: State, batch: &mut WakeBatch) -> (u6
         };
         // SAFETY: the node was in the wheel, so its entry was `Waiting`; the lock is held.
         match unsafe { Entry::expire(Entry::of_node(node), to, now) } {
-            Ok(waker) => {
+            Ok((waker, extended_to)) => {
                 batch.push(waker);
                 count += 1;
+                if to == State::Fired {
+                    let due = extended_to.max(locked.wheel.elapsed());
+                    shard.note_late(&mut locked, now.saturating_sub(due));
+                }
             }
             Err(later) => {
                 refiled += 1;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use runtime_core::clock::Clock;
 use runtime_core::context::WorkerToken;
 use runtime_core::driver::{BoxedSleep, DriverCounters, Service, Unpark, WakeSink};
+use runtime_core::metrics::Histogram;
 
 use crate::batch::WakeBatch;
 use crate::firing;
@@ -103,6 +104,12 @@ impl Service for Handle {
             shard.add_counters(&mut counters);
         }
         counters
+    }
+
+    fn timer_lateness(&self) -> Histogram {
+        let mut sum = Histogram::default();
+        self.shards.iter().for_each(|shard| sum += shard.lateness());
+        sum
     }
 
     fn sleep(&self, duration: Duration) -> Option<BoxedSleep> {

@@ -12,10 +12,12 @@ use std::sync::Arc as StdArc;
 
 use crossbeam_utils::CachePadded;
 use runtime_core::driver::DriverCounters;
+use runtime_core::metrics::{Histogram, HistogramCells};
 use runtime_core::primitive::atomic::{AtomicU64, Ordering};
 use runtime_core::primitive::{Mutex, MutexGuard};
 
 use crate::shared::{NEVER, Shared};
+use crate::tick::nanos_of;
 use crate::wheel::Wheel;
 
 /// One wheel of timers, and what is known of it without its lock.
@@ -38,6 +40,7 @@ struct Guarded {
     set: Counter,
     fired: Counter,
     cancelled: Counter,
+    late: HistogramCells,
 }
 
 /// What the lock protects.
@@ -86,6 +89,7 @@ impl Shard {
                 set: Counter::new(),
                 fired: Counter::new(),
                 cancelled: Counter::new(),
+                late: HistogramCells::default(),
             }),
             shared,
         }
@@ -122,6 +126,16 @@ impl Shard {
 
     pub(crate) fn note_fired(&self, held: &mut Locked, count: u64) {
         self.wheel.fired.add(count, held);
+    }
+
+    /// A timer fired so many ticks after its own.
+    pub(crate) fn note_late(&self, _held: &mut Locked, ticks: u64) {
+        self.wheel.late.add(nanos_of(ticks), 1);
+    }
+
+    /// How late timers fired.
+    pub(crate) fn lateness(&self) -> Histogram {
+        self.wheel.late.read()
     }
 
     /// Timers have been taken out of the wheel: what is the earliest now.

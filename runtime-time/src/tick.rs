@@ -52,6 +52,11 @@ impl Ticks {
     }
 }
 
+/// How long ticks take, in nanoseconds.
+pub(crate) fn nanos_of(ticks: u64) -> u64 {
+    ticks.saturating_mul(NANOS_PER_TICK.into())
+}
+
 fn since_start(tick: u64) -> Duration {
     let (seconds, ticks) = (tick / TICKS_PER_SECOND, tick % TICKS_PER_SECOND);
     Duration::new(seconds, ticks as u32 * NANOS_PER_TICK)

@@ -286,6 +286,36 @@ impl Builder {
         self
     }
 
+    /// Whether to measure how long polls take and how long tasks wait for them (yes), for
+    /// [`poll_times`](super::RuntimeMetrics::poll_times) and
+    /// [`wake_to_poll_times`](super::RuntimeMetrics::wake_to_poll_times).
+    ///
+    /// It costs a worker a percent of its time or less, as it reads the clock seldom where polls are short. Switched off,
+    /// the clock is read for neither, these two are empty, and the time in which a worker looks for work at others counts
+    /// as time in which it has some. Whatever else is counted always is.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_current_thread().metrics_histograms(false).build().unwrap();
+    /// runtime.block_on(async { rt::spawn(async {}).await.unwrap() });
+    /// assert_eq!(runtime.metrics().poll_times().count(), 0);
+    /// ```
+    pub fn metrics_histograms(&mut self, enable: bool) -> &mut Self {
+        self.config.measure_polls = enable;
+        self
+    }
+
+    /// As [`metrics_histograms(true)`](Self::metrics_histograms): by Tokio's name, for a part of it.
+    pub fn enable_metrics_poll_time_histogram(&mut self) -> &mut Self {
+        self.metrics_histograms(true)
+    }
+
+    /// As [`metrics_histograms(true)`](Self::metrics_histograms): by Tokio's name, for a part of it.
+    pub fn enable_metrics_schedule_latency_histogram(&mut self) -> &mut Self {
+        self.metrics_histograms(true)
+    }
+
     /// After at most `ticks` ticks a busy worker looks into the global queue, where tasks wait that were spawned or
     /// woken from outside (61). When tasks take long, it does so sooner by itself. Whatever the interval, its own tasks
     /// are left half of its polls.

@@ -30,7 +30,7 @@ pub use runtime_core::RngSeed;
 pub use runtime_core::blocked::{Activity, BlockedTask};
 pub use runtime_core::driver::DriverCounters;
 pub use runtime_core::events::{TaskEvent, TaskEventKind};
-pub use runtime_core::metrics::Counts;
+pub use runtime_core::metrics::{Counts, Histogram, WorkerState};
 pub use runtime_core::runtime::{
     EnterGuard, Handle, Id, LocalOptions, RuntimeFlavor, RuntimeMetrics, TryCurrentError, is_rt_shutdown_err,
     worker_index,

@@ -174,6 +174,11 @@ impl Pool {
         self.threads.is_closed()
     }
 
+    /// Jobs that threads have begun to run.
+    pub(crate) fn jobs_run(&self) -> u64 {
+        self.threads.taken()
+    }
+
     /// Threads, idle threads, and queued jobs.
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
         self.threads.counts()

@@ -87,6 +87,8 @@ struct State<J> {
     /// Threads that somebody is about to start, or has started and not said so yet.
     starting: usize,
     started: u64,
+    /// Jobs that threads have taken.
+    taken: u64,
     closed: bool,
 }
 
@@ -101,6 +103,7 @@ impl<J> PoolThreads<J> {
             spinning_since: None,
             starting: 0,
             started: 0,
+            taken: 0,
             closed: false,
         };
         Self {
@@ -233,6 +236,7 @@ impl<J> PoolThreads<J> {
 
     fn take(&self, state: &mut State<J>) -> Option<J> {
         let job = state.queue.pop_front();
+        state.taken += u64::from(job.is_some());
         self.has_job.store(state.closed || !state.queue.is_empty(), Relaxed);
         job
     }
@@ -339,6 +343,11 @@ impl<J> PoolThreads<J> {
             }
         }
         true
+    }
+
+    /// Jobs that threads have taken out of the queue.
+    pub(super) fn taken(&self) -> u64 {
+        self.state.lock().taken
     }
 
     /// Threads, idle threads, and queued jobs.

@@ -68,8 +68,14 @@ worker_counters! {
     parks,
     /// Times it came back from there.
     unparks,
-    /// Nanoseconds in which it had work, up to when it last ran out of it or looked at the clock.
+    /// Nanoseconds in which it had work.
     busy_nanos,
+    /// Nanoseconds in which it looked for work at other workers, or waited for some without going to sleep.
+    searching_nanos,
+    /// Nanoseconds in which it slept, on its own or in the drivers.
+    parked_nanos,
+    /// Times it went to sleep without having polled a task since it came back.
+    idle_wakes,
     /// Times it looked for work at other workers.
     steal_attempts,
     /// Times it found some.
@@ -87,6 +93,8 @@ worker_counters! {
     foreign_wakes,
     /// Times the worker polled the drivers without waiting, or waited in them.
     driver_polls,
+    /// Times it waited in them.
+    driver_waits,
 }
 
 #[cfg(test)]

@@ -83,6 +83,8 @@ pub struct Config {
     pub on_thread_unpark: Option<Hook>,
     /// Told what happens to tasks.
     pub on_task_event: Option<Observer>,
+    /// Whether the clock is read for histograms of how long polls take and how long tasks wait.
+    pub measure_polls: bool,
     /// The most ticks until a busy worker takes tasks from the injector.
     pub global_queue_interval: u32,
     /// The most ticks until a busy worker polls the drivers.
@@ -115,6 +117,7 @@ impl Config {
             on_thread_park: None,
             on_thread_unpark: None,
             on_task_event: None,
+            measure_polls: true,
             global_queue_interval: DEFAULT_INTERVAL,
             event_interval: DEFAULT_INTERVAL,
             coop_budget: DEFAULT_COOP_BUDGET,
@@ -185,6 +188,7 @@ impl fmt::Debug for Config {
             .field("rescue_blocked", &self.rescue_blocked)
             .field("blocked_threshold", &self.blocked_threshold)
             .field("max_spare_workers", &self.max_spare_workers)
+            .field("measure_polls", &self.measure_polls)
             .field("global_queue_interval", &self.global_queue_interval)
             .field("event_interval", &self.event_interval)
             .field("coop_budget", &self.coop_budget)

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Inner;
+use crate::clock::Clock;
 use crate::driver::DriverCounters;
-use crate::metrics::{Counts, WorkerCounters};
+use crate::metrics::{Counts, Histogram, WorkerState, WorkerTimes};
 use crate::scheduler::Scheduler;
 
 /// A view of what a runtime counts, from [`Handle::metrics`](crate::runtime::Handle::metrics).
@@ -41,8 +42,8 @@ impl RuntimeMetrics {
     /// What one worker has counted. `None` if there is no such worker.
     pub fn worker(&self, worker: usize) -> Option<Counts> {
         match &self.inner.scheduler {
-            Scheduler::Multi(shared) => shared.worker_counters(worker).map(WorkerCounters::read),
-            Scheduler::Current(shared) => (worker == 0).then(|| shared.own_counters().read()),
+            Scheduler::Multi(shared) => shared.worker_counts(worker),
+            Scheduler::Current(shared) => (worker == 0).then(|| shared.own_counts()),
         }
     }
 
@@ -69,8 +70,6 @@ impl RuntimeMetrics {
 
     /// For how long a worker has been at work: neither asleep nor waiting for something to do.
     ///
-    /// The time is added up when the worker runs out of work, and about every millisecond while it has some.
-    ///
     /// # Panics
     ///
     /// As [`worker_park_count`](Self::worker_park_count).
@@ -89,8 +88,108 @@ impl RuntimeMetrics {
         Duration::from_nanos(self.existing_worker(worker).busy_nanos)
     }
 
+    /// What a worker does, and for how long it has done that. `None` if there is no such worker, or if it has no thread:
+    /// on a current-thread runtime, while nobody drives it.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::runtime::WorkerState;
+    /// let runtime = rt::runtime::Builder::new_current_thread().build().unwrap();
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.worker_state(0), None);
+    /// let (state, _) = runtime.block_on(async { metrics.worker_state(0).unwrap() });
+    /// assert_eq!(state, WorkerState::Busy);
+    /// ```
+    pub fn worker_state(&self, worker: usize) -> Option<(WorkerState, Duration)> {
+        let (state, since) = self.times_of(worker)?.state()?;
+        Some((state, Duration::from_nanos(self.now_nanos().saturating_sub(since))))
+    }
+
+    /// How long polls of tasks took, on all workers.
+    ///
+    /// The worker reads the clock between polls, but not so often that it would take more than half a percent of its
+    /// time. So polls of some microseconds and more are measured one by one. Shorter ones are measured in groups, of
+    /// which each poll counts as an equal part; if one of a group is much longer than the others were before, it counts
+    /// for itself. What a worker does between two polls counts to the later one, unless it looks after sockets and
+    /// timers, looks for work, or sleeps.
+    ///
+    /// Each poll is counted once, when its group has ended: then the counts of all buckets add up to
+    /// [`polls`](Counts::polls). Groups end when the worker runs out of work, and after some microseconds.
+    ///
+    /// Empty if `Builder::metrics_histograms` is switched off.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// let runtime = rt::runtime::Builder::new_current_thread().build().unwrap();
+    /// let long = async {
+    ///     let began = Instant::now();
+    ///     while began.elapsed() < Duration::from_millis(2) {}
+    /// };
+    /// runtime.block_on(async { rt::spawn(long).await.unwrap() });
+    /// let longest = runtime.metrics().poll_times().percentile(100.0).unwrap();
+    /// assert!(longest > Duration::from_millis(2));
+    /// ```
+    pub fn poll_times(&self) -> Histogram {
+        self.sum_of_times(|times| times.polls.read())
+    }
+
+    /// The same, of one worker. `None` if there is no such worker.
+    pub fn worker_poll_times(&self, worker: usize) -> Option<Histogram> {
+        self.times_of(worker).map(|times| times.polls.read())
+    }
+
+    /// How long tasks waited for their polls, from when they were queued: by a wake, by a spawn, or because they
+    /// yielded. Counted where they were polled.
+    ///
+    /// These are samples: each thread that queues tasks follows one of them at a time, and the next one some
+    /// microseconds after it has begun to follow the last one. Each counts for all that the thread has queued since then,
+    /// so that times in which tasks wait for long have no less weight than others. The counts of all buckets add up to
+    /// the number of tasks that were queued ([`local_schedules`](Counts::local_schedules) and
+    /// [`injector_schedules`](Counts::injector_schedules)), without those that nobody counts for yet.
+    ///
+    /// Empty if `Builder::metrics_histograms` is switched off.
+    pub fn wake_to_poll_times(&self) -> Histogram {
+        self.sum_of_times(|times| times.wake_to_poll.read())
+    }
+
+    /// The same, of one worker. `None` if there is no such worker.
+    pub fn worker_wake_to_poll_times(&self, worker: usize) -> Option<Histogram> {
+        self.times_of(worker).map(|times| times.wake_to_poll.read())
+    }
+
+    fn sum_of_times(&self, read: impl Fn(&WorkerTimes) -> Histogram) -> Histogram {
+        let mut sum = Histogram::default();
+        match &self.inner.scheduler {
+            Scheduler::Multi(shared) => shared.all_times().for_each(|times| sum += read(times)),
+            Scheduler::Current(shared) => sum += read(shared.times()),
+        }
+        sum
+    }
+
+    pub(super) fn times_of(&self, worker: usize) -> Option<&WorkerTimes> {
+        match &self.inner.scheduler {
+            Scheduler::Multi(shared) => shared.worker_times(worker),
+            Scheduler::Current(shared) => (worker == 0).then(|| shared.times()),
+        }
+    }
+
+    fn now_nanos(&self) -> u64 {
+        match &self.inner.scheduler {
+            Scheduler::Multi(shared) => shared.now_nanos(),
+            Scheduler::Current(shared) => shared.nanos_at(Clock::real()),
+        }
+    }
+
+    /// Whether polls are measured.
+    pub(super) fn measures_polls(&self) -> bool {
+        self.inner.measures_polls
+    }
+
     #[track_caller]
-    fn existing_worker(&self, worker: usize) -> Counts {
+    pub(super) fn existing_worker(&self, worker: usize) -> Counts {
         match self.worker(worker) {
             Some(counts) => counts,
             None => panic!("there is no worker {worker}: the runtime has {}", self.num_workers()),
@@ -101,10 +200,8 @@ impl RuntimeMetrics {
     pub fn totals(&self) -> Counts {
         let mut totals = Counts::default();
         match &self.inner.scheduler {
-            Scheduler::Multi(shared) => shared.counters().for_each(|counters| totals += counters.read()),
-            Scheduler::Current(shared) => {
-                shared.counters().for_each(|counters| totals += counters.read());
-            }
+            Scheduler::Multi(shared) => shared.all_counts().for_each(|counts| totals += counts),
+            Scheduler::Current(shared) => shared.all_counts().for_each(|counts| totals += counts),
         }
         totals
     }
@@ -174,6 +271,34 @@ impl RuntimeMetrics {
     /// Jobs that wait for a thread of the blocking pool.
     pub fn blocking_queue_depth(&self) -> usize {
         self.inner.blocking.counts().2
+    }
+
+    /// Jobs that the blocking pool has run, or is running.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Runtime::new().unwrap();
+    /// runtime.block_on(runtime.spawn_blocking(|| ())).unwrap();
+    /// assert_eq!(runtime.metrics().blocking_jobs_run(), 1);
+    /// ```
+    pub fn blocking_jobs_run(&self) -> u64 {
+        self.inner.blocking.jobs_run()
+    }
+
+    /// How late timers fired: from a timer's deadline until the runtime looked at the clock and woke its task. (Deadlines
+    /// count as rounded up to a 32nd of a millisecond, which is what timers are exact to.) Empty without timers.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let runtime = rt::runtime::Runtime::new().unwrap();
+    /// runtime.block_on(rt::time::sleep(Duration::from_millis(1)));
+    /// assert_eq!(runtime.metrics().timer_lateness().count(), 1);
+    /// ```
+    pub fn timer_lateness(&self) -> Histogram {
+        self.inner.drivers.time.as_ref().map(|service| service.timer_lateness()).unwrap_or_default()
     }
 
     /// What the drivers have counted: I/O events, timers.

@@ -8,6 +8,7 @@ mod hooks;
 mod id;
 mod local_options;
 mod metrics;
+mod metrics_by_tokio_names;
 mod names;
 mod shutdown_error;
 
@@ -59,6 +60,7 @@ pub(crate) struct Inner {
     pub(crate) reporter: Reporter,
     pub(crate) budget: Budget,
     pub(crate) event_interval: u32,
+    pub(crate) measures_polls: bool,
     pub(crate) global_queue_interval: u32,
     pub(crate) ends: Ends,
     outstanding: Outstanding,
@@ -104,6 +106,7 @@ impl Inner {
             reporter: Reporter::default(),
             budget: Budget::limited(config.coop_budget),
             event_interval: config.event_interval.max(1),
+            measures_polls: config.measure_polls,
             global_queue_interval: config.global_queue_interval.max(1),
             ends: Ends::new(),
             outstanding: Outstanding::new(),

@@ -4,17 +4,18 @@
 //! [`Scheduler`] for the runtime): [`multi`], work stealing on many threads, and [`current`], one thread. Code outside
 //! of this folder does not ask which one it is on, except to report it.
 
-mod busy_time;
 mod closing;
 pub(crate) mod current;
 #[cfg(all(test, not(loom)))]
 mod driver_tests;
 pub(crate) mod ends;
+mod followed;
 mod injector_turns;
 mod main_waker;
 pub(crate) mod multi;
 mod park;
 mod poll_interval;
+mod poll_times;
 mod remote_spawns;
 mod thread_role;
 

@@ -8,6 +8,9 @@
 //! poll that is long enough not to notice. What is measured also says how often the injector has its turn
 //! (`injector_turns.rs`).
 //!
+//! An interval may be cut into *parts*, for who wants to read the clock more often than that (`poll_times.rs`). They say
+//! when the counting of ticks ends for the moment, and nothing else.
+//!
 //! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in
 //! runs: those of two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a
 //! long interval sixty polls of 100 us would go by before anybody looked at the timers again. For the same reason a
@@ -37,8 +40,11 @@ pub(crate) struct PollInterval {
     interval: Cell<u32>,
     /// How many the current one has.
     length: Cell<u32>,
-    /// Ticks until it ends. A tick comes before a poll, so there is one more of them if the thread has just woken up.
+    /// Ticks until it ends, or the part of it that is at hand. A tick comes before a poll, so there is one more of them
+    /// if the thread has just woken up.
     left: Cell<u32>,
+    /// Ticks from the end of that part to the end of the interval.
+    after: Cell<u32>,
     /// How many the next may have, so soon after sleep.
     next_limit: Cell<u32>,
     /// The number of consecutive intervals whose polls were short enough for an interval of twice the length.
@@ -60,6 +66,7 @@ impl PollInterval {
             interval: Cell::new(max),
             length: Cell::new(max.min(FIRST_INTERVAL_POLLS)),
             left: Cell::new(max.min(FIRST_INTERVAL_POLLS) + 1),
+            after: Cell::new(0),
             next_limit: Cell::new(FIRST_INTERVAL_POLLS),
             short_intervals: Cell::new(0),
             since: Cell::new(None),
@@ -69,7 +76,8 @@ impl PollInterval {
         }
     }
 
-    /// Counts one poll of a task. True when it is time to look after the drivers, perhaps.
+    /// Counts one poll of a task. True when the interval is over, or a part of it: [`begin_part`](Self::begin_part)
+    /// tells which.
     #[inline]
     pub(crate) fn tick(&self) -> bool {
         let left = self.left.get();
@@ -79,6 +87,38 @@ impl PollInterval {
         } else {
             true
         }
+    }
+
+    /// At a tick that said so: if only a part of the interval is over the next one begins, with `polls` polls at most,
+    /// and this is true. Else it is time to [end the interval](Self::end_interval).
+    #[inline]
+    pub(crate) fn begin_part(&self, polls: u32) -> bool {
+        let left = self.after.get();
+        if left > 0 {
+            self.cut(left, polls);
+        }
+        left > 0
+    }
+
+    /// The interval has just begun: its first part has `polls` polls at most.
+    pub(crate) fn limit_part(&self, polls: u32) {
+        self.cut(self.ticks_left(), polls);
+    }
+
+    /// The same, if it began with the end of sleep, where a tick comes before the first poll.
+    pub(crate) fn limit_part_after_sleep(&self, polls: u32) {
+        self.cut(self.ticks_left(), polls.saturating_add(1));
+    }
+
+    fn cut(&self, left: u32, part: u32) {
+        let part = left.min(part.max(1));
+        self.left.set(part);
+        self.after.set(left - part);
+    }
+
+    /// Ticks until the interval ends.
+    fn ticks_left(&self) -> u32 {
+        self.left.get() + self.after.get()
     }
 
     /// How many polls fit into a time that nobody is meant to notice ([`MIN_DRIVER_POLL_GAP`]).
@@ -101,8 +141,8 @@ impl PollInterval {
         self.is_requested.set(true);
         // Those it has had and the one at hand, of which it can be measured in any case. (At least one tick is left,
         // always.)
-        self.length.set(self.length.get().saturating_sub(self.left.get()) + 1);
-        self.left.set(1);
+        self.length.set(self.length.get().saturating_sub(self.ticks_left()) + 1);
+        self.set_left(1);
     }
 
     /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
@@ -117,7 +157,7 @@ impl PollInterval {
         }
         let next = self.interval.get().min(self.next_limit.get());
         self.length.set(next);
-        self.left.set(next);
+        self.set_left(next);
         let is_due =
             || self.polled.get().is_none_or(|polled| now.saturating_duration_since(polled) >= MIN_DRIVER_POLL_GAP);
         let polls_drivers = self.is_requested.take() || is_due();
@@ -134,14 +174,19 @@ impl PollInterval {
         self.polled.set(Some(now));
         let first = self.interval.get().min(FIRST_INTERVAL_POLLS);
         self.length.set(first);
-        self.left.set(first + 1);
+        self.set_left(first + 1);
         self.next_limit.set(FIRST_INTERVAL_POLLS);
     }
 
     /// The thread did something else until now: of the interval only the rest is measured.
     pub(crate) fn resume(&self, now: Instant) {
         self.since.set(Some(now));
-        self.length.set(self.length.get().min(self.left.get()));
+        self.length.set(self.length.get().min(self.ticks_left()));
+    }
+
+    fn set_left(&self, ticks: u32) {
+        self.left.set(ticks);
+        self.after.set(0);
     }
 
     /// The length of the next interval, after one of `polls` polls that took `took`.
@@ -228,6 +273,62 @@ mod tests {
     /// Ticks until the interval ends. How many it had.
     fn polls(poll_interval: &PollInterval) -> u32 {
         (1..).find(|_| poll_interval.tick()).expect("it ends")
+    }
+
+    /// Ticks until the interval ends, in parts of so many polls. How many it had.
+    fn polls_in_parts(poll_interval: &PollInterval, part: u32) -> u32 {
+        poll_interval.limit_part(part);
+        let mut all = 0;
+        loop {
+            let ticks = polls(poll_interval);
+            assert!(ticks <= part, "{ticks} in a part of {part}");
+            all += ticks;
+            if !poll_interval.begin_part(part) {
+                return all;
+            }
+        }
+    }
+
+    #[test]
+    fn parts_add_up_to_the_interval() {
+        for part in [1, 2, 7, 60, 61, 62, u32::MAX] {
+            let (poll_interval, now) = (PollInterval::new(61), Clock::real());
+            poll_interval.interval.set(61);
+            poll_interval.next_limit.set(61);
+            poll_interval.end_interval(now);
+            assert_eq!(polls_in_parts(&poll_interval, part), 61);
+            poll_interval.end_interval(now + MICROSECOND);
+            assert_eq!(polls_in_parts(&poll_interval, part), 61);
+        }
+    }
+
+    #[test]
+    fn after_sleep_the_first_part_has_a_tick_more() {
+        let (poll_interval, now) = (PollInterval::new(61), Clock::real());
+        poll_interval.restart(now);
+        poll_interval.limit_part_after_sleep(1);
+        assert_eq!(polls(&poll_interval), 2);
+        assert!(poll_interval.begin_part(1));
+        assert_eq!(polls(&poll_interval), 1);
+        assert!(poll_interval.begin_part(u32::MAX));
+        assert_eq!(polls(&poll_interval), 1);
+        assert!(!poll_interval.begin_part(1), "three polls");
+        poll_interval.restart(now);
+        poll_interval.limit_part_after_sleep(u32::MAX);
+        assert_eq!(polls(&poll_interval), FIRST_INTERVAL_POLLS + 1);
+    }
+
+    #[test]
+    fn an_interval_in_parts_can_be_cut_short() {
+        let (poll_interval, now) = (PollInterval::new(1000), Clock::real());
+        poll_interval.next_limit.set(1000);
+        poll_interval.end_interval(now);
+        poll_interval.limit_part(10);
+        assert_eq!(polls(&poll_interval), 10);
+        assert!(poll_interval.begin_part(10));
+        poll_interval.end_now();
+        assert!(poll_interval.tick() && !poll_interval.begin_part(10));
+        assert_eq!(poll_interval.length.get(), 11);
     }
 
     #[test]

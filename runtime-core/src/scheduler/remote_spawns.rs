@@ -19,6 +19,8 @@
 //! spawn or request. At shutdown, the thread that closed the spawn lock frees what is left.
 
 use std::future::Future;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::IdBlock;
 use crate::events::{TaskEventKind, emit};
@@ -36,6 +38,8 @@ pub(crate) struct RemoteSpawns {
     locked: WorkerCounters,
     /// What any thread counts at any time.
     shared: WorkerCounters,
+    /// How many tasks had been queued from here when one was last followed (`followed.rs`).
+    followed_at: AtomicU64,
 }
 
 struct SpawnState {
@@ -50,6 +54,7 @@ impl RemoteSpawns {
             arena: TaskArena::new::<Inner>(ArenaId::Remote(index)),
             locked: WorkerCounters::default(),
             shared: WorkerCounters::default(),
+            followed_at: AtomicU64::new(0),
         }
     }
 
@@ -98,6 +103,13 @@ impl RemoteSpawns {
     /// Counts tasks that were woken from a remote thread.
     pub(crate) fn count_wakes(&self, wakes: u64) {
         self.shared.injector_schedules.add_shared(wakes);
+    }
+
+    /// How many tasks were queued from here since the last call.
+    pub(crate) fn schedules_since_followed(&self) -> u64 {
+        let schedules = self.counters().map(|counters| counters.injector_schedules.get()).iter().sum();
+        // Two threads may come at once, with counts of different moments.
+        u64::saturating_sub(schedules, self.followed_at.fetch_max(schedules, Relaxed))
     }
 
     /// Many dead tasks have come back: frees them, unless another thread holds the spawn lock or shutdown has closed

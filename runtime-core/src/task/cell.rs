@@ -16,6 +16,7 @@ use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU8;
 use std::task::{Context, Poll, Waker};
 
 use super::arena::TaskArena;
@@ -35,8 +36,8 @@ pub(crate) struct Header {
     /// Where in its block the cell lies. Of the task's memory, not of the task: `arena/` writes it before there is one,
     /// and births and deaths leave it alone.
     pub(super) block_offset: MaybeUninit<u16>,
-    /// Whether there is a name behind the stage.
-    is_named: bool,
+    /// Where the time is noted at which the task was queued, if it is followed (`scheduler/followed.rs`); zero if not.
+    place: AtomicU8,
     kind: Cell<StageKind>,
     pub(crate) vtable: &'static Vtable,
     /// The arena that the task is on, which also knows the runtime. Set before the task is shared and never changed.
@@ -113,10 +114,10 @@ impl Header {
         self.alive.with(|_| ());
     }
 
-    /// Whether it lies in a [`NamedCell`].
+    /// See the field. Written only by the thread that has the task between its being scheduled and its poll.
     #[inline]
-    pub(super) fn is_named(&self) -> bool {
-        self.is_named
+    pub(crate) fn place(&self) -> &AtomicU8 {
+        &self.place
     }
 }
 
@@ -138,7 +139,7 @@ impl<F: Future> TaskCell<F> {
         unsafe {
             let header = &raw mut (*cell).header;
             (&raw mut (*header).state).write(State::new());
-            (&raw mut (*header).is_named).write(info.name.is_some());
+            (&raw mut (*header).place).write(AtomicU8::new(0));
             (&raw mut (*header).kind).write(Cell::new(StageKind::Future));
             (&raw mut (*header).vtable).write(vtable);
             (&raw mut (*header).arena).write(info.arena);

@@ -34,37 +34,33 @@ pub(crate) struct Vtable {
     pub(crate) release: unsafe fn(NonNull<Header>),
     /// Drops what the cell holds. Its memory is the caller's from then on.
     drop_cell: unsafe fn(NonNull<Header>),
-    /// What the memory is asked for as,
+    /// What the memory is asked for as.
     layout: Layout,
-    /// and for a task with a name.
-    named_layout: Layout,
-    /// From the header to the name, in bytes.
-    name_offset: usize,
+    /// From the header to the name, in bytes, if there is one.
+    name_offset: Option<usize>,
 }
 
 /// The vtable of one type of task: a future, on a scheduler.
 pub(crate) struct VtableOf<F, S>(std::marker::PhantomData<(F, S)>);
 
 impl<F: Future + 'static, S: Schedule> VtableOf<F, S> {
-    pub(crate) const VTABLE: &'static Vtable = &Vtable {
-        poll: harness::poll::<F>,
-        schedule: schedule::<S>,
-        cancel_claimed: harness::cancel_claimed::<F>,
-        take_output: harness::take_output::<F>,
-        drop_output: harness::drop_output::<F>,
-        release: release::<S>,
-        drop_cell: drop_cell::<F>,
-        layout: Layout::new::<TaskCell<F>>(),
-        named_layout: Layout::new::<NamedCell<F>>(),
-        name_offset: TaskCell::<F>::NAME_OFFSET,
-    };
-}
+    /// For a task without a name, and for one that has one.
+    pub(crate) const VTABLE: &'static Vtable = &Self::new(Layout::new::<TaskCell<F>>(), None);
+    pub(crate) const NAMED: &'static Vtable =
+        &Self::new(Layout::new::<NamedCell<F>>(), Some(TaskCell::<F>::NAME_OFFSET));
 
-impl Vtable {
-    /// What the memory of a task is asked for as.
-    #[inline]
-    fn layout(&self, is_named: bool) -> Layout {
-        if is_named { self.named_layout } else { self.layout }
+    const fn new(layout: Layout, name_offset: Option<usize>) -> Vtable {
+        Vtable {
+            poll: harness::poll::<F>,
+            schedule: schedule::<S>,
+            cancel_claimed: harness::cancel_claimed::<F>,
+            take_output: harness::take_output::<F>,
+            drop_output: harness::drop_output::<F>,
+            release: release::<S>,
+            drop_cell: drop_cell::<F>,
+            layout,
+            name_offset,
+        }
     }
 }
 
@@ -93,9 +89,8 @@ pub(super) unsafe fn destroy(task: NonNull<Header>) -> (NonNull<u8>, Layout) {
     // SAFETY: the caller's promise. The vtable outlives the task.
     unsafe {
         let vtable = task.as_ref().vtable;
-        let layout = vtable.layout(task.as_ref().is_named());
         (vtable.drop_cell)(task);
-        (task.cast(), layout)
+        (task.cast(), vtable.layout)
     }
 }
 
@@ -141,8 +136,8 @@ pub(super) fn new<F: Future + 'static, S: Schedule>(
     info: SpawnInfo,
     allocate: impl FnOnce(Layout) -> NonNull<u8>,
 ) -> NonNull<Header> {
-    let vtable = VtableOf::<F, S>::VTABLE;
-    let cell = allocate(vtable.layout(info.name.is_some())).cast::<TaskCell<F>>();
+    let vtable = if info.name.is_some() { VtableOf::<F, S>::NAMED } else { VtableOf::<F, S>::VTABLE };
+    let cell = allocate(vtable.layout).cast::<TaskCell<F>>();
     // SAFETY: the memory is as large and as aligned as the cell's type asks, and nobody else's.
     unsafe { TaskCell::write(cell, future, info, vtable) };
     cell.cast()
@@ -182,10 +177,9 @@ impl TaskRef {
     /// What the user called the task.
     #[inline]
     pub(crate) fn name(&self) -> Option<&'static str> {
-        let header = self.header();
         // SAFETY: the reference keeps the cell, the pointer is to the whole of it, and the vtable's offset is that of
         // this very type of cell, if it is one with a name.
-        header.is_named().then(|| unsafe { self.0.byte_add(header.vtable.name_offset).cast().read() })
+        self.header().vtable.name_offset.map(|offset| unsafe { self.0.byte_add(offset).cast().read() })
     }
 
     /// Asks for cancellation.

@@ -276,6 +276,7 @@ impl Entry {
             return true;
         }
         shard.note_fired(&mut locked, 1);
+        shard.note_late(&mut locked, shard.shared.seen().saturating_sub(when));
         let waker = this.end_wait(State::Fired);
         drop(locked);
         contain(|| waker.wake());
@@ -347,14 +348,14 @@ impl Entry {
         waker
     }
 
-    /// Ends the wait of an entry, and returns the waker to call after unlocking; or the tick that it was extended to,
-    /// if that has not passed now. Then the node has to go back into the wheel.
+    /// Ends the wait of an entry, and returns the waker to call after unlocking, and the tick that it was extended to, or
+    /// zero. If that tick has not passed now, only that: then the node has to go back into the wheel.
     ///
     /// # Safety
     ///
     /// The caller holds the shard's lock. The entry was `Waiting`, and its node has just been taken out of the wheel.
     /// The caller does not use the pointer again, unless it is extended.
-    pub(crate) unsafe fn expire(entry: NonNull<Self>, to: State, now: u64) -> Result<Waker, u64> {
+    pub(crate) unsafe fn expire(entry: NonNull<Self>, to: State, now: u64) -> Result<(Waker, u64), u64> {
         // SAFETY: an entry in `WAITING` is alive: its `drop` would have to take the lock, which the caller holds.
         let entry = unsafe { entry.as_ref() };
         // SAFETY: nobody writes the cell while the lock is held. This is a copy, and the waker's only if the exchange
@@ -370,7 +371,7 @@ impl Entry {
             match entry.state.compare_exchange(word, to as u64, Ordering::Release, Ordering::Relaxed) {
                 // SAFETY: in `WAITING` the cell is full; the next state says that it is empty, so this is the waker's
                 // one copy.
-                Ok(_) => return Ok(unsafe { waker.assume_init() }),
+                Ok(_) => return Ok((unsafe { waker.assume_init() }, extended_to)),
                 // Just extended.
                 Err(other) => word = other,
             }

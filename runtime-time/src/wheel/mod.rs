@@ -114,6 +114,11 @@ impl Wheel {
         Ok(())
     }
 
+    /// How far its time has come: right after a node was popped, when that was due.
+    pub(crate) fn elapsed(&self) -> u64 {
+        self.elapsed
+    }
+
     /// Takes a node out before its time.
     ///
     /// # Safety

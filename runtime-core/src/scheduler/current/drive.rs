@@ -12,6 +12,7 @@ use std::pin::pin;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 use super::line::Line;
 use super::{Core, Current, Shared, Waiter};
@@ -19,7 +20,7 @@ use crate::clock::Clock;
 use crate::context::MainFuture;
 use crate::driver::{WakeSink, contain};
 use crate::events::{TaskEventKind, emit};
-use crate::metrics::WorkerCounters;
+use crate::metrics::{WorkerCounters, WorkerState};
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, fence};
 use crate::primitive::{Parker, Unparker};
@@ -127,7 +128,7 @@ impl Drop for Driving {
 pub(crate) struct Worker {
     runtime: Arc<Inner>,
     local_arena: LocalArena,
-    core: Box<Core>,
+    pub(super) core: Box<Core>,
     line: Line,
 }
 
@@ -147,12 +148,16 @@ impl Worker {
 
     /// Works with the core in hand: counts the time.
     fn work<R>(&self, work: impl FnOnce(&Self) -> R) -> R {
-        self.core.busy.begin(Clock::real());
+        let now = Clock::real();
+        self.turn_to(Some(WorkerState::Busy), now);
+        self.begin_polls(now);
         if self.counters().polls.get() == 0 {
             self.queue_injected();
         }
         let result = work(self);
-        self.core.busy.end(Clock::real(), self.counters());
+        let now = Clock::real();
+        self.end_polls(now);
+        self.turn_to(None, now);
         result
     }
 
@@ -160,7 +165,7 @@ impl Worker {
     fn run_until_ready<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         while !self.is_closing() {
             if self.is_mains_turn(main) && main.take() {
-                let polled = poll();
+                let polled = self.measure_main(&mut *poll);
                 if polled.is_ready() {
                     return polled;
                 }
@@ -177,7 +182,7 @@ impl Worker {
     /// was.
     pub(super) fn turn(&self) -> bool {
         if self.core.poll_interval.tick() {
-            self.maintain();
+            self.end_part();
         }
         match self.next_task() {
             Some(task) => {
@@ -233,7 +238,7 @@ impl Worker {
         true
     }
 
-    fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &Shared {
         Current::shared(&self.runtime)
     }
 
@@ -286,6 +291,9 @@ impl Worker {
     /// For a task that gives way.
     fn push_behind_main(&self, task: Notified) {
         self.counters().local_schedules.add(1);
+        if self.core.follower.wants() {
+            self.follow(&task);
+        }
         let mut queue = self.core.queue.borrow_mut();
         queue.push_back(task);
         self.shared().depth.store(queue.len(), Relaxed);
@@ -337,6 +345,9 @@ impl Worker {
     }
 
     fn execute(&self, task: Notified) {
+        if task.header().place().load(Relaxed) != 0 {
+            self.arrive(&task);
+        }
         let counters = self.counters();
         counters.polls.add(1);
         let runner = Runner {
@@ -353,15 +364,16 @@ impl Worker {
         }
     }
 
-    #[cold]
-    fn maintain(&self) {
+    pub(super) fn maintain(&self, now: Instant) {
         self.exchange_frees();
-        let now = Clock::real();
-        self.core.busy.count(now, self.counters());
+        self.shared().times.count(self.shared().nanos_at(now), self.counters());
+        self.look_whom_to_follow(now);
         let is_drivers_turn = self.core.poll_interval.end_interval(now);
+        self.core.poll_interval.limit_part(self.core.poll_times.size());
         self.core.injector_turns.adapt(&self.core.poll_interval);
         if is_drivers_turn {
             self.poll_drivers();
+            self.begin_polls_now();
         }
         // A main future that is never done may keep the thread from sleeping when all tasks have ended.
         if self.runtime.ends.is_awaited() {
@@ -388,17 +400,24 @@ impl Worker {
         // The hook may have spawned or woken something.
         if self.core.queue.borrow().is_empty() {
             self.counters().parks.add(1);
-            self.core.busy.end(Clock::real(), self.counters());
+            let now = Clock::real();
+            self.end_polls(now);
+            self.turn_to(Some(WorkerState::Parked), now);
             slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, &mut Woken(self));
-            self.core.busy.begin(Clock::real());
+            let now = Clock::real();
+            self.turn_to(Some(WorkerState::Busy), now);
+            self.begin_polls(now);
             self.counters().unparks.add(1);
         }
         if slept == Slept::InDriver {
             self.counters().driver_polls.add(1);
+            self.counters().driver_waits.add(1);
         }
         self.runtime.hooks.on_unpark();
         if slept != Slept::NotAtAll {
-            self.core.poll_interval.restart(Clock::real());
+            let now = Clock::real();
+            self.core.poll_interval.restart(now);
+            self.restart_polls(now);
         }
     }
 }

@@ -12,35 +12,37 @@ mod drive;
 mod line;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod measure;
 mod step;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 
 pub(crate) use self::drive::{Worker, block_on};
 pub(crate) use self::step::{run_until_stalled, try_tick};
 
-use super::busy_time::BusyTime;
 use super::closing::Closing;
 use super::ends::EndedTasks;
+use super::followed::{Follower, Places};
 use super::injector_turns::InjectorTurns;
 use super::multi::take_one;
 use super::park::{SharedDriver, Wakeup};
 use super::poll_interval::PollInterval;
+use super::poll_times::PollTimes;
 use super::remote_spawns::{self, RemoteSpawns};
 use super::{AtWork, IdBlock, ThreadRole, ends, runtime_of};
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::driver::Driver;
 use crate::events::{TaskEventKind, emit};
-use crate::metrics::WorkerCounters;
+use crate::metrics::{Counts, WorkerCounters, WorkerTimes, nanos};
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, AtomicUsize, fence};
 use crate::primitive::{Condvar, Injector, Mutex, Parker, Unparker};
@@ -66,6 +68,11 @@ pub(crate) struct Shared {
     /// The tasks spawned by others.
     remote_spawns: RemoteSpawns,
     counters: CachePadded<WorkerCounters>,
+    times: WorkerTimes,
+    places: Places,
+    /// The next thread that puts a task into the injector is to follow it.
+    follows_injected: std::sync::atomic::AtomicBool,
+    started: Instant,
     ended: EndedTasks,
     /// The only thread that may take the core, if the runtime is bound to one.
     bound_to: Option<ThreadId>,
@@ -95,7 +102,10 @@ struct Core {
     // These two count across callers: a caller that stays for a few ticks only must not begin anew and leave the
     // injector and the drivers to the next, who does the same.
     poll_interval: PollInterval,
-    busy: BusyTime,
+    poll_times: PollTimes,
+    /// How often main futures were polled.
+    main_polls: Cell<u64>,
+    follower: Follower,
     injector_turns: InjectorTurns,
 }
 
@@ -108,7 +118,9 @@ impl Shared {
             user_random: rng.split(),
             ids: IdBlock::default(),
             poll_interval: PollInterval::new(config.event_interval),
-            busy: BusyTime::default(),
+            poll_times: PollTimes::new(config.measure_polls),
+            main_polls: Cell::default(),
+            follower: Follower::default(),
             injector_turns: InjectorTurns::new(config.global_queue_interval),
         };
         Self {
@@ -123,6 +135,11 @@ impl Shared {
             arena: TaskArena::new::<Inner>(ArenaId::Slot(0)),
             remote_spawns: RemoteSpawns::new(0),
             counters: CachePadded::default(),
+            times: WorkerTimes::default(),
+            // For the thread that has the core, and one for all others.
+            places: Places::new(2),
+            follows_injected: std::sync::atomic::AtomicBool::new(false),
+            started: Clock::real(),
             ended: EndedTasks::new(),
             bound_to: config.local.then(|| thread::current().id()),
         }
@@ -260,6 +277,9 @@ impl Shared {
 
     /// Queues a task from a thread that does not have the core.
     fn inject(&self, runtime: &Inner, task: Notified) {
+        if self.follows_injected.load(std::sync::atomic::Ordering::Relaxed) {
+            self.follow_injected(&task);
+        }
         self.injector.push(task);
         // The exchange in `unpark` comes after the push, and the driving thread looks at the injector before the one by
         // which it falls asleep: it sees the task, or is woken.
@@ -338,8 +358,23 @@ impl Shared {
         Ok(handle)
     }
 
-    pub(crate) fn own_counters(&self) -> &WorkerCounters {
-        &self.counters
+    /// What the thread that has the core has counted, by the time it is.
+    pub(crate) fn own_counts(&self) -> Counts {
+        self.times.read(&self.counters, || self.nanos_at(Clock::real()))
+    }
+
+    /// What all have counted.
+    pub(crate) fn all_counts(&self) -> impl Iterator<Item = Counts> {
+        self.remote_spawns.counters().map(WorkerCounters::read).into_iter().chain([self.own_counts()])
+    }
+
+    pub(crate) fn times(&self) -> &WorkerTimes {
+        &self.times
+    }
+
+    /// A moment in nanoseconds since the start.
+    pub(crate) fn nanos_at(&self, now: Instant) -> u64 {
+        nanos(now.saturating_duration_since(self.started))
     }
 
     pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {

@@ -35,6 +35,12 @@ impl EventBatch {
     fn len(&self) -> usize {
         self.events.len() + self.timers.len()
     }
+
+    /// One of the tasks; `number` may be any.
+    fn any(&self, number: u64) -> Option<&Notified> {
+        let at = number as usize % self.len().max(1);
+        self.events.get(at).or_else(|| self.timers.get(at - self.events.len()))
+    }
 }
 
 /// Takes what the drivers wake, while the worker has them.
@@ -99,6 +105,12 @@ impl Worker {
     pub(super) fn queue_batch(&self, batch: &mut EventBatch) {
         if batch.len() == 0 {
             return;
+        }
+        // Not the first, which waits for the shortest time.
+        if self.follower.wants()
+            && let Some(task) = batch.any(self.counters().polls.get())
+        {
+            self.follow(task);
         }
         if let Some(observer) = &self.runtime.observer {
             return self.tell_and_queue(observer, batch);

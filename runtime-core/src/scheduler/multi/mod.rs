@@ -22,6 +22,7 @@ mod cores;
 mod driver_events;
 mod idle;
 mod lifo_slot;
+mod measure;
 mod park_worker;
 mod rescue;
 mod responder;
@@ -38,6 +39,8 @@ mod worker;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -58,8 +61,8 @@ use self::spares::Spares;
 pub use self::wake_all::wake_all;
 pub(crate) use self::worker::Worker;
 
-use super::busy_time::BusyTime;
 use super::closing::Closing;
+use super::followed::Places;
 use super::park::{SharedDriver, Wakeup};
 use super::remote_spawns::RemoteSpawns;
 use super::{AtWork, IdBlock, ThreadRole, ends, runtime_of};
@@ -67,7 +70,7 @@ use crate::clock::Clock;
 use crate::context;
 use crate::driver::Driver;
 use crate::events::{TaskEventKind, emit};
-use crate::metrics::WorkerCounters;
+use crate::metrics::{Counts, WorkerCounters, WorkerTimes};
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
 use crate::task::arena::{ArenaId, TaskArena};
@@ -104,6 +107,9 @@ pub(crate) struct Shared {
     remote_spawns: Box<[CachePadded<RemoteSpawns>]>,
     cores: Cores,
     monitor: Monitor,
+    places: Places,
+    /// The next thread that puts a task into the injector is to follow it.
+    follows_injected: CachePadded<AtomicBool>,
     started: Instant,
     /// The number of workers that can run at the same time, each on a processor.
     processors: usize,
@@ -121,7 +127,6 @@ struct Core {
     ids: IdBlock,
     /// For how long it has waited last until it was called, if it was one for which it spins (`spin.rs`).
     last_wait: Cell<Option<Duration>>,
-    busy: BusyTime,
 }
 
 /// Both sides of a worker.
@@ -130,7 +135,7 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
     let (wakeup, parker) = Wakeup::new();
     let (victims, user_random) = (rng.split(), rng.split());
     let (ids, last_wait) = (IdBlock::default(), Cell::default());
-    let core = Core { index, run_queue, parker, victims, user_random, ids, last_wait, busy: BusyTime::default() };
+    let core = Core { index, run_queue, parker, victims, user_random, ids, last_wait };
     (Slot::new(index, stealers, wakeup), core)
 }
 
@@ -141,7 +146,10 @@ impl Shared {
             .map(|index| new_worker(index, config.global_queue_interval, &rng))
             .map(|(slot, core)| (CachePadded::new(slot), core))
             .unzip();
+        let remote_arenas = remote_arenas(config.num_processors());
         Self {
+            places: Places::new(slots.len() + remote_arenas),
+            follows_injected: CachePadded::default(),
             slots: slots.into(),
             workers: config.worker_threads,
             spares: Spares::new(config.spare_workers(), config.thread_keep_alive),
@@ -153,9 +161,7 @@ impl Shared {
             control: ControlWord::default(),
             idle: CachePadded::new(Idle::new(config.worker_threads)),
             driver: SharedDriver::new(driver),
-            remote_spawns: (0..remote_arenas(config.num_processors()))
-                .map(|index| CachePadded::new(RemoteSpawns::new(index)))
-                .collect(),
+            remote_spawns: (0..remote_arenas).map(|index| CachePadded::new(RemoteSpawns::new(index))).collect(),
             cores: Cores::new(cores, config.worker_threads),
             monitor: Monitor::new(config),
             started: Clock::real(),
@@ -311,6 +317,9 @@ impl Shared {
     /// Queues a task in the injector: from a remote thread, or from a `block_on` thread.
     #[inline]
     fn inject(&self, runtime: &Inner, task: Notified) {
+        if self.follows_injected.load(Relaxed) {
+            self.follow_injected(&task);
+        }
         self.injector.push(task);
         self.announce_injected(runtime);
     }
@@ -397,8 +406,33 @@ impl Shared {
         self.workers
     }
 
-    pub(crate) fn worker_counters(&self, worker: usize) -> Option<&WorkerCounters> {
-        Some(&self.worker_slots().get(worker)?.counters)
+    /// What a worker has counted, by the time it is.
+    pub(crate) fn worker_counts(&self, worker: usize) -> Option<Counts> {
+        self.worker_slots().get(worker).map(|slot| self.counts_of(slot))
+    }
+
+    fn counts_of(&self, slot: &Slot) -> Counts {
+        slot.times.read(&slot.counters, || self.nanos_since_start())
+    }
+
+    /// What all have counted: workers, `block_on` threads, spare workers, and remote threads.
+    pub(crate) fn all_counts(&self) -> impl Iterator<Item = Counts> {
+        let remote = self.remote_spawns.iter().flat_map(|remote| remote.counters());
+        self.all_slots().map(|slot| self.counts_of(slot)).chain(remote.map(WorkerCounters::read))
+    }
+
+    pub(crate) fn worker_times(&self, worker: usize) -> Option<&WorkerTimes> {
+        self.worker_slots().get(worker).map(|slot| &slot.times)
+    }
+
+    /// Those of the workers and of all spare workers that there ever were.
+    pub(crate) fn all_times(&self) -> impl Iterator<Item = &WorkerTimes> {
+        self.all_slots().map(|slot| &slot.times)
+    }
+
+    /// The present in nanoseconds since the start, as [`WorkerTimes`] has it.
+    pub(crate) fn now_nanos(&self) -> u64 {
+        self.nanos_since_start()
     }
 
     pub(crate) fn worker_queue_depth(&self, worker: usize) -> Option<usize> {

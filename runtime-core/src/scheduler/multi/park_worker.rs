@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::driver_events::{Collector, EventBatch};
 use super::{Slot, Worker};
 use crate::clock::Clock;
+use crate::metrics::WorkerState;
 use crate::scheduler::park::Slept;
 use crate::spin;
 
@@ -28,7 +29,8 @@ impl Worker {
         // processor. It does not poll the drivers: while it sleeps in them it hears of everything at once, and has the
         // events of a whole batch for one system call.
         let now = Clock::real();
-        self.core.busy.end(now, self.counters());
+        self.end_polls(now);
+        self.turn_to(WorkerState::Searching, now);
         let began = self.shared().nanos_at(now);
         let may_spin = self.searching.get() && self.shared().idle.is_only_searcher();
         let looks = Cell::new(0);
@@ -36,9 +38,11 @@ impl Worker {
             // That was no poll.
             let now = Clock::real();
             self.poll_interval.resume(now);
-            self.core.busy.begin(now);
+            self.turn_to(WorkerState::Busy, now);
+            self.begin_polls(now);
             return;
         }
+        self.turn_to(WorkerState::Parked, if may_spin && self.poll_times.is_on() { Clock::real() } else { now });
         self.park(began, batch);
     }
 
@@ -55,7 +59,11 @@ impl Worker {
     /// Goes to sleep, unless there is work after all. It has had none since `began`.
     fn park(&self, began: u64, batch: &mut EventBatch) {
         self.exchange_frees();
-        self.counters().parks.add(1);
+        let counters = self.counters();
+        if counters.parks.get() > 0 && counters.polls.get() == self.slot().polls_at_unpark.load(Relaxed) {
+            counters.idle_wakes.add(1);
+        }
+        counters.parks.add(1);
         self.slot().activity.polls_nothing();
         if self.runtime.hooks.has_park() {
             self.stop_searching();
@@ -69,11 +77,13 @@ impl Worker {
         self.shared().monitor.wake_if_asleep();
         let now = Clock::real();
         self.note_maintenance(now);
-        self.core.busy.begin(now);
-        self.counters().unparks.add(1);
+        self.turn_to(WorkerState::Busy, now);
+        self.begin_polls(now);
+        let counters = self.counters();
+        counters.unparks.add(1);
         // Relaxed, as all that the monitor reads. Should the monitor see the one without the other, it overestimates
         // the age of the poll, by the time since its last sample at most.
-        self.slot().polls_at_unpark.store(self.counters().polls.get(), Relaxed);
+        self.slot().polls_at_unpark.store(counters.polls.get(), Relaxed);
         self.call_external_wakers();
         if self.runtime.hooks.has_unpark() {
             self.stop_searching();
@@ -83,7 +93,9 @@ impl Worker {
         }
         if slept {
             // Not the time from above: user code was no poll.
-            self.poll_interval.restart(Clock::real());
+            let now = Clock::real();
+            self.poll_interval.restart(now);
+            self.restart_polls(now);
         }
     }
 
@@ -115,6 +127,7 @@ impl Worker {
         }
         if slept == Slept::InDriver {
             self.counters().driver_polls.add(1);
+            self.counters().driver_waits.add(1);
         }
         self.slot().activity.set_parked(false);
         // Awake first, and only then queue what the drivers woke: the worker to be notified of it must not be this one.
@@ -133,7 +146,11 @@ impl Worker {
 
     /// Spins until the `block_on` thread is woken, or sleeps until its future is woken or it has tasks to free.
     pub(super) fn wait_in_block_on(&self, is_woken: impl Fn() -> bool) {
-        let began = self.shared().nanos_since_start();
+        let now = Clock::real();
+        if self.runtime.measures_polls {
+            self.look_whom_to_follow(now);
+        }
+        let began = self.shared().nanos_at(now);
         if !self.spin(is_woken) && self.slot().wakeup.park_thread(&self.core.parker) != Slept::NotAtAll {
             self.note_unparked(began);
         }

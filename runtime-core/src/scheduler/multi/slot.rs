@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize
 
 use super::run_queue::RunQueueStealer;
 use crate::blocked::ThreadId;
-use crate::metrics::WorkerCounters;
+use crate::metrics::{WorkerCounters, WorkerTimes};
 use crate::runtime::Inner;
 use crate::scheduler::ends::EndedTasks;
 use crate::scheduler::park::Wakeup;
@@ -24,6 +24,7 @@ pub(super) struct Slot {
     pub(super) wakeup: Wakeup,
     pub(super) wake_latency: WakeLatency,
     pub(super) counters: WorkerCounters,
+    pub(super) times: WorkerTimes,
     /// When the worker was last at its maintenance, or woke up, in microseconds since the start.
     pub(super) last_maintenance_us: AtomicU64,
     /// How many polls it had counted when it last woke up.
@@ -40,6 +41,7 @@ impl Slot {
             wakeup,
             wake_latency: WakeLatency::default(),
             counters: WorkerCounters::default(),
+            times: WorkerTimes::default(),
             last_maintenance_us: AtomicU64::new(0),
             polls_at_unpark: AtomicU64::new(0),
             ended: EndedTasks::new(),

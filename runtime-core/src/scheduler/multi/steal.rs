@@ -50,6 +50,7 @@ impl Worker {
             }
             self.searching.set(true);
         }
+        self.begin_searching();
         self.counters().steal_attempts.add(1);
         self.steal_from_any().or_else(|| self.take_injected()).or_else(|| self.steal_lone())
     }
@@ -93,6 +94,7 @@ impl Worker {
         if shared.idle.stop_search() && is_any_left() {
             shared.notify(&self.runtime, || false);
         }
+        self.end_searching();
     }
 
     /// Tells the other workers that this one is not stalled. Returns the time in microseconds since the start.

@@ -24,15 +24,18 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::fence;
+use std::time::Instant;
 
 use super::driver_events::EventBatch;
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
 use crate::events::{TaskEventKind, emit};
-use crate::metrics::WorkerCounters;
+use crate::metrics::{WorkerCounters, WorkerState};
 use crate::rng::Stream;
 use crate::runtime::Inner;
+use crate::scheduler::followed::Follower;
 use crate::scheduler::poll_interval::PollInterval;
+use crate::scheduler::poll_times::PollTimes;
 use crate::task::arena::LocalArena;
 use crate::task::{Again, JoinHandle, Notified, Runner, SpawnInfo};
 
@@ -71,6 +74,8 @@ pub(crate) struct Worker {
     pub(super) core: Core,
     pub(super) searching: Cell<bool>,
     pub(super) poll_interval: PollInterval,
+    pub(super) poll_times: PollTimes,
+    pub(super) follower: Follower,
     role: Role,
     standing: Cell<Standing>,
     /// The count of polls from which on a task that is woken in its poll may go first.
@@ -90,7 +95,9 @@ impl Worker {
             index if index < shared.slots.len() => Role::BlockOn,
             _ => Role::Spare,
         };
+        let follower = Follower::new(slot.counters.local_schedules.get());
         let (shared, slot) = (NonNull::from(shared), NonNull::from(slot));
+        let runtime_measures = runtime.measures_polls;
         Self {
             runtime,
             shared,
@@ -99,6 +106,8 @@ impl Worker {
             core,
             searching: Cell::new(false),
             poll_interval,
+            poll_times: PollTimes::new(runtime_measures),
+            follower,
             role,
             standing: Cell::new(Standing::InUse),
             rewake_lifo_from: Cell::new(0),
@@ -201,8 +210,17 @@ impl Worker {
             self.queue_unannounced(task);
             self.offer_surplus();
         } else {
-            self.counters().local_schedules.add(1);
+            self.count_queued(&task);
             self.shared().inject(&self.runtime, task);
+        }
+    }
+
+    /// A task is about to be queued.
+    #[inline(always)] // into the wake and the spawn of a task
+    fn count_queued(&self, task: &Notified) {
+        self.counters().local_schedules.add(1);
+        if self.follower.wants() {
+            self.follow(task);
         }
     }
 
@@ -215,14 +233,14 @@ impl Worker {
     /// Queues a task that was woken on this thread. The caller offers the surplus.
     #[inline]
     pub(super) fn queue_unannounced(&self, task: Notified) {
-        self.counters().local_schedules.add(1);
+        self.count_queued(&task);
         self.core.run_queue.push(task);
     }
 
     /// Queues a task that woke itself in its poll.
     #[inline(always)] // the compiler takes it for seldom
     fn push_yielded(&self, task: Notified) {
-        self.counters().local_schedules.add(1);
+        self.count_queued(&task);
         self.core.run_queue.push_yielded(task);
         self.offer_surplus();
     }
@@ -250,7 +268,9 @@ impl Worker {
             others.for_each(|slot| self.core.run_queue.steal_events_from(&slot.run_queue));
             self.offer_surplus();
         }
-        self.core.busy.begin(Clock::real());
+        let now = Clock::real();
+        self.turn_to(WorkerState::Busy, now);
+        self.begin_polls(now);
         let mut batch = EventBatch::default();
         let mut yielded = None;
         loop {
@@ -262,7 +282,7 @@ impl Worker {
                 self.poll_interval.end_now();
             }
             if self.poll_interval.tick() {
-                self.maintain(&mut batch);
+                self.end_part(&mut batch);
                 if self.is_retiring() {
                     break;
                 }
@@ -295,6 +315,7 @@ impl Worker {
         if self.searching.get() {
             self.stop_search();
         }
+        self.turn_to_nothing();
     }
 
     /// Whether this is a spare worker, and one too many. If so it is on its way out.
@@ -344,6 +365,9 @@ impl Worker {
         if self.searching.get() {
             self.stop_search();
         }
+        if task.header().place().load(Relaxed) != 0 {
+            self.arrive(&task);
+        }
         let counters = self.counters();
         counters.polls.add(1);
         self.slot().activity.polls(task.task());
@@ -381,22 +405,23 @@ impl Worker {
         }
     }
 
-    /// At the end of an interval of polls.
-    #[cold]
-    fn maintain(&self, batch: &mut EventBatch) {
+    /// At the end of an interval of polls, by the time it is.
+    pub(super) fn maintain(&self, now: Instant, batch: &mut EventBatch) {
         self.exchange_frees();
         if self.may_retire() {
             return;
         }
-        let now = Clock::real();
-        self.core.busy.count(now, self.counters());
+        self.slot().times.count(self.shared().nanos_at(now), self.counters());
+        self.look_whom_to_follow(now);
         let is_drivers_turn = self.poll_interval.end_interval(now);
+        self.poll_interval.limit_part(self.poll_times.size());
         self.core.run_queue.adapt_injector_interval(&self.poll_interval);
         let before = self.slot().last_maintenance_us.load(Relaxed);
         let now = self.note_maintenance(now);
         self.help_stalled_peer(now, now.saturating_sub(before));
         if is_drivers_turn {
             self.poll_drivers(batch);
+            self.begin_polls_now();
         }
     }
 

@@ -1,0 +1,159 @@
+//! What [`RuntimeMetrics`] counts, by the names that it has in Tokio, stable and unstable: for programs that were written
+//! for those. Only what means the same. Buckets of histograms are always those of [`Histogram`].
+
+use std::ops::Range;
+use std::time::Duration;
+
+use super::RuntimeMetrics;
+use crate::metrics::Histogram;
+
+impl RuntimeMetrics {
+    /// As [`num_alive_tasks`](Self::num_alive_tasks).
+    #[doc(hidden)]
+    pub fn active_tasks_count(&self) -> usize {
+        self.num_alive_tasks()
+    }
+
+    /// As [`global_queue_depth`](Self::global_queue_depth).
+    #[doc(hidden)]
+    pub fn injection_queue_depth(&self) -> usize {
+        self.global_queue_depth()
+    }
+
+    /// As [`worker_queue_depth`](Self::worker_queue_depth), of a worker that there is.
+    ///
+    /// # Panics
+    ///
+    /// As [`worker_park_count`](Self::worker_park_count), as do all below that take the number of a worker.
+    #[track_caller]
+    pub fn worker_local_queue_depth(&self, worker: usize) -> usize {
+        self.existing_worker(worker);
+        self.worker_queue_depth(worker).unwrap_or(0)
+    }
+
+    /// Tasks spawned, on any thread.
+    pub fn spawned_tasks_count(&self) -> u64 {
+        self.totals().spawns
+    }
+
+    /// Tasks queued from outside of the workers.
+    pub fn remote_schedule_count(&self) -> u64 {
+        self.totals().injector_schedules
+    }
+
+    /// How often a task had used its budget up and was made to yield.
+    pub fn budget_forced_yield_count(&self) -> u64 {
+        self.totals().budget_yields
+    }
+
+    /// How often a worker woke up and went to sleep again without having polled a task.
+    #[track_caller]
+    pub fn worker_noop_count(&self, worker: usize) -> u64 {
+        self.existing_worker(worker).idle_wakes
+    }
+
+    /// Tasks that a worker took from others.
+    #[track_caller]
+    pub fn worker_steal_count(&self, worker: usize) -> u64 {
+        self.existing_worker(worker).stolen_tasks
+    }
+
+    /// How often a worker took tasks from another.
+    #[track_caller]
+    pub fn worker_steal_operations(&self, worker: usize) -> u64 {
+        self.existing_worker(worker).steals
+    }
+
+    /// Polls of tasks by a worker.
+    #[track_caller]
+    pub fn worker_poll_count(&self, worker: usize) -> u64 {
+        self.existing_worker(worker).polls
+    }
+
+    /// Tasks queued on a worker's own queues.
+    #[track_caller]
+    pub fn worker_local_schedule_count(&self, worker: usize) -> u64 {
+        self.existing_worker(worker).local_schedules
+    }
+
+    /// How often a worker's queue was full: never, as it grows.
+    #[track_caller]
+    pub fn worker_overflow_count(&self, worker: usize) -> u64 {
+        self.existing_worker(worker);
+        0
+    }
+
+    /// How long a poll by a worker took of late, averaged. Zero if `Builder::metrics_histograms` is switched off.
+    #[track_caller]
+    pub fn worker_mean_poll_time(&self, worker: usize) -> Duration {
+        self.existing_worker(worker);
+        Duration::from_nanos(self.times_of(worker).map_or(0, |times| times.mean_poll()))
+    }
+
+    /// Whether [`poll_times`](Self::poll_times) are measured.
+    pub fn poll_time_histogram_enabled(&self) -> bool {
+        self.measures_polls()
+    }
+
+    /// [`Histogram::NUM_BUCKETS`], or zero if nothing is measured.
+    pub fn poll_time_histogram_num_buckets(&self) -> usize {
+        if self.measures_polls() { Histogram::NUM_BUCKETS } else { 0 }
+    }
+
+    /// As [`Histogram::bucket_range`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such bucket.
+    #[track_caller]
+    pub fn poll_time_histogram_bucket_range(&self, bucket: usize) -> Range<Duration> {
+        Histogram::bucket_range(bucket)
+    }
+
+    /// What one bucket of a worker's [poll times](Self::worker_poll_times) has counted.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such worker or bucket.
+    #[track_caller]
+    pub fn poll_time_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
+        self.existing_worker(worker);
+        self.worker_poll_times(worker).map_or(0, |histogram| histogram.buckets()[bucket])
+    }
+
+    /// Whether [`wake_to_poll_times`](Self::wake_to_poll_times) are measured.
+    pub fn schedule_latency_histogram_enabled(&self) -> bool {
+        self.measures_polls()
+    }
+
+    /// [`Histogram::NUM_BUCKETS`], or zero if nothing is measured.
+    pub fn schedule_latency_histogram_num_buckets(&self) -> usize {
+        self.poll_time_histogram_num_buckets()
+    }
+
+    /// As [`Histogram::bucket_range`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such bucket.
+    #[track_caller]
+    pub fn schedule_latency_histogram_bucket_range(&self, bucket: usize) -> Range<Duration> {
+        Histogram::bucket_range(bucket)
+    }
+
+    /// What one bucket of a worker's [times from wake to poll](Self::worker_wake_to_poll_times) has counted.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such worker or bucket.
+    #[track_caller]
+    pub fn schedule_latency_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
+        self.existing_worker(worker);
+        self.worker_wake_to_poll_times(worker).map_or(0, |histogram| histogram.buckets()[bucket])
+    }
+
+    /// Readiness events that the operating system delivered.
+    pub fn io_driver_ready_count(&self) -> u64 {
+        self.drivers().io_events
+    }
+}

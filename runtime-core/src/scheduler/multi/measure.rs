@@ -1,0 +1,121 @@
+//! Where a worker reads the clock to measure: how long polls take (`poll_times.rs`), how long tasks wait
+//! (`followed.rs`), and what it spends its time on. Nothing here is on the path of an ordinary poll, wake or spawn: those
+//! only look at a cell that says whether there is anything to do.
+//!
+//! With [`Config::measure_polls`](crate::runtime::Config) switched off the clock is not read for any of this. What the
+//! worker spends its time on is then told by the readings that it makes anyway.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use super::driver_events::EventBatch;
+use super::{Shared, Worker};
+use crate::clock::Clock;
+use crate::context;
+use crate::metrics::WorkerState;
+use crate::task::Notified;
+
+impl Worker {
+    /// An interval of polls is over, or a part of it.
+    #[cold]
+    pub(super) fn end_part(&self, batch: &mut EventBatch) {
+        let now = Clock::real();
+        self.end_polls(now);
+        if self.poll_interval.begin_part(self.poll_times.size()) {
+            self.look_whom_to_follow(now);
+        } else {
+            self.maintain(now, batch);
+        }
+    }
+
+    /// The last poll has ended by now.
+    pub(super) fn end_polls(&self, now: Instant) {
+        self.poll_times.end(now, (self.counters().polls.get(), 0), &self.slot().times);
+    }
+
+    /// What the worker did until now was no poll.
+    pub(super) fn begin_polls(&self, now: Instant) {
+        self.poll_times.begin(now, (self.counters().polls.get(), 0));
+    }
+
+    /// The same, where the clock was not read anyway.
+    pub(super) fn begin_polls_now(&self) {
+        if self.poll_times.is_on() {
+            self.begin_polls(Clock::real());
+        }
+    }
+
+    /// It has slept until now.
+    pub(super) fn restart_polls(&self, now: Instant) {
+        if self.poll_times.is_on() {
+            self.poll_times.restart(now, (self.counters().polls.get(), 0));
+            self.poll_interval.limit_part_after_sleep(self.poll_times.size());
+            self.look_whom_to_follow(now);
+        }
+    }
+
+    /// From now on it does that.
+    pub(super) fn turn_to(&self, state: WorkerState, now: Instant) {
+        self.slot().times.turn_to(Some(state), self.shared().nanos_at(now), self.counters());
+    }
+
+    /// Its thread is about to leave the core.
+    pub(super) fn turn_to_nothing(&self) {
+        let now = Clock::real();
+        self.end_polls(now);
+        self.slot().times.turn_to(None, self.shared().nanos_at(now), self.counters());
+    }
+
+    /// It has no work of its own, and looks at others.
+    pub(super) fn begin_searching(&self) {
+        if self.poll_times.is_on() {
+            let now = Clock::real();
+            self.end_polls(now);
+            self.turn_to(WorkerState::Searching, now);
+        }
+    }
+
+    /// It has found some.
+    pub(super) fn end_searching(&self) {
+        if self.poll_times.is_on() {
+            let now = Clock::real();
+            self.turn_to(WorkerState::Busy, now);
+            self.begin_polls(now);
+        }
+    }
+
+    /// Has this thread, and one outside of the runtime, follow the next task that it queues, if that is due.
+    pub(super) fn look_whom_to_follow(&self, now: Instant) {
+        let shared = self.shared();
+        if self.follower.look(now, self.poll_times.target()) && !shared.follows_injected.load(Relaxed) {
+            shared.follows_injected.store(true, Relaxed);
+        }
+    }
+
+    /// Follows a task that is about to be queued, and was counted.
+    #[cold]
+    pub(super) fn follow(&self, task: &Notified) {
+        self.follower.has_looked();
+        let (shared, queued) = (self.shared(), self.counters().local_schedules.get());
+        let stands_for = || self.follower.stands_for(queued);
+        shared.places.follow(self.core.index, task.header(), shared.nanos_since_start(), stands_for);
+    }
+
+    /// A task that is followed is about to be polled.
+    #[cold]
+    pub(super) fn arrive(&self, task: &Notified) {
+        let shared = self.shared();
+        shared.places.arrive(task.header(), shared.nanos_since_start(), &self.slot().times);
+    }
+}
+
+impl Shared {
+    /// Follows a task that is about to go into the injector.
+    #[cold]
+    pub(super) fn follow_injected(&self, task: &Notified) {
+        self.follows_injected.store(false, Relaxed);
+        let number = context::thread_token() % self.remote_spawns.len();
+        let stands_for = || self.remote_spawns[number].schedules_since_followed().max(1);
+        self.places.follow(self.slots.len() + number, task.header(), self.nanos_since_start(), stands_for);
+    }
+}
