@@ -7,6 +7,7 @@ mod entering;
 mod giving_way;
 mod hooks;
 mod local;
+mod measures;
 mod metrics;
 mod options;
 mod panics;

@@ -320,6 +320,11 @@ impl Shared {
         if self.follows_injected.load(Relaxed) {
             self.follow_injected(&task);
         }
+        self.inject_unfollowed(runtime, task);
+    }
+
+    /// The same for a thread that follows tasks by a count of its own.
+    fn inject_unfollowed(&self, runtime: &Inner, task: Notified) {
         self.injector.push(task);
         self.announce_injected(runtime);
     }

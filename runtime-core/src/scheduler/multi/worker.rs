@@ -210,8 +210,11 @@ impl Worker {
             self.queue_unannounced(task);
             self.offer_surplus();
         } else {
-            self.count_queued(&task);
-            self.shared().inject(&self.runtime, task);
+            self.counters().local_schedules.add(1);
+            if self.follower.wants() || self.shared().follows_injected.load(Relaxed) {
+                self.follow(&task);
+            }
+            self.shared().inject_unfollowed(&self.runtime, task);
         }
     }
 
