@@ -45,6 +45,7 @@ pub mod runtime;
 mod scheduler;
 mod spawn;
 mod task_local;
+mod trace;
 
 pub use self::block_in_place::block_in_place;
 pub use self::join_set::JoinSet;

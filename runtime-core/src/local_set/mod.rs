@@ -86,7 +86,11 @@ impl LocalSet {
         F::Output: 'static,
     {
         // SAFETY: a `LocalSet` is on its thread.
-        boxed_if_large!(future: F, Box::pin => unsafe { self.shared.spawn(future, Handle::info(None)) })
+        boxed_if_large!(future: F, Box::pin => unsafe {
+            let mut info = Handle::info(None);
+            let future = crate::trace::task(future, &mut info, "local");
+            self.shared.spawn(future, info)
+        })
     }
 
     /// Runs a future, and the tasks of the set beside it, on a runtime and on this thread. Returns the future's output;

@@ -48,6 +48,7 @@ use crate::task::{
     Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef, contain, discard, is_waker_of_task,
     new_task, refuse,
 };
+use crate::trace;
 
 /// See the module.
 pub(super) struct Shared {
@@ -157,7 +158,7 @@ impl Shared {
         F: Future + 'static,
         F::Output: 'static,
     {
-        info.id = Id(runtime::reserve_task_ids(1));
+        info.id = trace::id_or(info.id, || Id(runtime::reserve_task_ids(1)));
         if self.inbox.lock().closed {
             let (task, handle) = new_task::<F, LocalTasks>(future, info);
             refuse(task);

@@ -15,6 +15,7 @@ use crate::context::{self, Missing, RuntimeGuard, UserGuard};
 use crate::local_set;
 use crate::scheduler::{ThreadRole, current, multi};
 use crate::task::{Id, JoinHandle, SpawnInfo};
+use crate::trace;
 
 /// A reference to a runtime, for spawning onto it and for waiting on futures in its context. Cheap to clone.
 ///
@@ -99,7 +100,11 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        boxed_if_large!(future: F, Box::pin => spawn_on(&self.inner, future, Self::info(name)))
+        let mut info = Self::info(name);
+        boxed_if_large!(future: F, Box::pin => {
+            let future = trace::task(future, &mut info, "task");
+            spawn_on(&self.inner, future, info)
+        })
     }
 
     /// Runs a closure on the blocking pool. See [`spawn_blocking`](crate::spawn_blocking).
@@ -240,7 +245,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let info = Handle::info(name);
+    let mut info = Handle::info(name);
+    let future = trace::task(future, &mut info, "task");
     match context::own_role() {
         ThreadRole::Multi(worker) => worker.with(|worker| worker.spawn(future, info)),
         ThreadRole::Current(worker) => worker.with(|worker| worker.spawn(future, info)),
@@ -262,14 +268,16 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let future = match local_set::spawn_here(future, Handle::info(name)) {
+    let mut info = Handle::info(name);
+    let future = trace::task(future, &mut info, "local");
+    let future = match local_set::spawn_here(future, info) {
         Ok(handle) => return handle,
         Err(future) => future,
     };
     if let Some(inner) = context::current()
         && let Scheduler::Current(shared) = &inner.scheduler
     {
-        let spawned = shared.spawn_local(&inner, future, Handle::info(name));
+        let spawned = shared.spawn_local(&inner, future, info);
         match spawned {
             Ok(handle) => return handle,
             Err(_) if shared.is_bound() => panic!(
@@ -303,6 +311,8 @@ where
 /// Drives a future on the calling thread.
 #[track_caller]
 pub(super) fn block_on<F: Future>(inner: &Arc<Inner>, future: F) -> F::Output {
+    let mut info = Handle::info(None);
+    let future = trace::task(future, &mut info, "block_on");
     drive("block_on", inner, || {
         let mut future = pin!(Some(future));
         let poll = poll_fn(|cx| future.as_mut().as_pin_mut().expect("emptied below").poll(cx));

@@ -1,0 +1,225 @@
+//! With the feature `tracing` each task has a span, with Tokio's names, which is entered around its polls; and blocked
+//! polls are events.
+//!
+//! Mutations that these tests are for: a way to spawn that makes no span, or two; an identifier in the span that is not
+//! the task's; a span that is not entered for each poll, or not closed when the task is gone.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rt::runtime::Builder;
+use rt_test_util::*;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Dispatch, Event, Metadata, Subscriber};
+
+/// What is kept of a span.
+#[derive(Clone, Debug, Default)]
+struct Span {
+    target: String,
+    name: String,
+    fields: BTreeMap<String, String>,
+    is_root: bool,
+    entered: u32,
+    exited: u32,
+    is_closed: bool,
+}
+
+#[derive(Clone, Default)]
+struct Recorder(Arc<Mutex<Recorded>>);
+
+#[derive(Default)]
+struct Recorded {
+    spans: Vec<Span>,
+    events: Vec<(String, BTreeMap<String, String>)>,
+}
+
+struct Fields<'a>(&'a mut BTreeMap<String, String>);
+
+impl Visit for Fields<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.0.insert(field.name().to_owned(), format!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name().to_owned(), value.to_owned());
+    }
+}
+
+impl Recorder {
+    fn with_span(&self, id: &Id, f: impl FnOnce(&mut Span)) {
+        f(&mut self.0.lock().unwrap().spans[id.into_u64() as usize - 1]);
+    }
+
+    /// The spans of tasks of a kind.
+    fn tasks(&self, kind: &str) -> Vec<Span> {
+        let recorded = self.0.lock().unwrap();
+        let spans = recorded.spans.iter();
+        spans.filter(|span| span.fields.get("kind").is_some_and(|of| of == kind)).cloned().collect()
+    }
+}
+
+impl Subscriber for Recorder {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("tokio::task") || metadata.target() == "rt::blocked"
+    }
+
+    fn new_span(&self, attributes: &Attributes<'_>) -> Id {
+        let metadata = attributes.metadata();
+        let (target, name) = (metadata.target().to_owned(), metadata.name().to_owned());
+        let mut span = Span { target, name, is_root: attributes.is_root(), ..Span::default() };
+        attributes.record(&mut Fields(&mut span.fields));
+        let mut recorded = self.0.lock().unwrap();
+        recorded.spans.push(span);
+        Id::from_u64(recorded.spans.len() as u64)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = BTreeMap::new();
+        event.record(&mut Fields(&mut fields));
+        self.0.lock().unwrap().events.push((event.metadata().target().to_owned(), fields));
+    }
+
+    fn enter(&self, id: &Id) {
+        self.with_span(id, |span| span.entered += 1);
+    }
+
+    fn exit(&self, id: &Id) {
+        self.with_span(id, |span| span.exited += 1);
+    }
+
+    fn try_close(&self, id: Id) -> bool {
+        self.with_span(&id, |span| span.is_closed = true);
+        true
+    }
+}
+
+/// One for all tests of the process, as workers have threads of their own; each test looks for the tasks of its names.
+fn recorder() -> Recorder {
+    static RECORDER: std::sync::OnceLock<Recorder> = std::sync::OnceLock::new();
+    let make = || {
+        let recorder = Recorder::default();
+        tracing::dispatcher::set_global_default(Dispatch::new(recorder.clone())).unwrap();
+        recorder
+    };
+    RECORDER.get_or_init(make).clone()
+}
+
+fn named(recorder: &Recorder, kind: &str, name: &str) -> Span {
+    let mut spans = recorder.tasks(kind);
+    spans.retain(|span| span.fields["task.name"] == name);
+    assert_eq!(spans.len(), 1, "one span for {name}");
+    spans.remove(0)
+}
+
+#[test]
+fn a_task_has_a_span_that_is_entered_for_each_poll() {
+    let _watchdog = watchdog();
+    let recorder = recorder();
+    for (builder, name) in
+        [(Builder::new_multi_thread as fn() -> Builder, "of many"), (Builder::new_current_thread, "of one")]
+    {
+        let runtime = builder().worker_threads(2).build().unwrap();
+        let (id, line) = runtime.block_on(async {
+            let line = line!() + 1;
+            let task = rt::task::Builder::new().name(name).spawn(async {
+                rt::task::yield_now().await;
+                rt::task::yield_now().await;
+                rt::task::id()
+            });
+            (task.await.unwrap(), line)
+        });
+        drop(runtime);
+        let span = named(&recorder, "task", name);
+        assert_eq!((span.target.as_str(), span.name.as_str()), ("tokio::task", "runtime.spawn"));
+        assert!(span.is_root && span.is_closed);
+        assert_eq!(span.fields["task.id"], id.to_string(), "the task's own identifier");
+        assert_eq!(span.fields["loc.file"], file!());
+        assert_eq!(span.fields["loc.line"].parse(), Ok(line));
+        assert!(span.fields.contains_key("loc.col") && span.fields.contains_key("size.bytes"));
+        // Three polls, and the drop of the future.
+        assert_eq!((span.entered, span.exited), (4, 4));
+    }
+}
+
+#[test]
+fn each_way_to_spawn_makes_one_span() {
+    let _watchdog = watchdog();
+    let recorder = recorder();
+    let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    fn name(name: &'static str) -> rt::task::Builder {
+        rt::task::Builder::new().name(name)
+    }
+    let outside = name("from outside").spawn_on(async {}, runtime.handle());
+    runtime.block_on(async {
+        outside.await.unwrap();
+        name("large").spawn(std::future::ready([0_u8; 100_000])).await.unwrap();
+        let mut set = rt::task::JoinSet::new();
+        set.spawn(async { name("inner").spawn(async {}).await.unwrap() });
+        set.join_next().await.unwrap().unwrap();
+        name("a job").spawn_blocking(|| ()).await.unwrap();
+    });
+    let local = rt::task::LocalSet::new();
+    runtime.block_on(local.run_until(async {
+        name("in a set").spawn_local(async {}).await.unwrap();
+    }));
+    drop(runtime);
+    for task in ["from outside", "large", "inner"] {
+        assert!(named(&recorder, "task", task).is_closed, "{task}");
+    }
+    assert!(named(&recorder, "local", "in a set").is_closed);
+    let job = named(&recorder, "blocking", "a job");
+    assert_eq!((job.target.as_str(), job.entered, job.is_closed), ("tokio::task::blocking", 1, true));
+    assert!(job.fields["fn"].contains("each_way_to_spawn"), "{job:?}");
+    assert!(recorder.tasks("block_on").iter().any(|span| span.fields["loc.file"] == file!()));
+}
+
+#[test]
+fn a_refused_task_has_its_span_closed() {
+    let _watchdog = watchdog();
+    let recorder = recorder();
+    let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let handle = runtime.handle().clone();
+    drop(runtime);
+    drop(rt::task::Builder::new().name("refused").spawn_on(async {}, &handle));
+    assert!(named(&recorder, "task", "refused").is_closed);
+}
+
+#[test]
+fn a_blocked_poll_is_an_event() {
+    let _watchdog = watchdog();
+    let recorder = recorder();
+    let blocked = || {
+        let recorded = recorder.0.lock().unwrap();
+        let mut events = recorded.events.iter();
+        events.find(|(target, fields)| target == "rt::blocked" && fields["task.name"] == "blocks").cloned()
+    };
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .blocked_threshold(Duration::from_millis(1))
+        .on_blocked(|_| {})
+        .build()
+        .unwrap();
+    // Whether a poll is seen to be blocked depends on the machine, too.
+    eventually(|| {
+        let blocks = async {
+            // Something that waits for it.
+            rt::spawn(async {});
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_millis(50) {
+                std::thread::yield_now();
+            }
+        };
+        runtime.block_on(rt::task::Builder::new().name("blocks").spawn_on(blocks, runtime.handle())).unwrap();
+        blocked().is_some()
+    });
+    let (_, fields) = blocked().unwrap();
+    assert_eq!(fields["loc.file"], file!());
+    assert!(fields["duration.ns"].parse::<u64>().unwrap() >= 1_000_000, "{fields:?}");
+}
