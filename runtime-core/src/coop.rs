@@ -57,6 +57,12 @@ impl Budget {
         Self { units, left: units }
     }
 
+    /// Whether all of it is left.
+    #[inline]
+    pub(crate) fn is_untouched(self) -> bool {
+        self.left == self.units
+    }
+
     const fn is_constrained(self) -> bool {
         self.units != 0
     }

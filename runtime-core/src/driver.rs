@@ -20,7 +20,7 @@ use std::time::Duration;
 use crossbeam_utils::sync::{Parker, Unparker};
 
 use crate::metrics::Histogram;
-use crate::task;
+use crate::task::{self, WaitsFor};
 
 /// What a worker waits on when it has nothing to run. Only one thread at a time holds it (`&mut self`).
 pub trait Driver: Send + 'static {
@@ -105,12 +105,22 @@ pub trait Service: Any + Send + Sync {
     fn sleep(&self, _: Duration) -> Option<BoxedSleep> {
         None
     }
+
+    /// What a descriptor is, if this is the service of I/O: for inspection, which has read its number in what a task
+    /// waits for. It may be gone by now.
+    fn describe(&self, _: u64) -> WaitsFor {
+        WaitsFor::Unknown
+    }
 }
 
 /// A timer whose type is not known.
 pub type BoxedSleep = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 
 impl<T: Service> Service for Arc<T> {
+    fn describe(&self, number: u64) -> WaitsFor {
+        (**self).describe(number)
+    }
+
     fn counters(&self) -> DriverCounters {
         (**self).counters()
     }

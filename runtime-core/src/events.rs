@@ -56,7 +56,7 @@ pub(crate) fn emit(observer: Option<&Observer>, task: &TaskRef, kind: TaskEventK
 #[cold]
 fn tell(observer: &Observer, task: &TaskRef, kind: TaskEventKind) {
     let header = task.header();
-    let event = TaskEvent { id: header.id, name: task.name(), spawned_at: header.location(), kind };
+    let event = TaskEvent { id: header.id(), name: task.name(), spawned_at: header.location(), kind };
     discard(contain(|| observer(&event)));
 }
 

@@ -12,6 +12,7 @@ use std::task::{Context, Poll, ready};
 use mio::event::Source;
 use runtime_core::context;
 use runtime_core::coop;
+use runtime_core::task::waits::{self, Leaf};
 
 use crate::driver::{Handle, Numbered, Slot};
 use crate::interest::Interest;
@@ -41,6 +42,12 @@ impl Registration {
     #[inline]
     fn io(&self) -> &ScheduledIo {
         self.slot.io()
+    }
+
+    /// If this waits, it is for the descriptor.
+    #[inline]
+    fn named<T>(&self, poll: Poll<T>) -> Poll<T> {
+        waits::named(poll, Leaf::Descriptor(self.slot.number_word()))
     }
 
     /// Tries, and if it would block waits in the slot of its direction. One unit of budget for each success.
@@ -82,7 +89,7 @@ impl Registration {
         let coop = ready!(coop::poll_proceed(cx));
         let io = self.io();
         loop {
-            let event = ready!(io.poll_ready(cx, direction))?;
+            let event = ready!(self.named(io.poll_ready(cx, direction)))?;
             match operation() {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     // Either nothing is left to look at, or an event has come meanwhile and is worth another try.
@@ -102,13 +109,13 @@ impl Registration {
     /// As [`poll_ready`](Self::poll_ready), for those who spend the budget themselves.
     #[cfg(all(target_os = "linux", feature = "process", not(loom)))] // for the ends of processes
     pub(crate) fn poll_event(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<io::Result<ReadyEvent>> {
-        self.io().poll_ready(cx, direction)
+        self.named(self.io().poll_ready(cx, direction))
     }
 
     /// Waits in the slot of a direction, without trying anything. One unit of budget.
     pub(crate) fn poll_ready(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<io::Result<ReadyEvent>> {
         let coop = ready!(coop::poll_proceed(cx));
-        let event = ready!(self.io().poll_ready(cx, direction))?;
+        let event = ready!(self.named(self.io().poll_ready(cx, direction)))?;
         coop.made_progress();
         Poll::Ready(Ok(event))
     }
@@ -118,7 +125,7 @@ impl Registration {
         let mut waiter = Waiter::new(self.io(), interest);
         poll_fn(|cx| {
             let coop = ready!(coop::poll_proceed_unless_foreign(cx));
-            let event = ready!(waiter.poll(cx))?;
+            let event = ready!(self.named(waiter.poll(cx)))?;
             coop.made_progress();
             Poll::Ready(Ok(event))
         })
@@ -135,7 +142,7 @@ impl Registration {
         poll_fn(|cx| {
             let coop = ready!(coop::poll_proceed(cx));
             loop {
-                let event = ready!(waiter.poll(cx))?;
+                let event = ready!(self.named(waiter.poll(cx)))?;
                 match operation() {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                         if !self.io().clear_refused(event) {

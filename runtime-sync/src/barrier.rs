@@ -11,6 +11,8 @@ use std::task::{Context, Poll, ready};
 
 use runtime_core::coop;
 use runtime_core::primitive::{Mutex, MutexGuard};
+use runtime_core::task::LockKind;
+use runtime_core::task::waits::{self, Leaf};
 
 use crate::waiters::{LISTED, List, TOLD, Waiter, WakeBatch};
 
@@ -177,7 +179,7 @@ impl Future for Wait<'_> {
         match this.poll_through(cx) {
             Poll::Pending => {
                 this.stage = Stage::Waiting;
-                Poll::Pending
+                waits::pending(Leaf::Lock(LockKind::Barrier, 0))
             }
             Poll::Ready(is_leader) => {
                 this.stage = Stage::Through(is_leader);

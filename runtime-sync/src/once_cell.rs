@@ -12,6 +12,8 @@ use std::pin::pin;
 use runtime_core::coop;
 use runtime_core::primitive::atomic::AtomicBool;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Release};
+use runtime_core::task::LockKind;
+use runtime_core::task::waits::{self, Leaf};
 
 use crate::Notify;
 use crate::slot::Slot;
@@ -205,7 +207,8 @@ impl<T> OnceCell<T> {
                 // Somebody makes it, or has made it before the future was made. A task that makes it after that
                 // notifies the future; a task that gives up leaves a permit, if nobody waits yet.
                 if !self.initialized() {
-                    poll_fn(|cx| notified.as_mut().poll_freely(cx)).await;
+                    poll_fn(|cx| waits::named(notified.as_mut().poll_freely(cx), Leaf::Lock(LockKind::OnceCell, 0)))
+                        .await;
                 }
             }
         })

@@ -6,6 +6,8 @@ use std::future::poll_fn;
 use std::pin::pin;
 
 use runtime_core::coop::cooperative;
+use runtime_core::task::LockKind;
+use runtime_core::task::waits::{self, Leaf};
 
 use crate::Notify;
 use crate::slot::Slot;
@@ -132,7 +134,8 @@ impl<T> SetOnce<T> {
                 let mut notified = pin!(self.notify.notified());
                 // After the future was made: if the value is set from here on, it is notified.
                 if !self.initialized() {
-                    poll_fn(|cx| notified.as_mut().poll_freely(cx)).await;
+                    poll_fn(|cx| waits::named(notified.as_mut().poll_freely(cx), Leaf::Lock(LockKind::OnceCell, 0)))
+                        .await;
                 }
             }
         })

@@ -28,6 +28,7 @@ use std::time::Duration;
 use pin_project_lite::pin_project;
 use runtime_core::context::{self, WorkerToken};
 use runtime_core::coop;
+use runtime_core::task::waits::{self, Leaf};
 
 use crate::Instant;
 use crate::entry::{Entry, State};
@@ -214,7 +215,7 @@ impl Sleep {
     #[track_caller]
     fn poll_deadline(self: Pin<&mut Self>, waker: &Waker) -> Poll<Waited> {
         let mut entry = self.project().entry;
-        let before = entry.state();
+        let (before, deadline) = (entry.state(), entry.deadline());
         let state = match before {
             State::New if entry.is_overdue() => {
                 entry.as_mut().rest(State::Past);
@@ -230,7 +231,7 @@ impl Sleep {
             State::Fired => Poll::Ready(Waited::Yes),
             State::Closed if context::is_core_revoked() => Poll::Pending,
             State::Closed => closed(),
-            _ => Poll::Pending,
+            _ => waits::pending(Leaf::Timer(deadline)),
         }
     }
 }

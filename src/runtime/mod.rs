@@ -35,3 +35,4 @@ pub use runtime_core::runtime::{
     EnterGuard, Handle, Id, LocalOptions, RuntimeFlavor, RuntimeMetrics, TryCurrentError, is_rt_shutdown_err,
     worker_index,
 };
+pub use runtime_core::task::{ChannelKind, LockKind, SocketKind, TaskInfo, TaskState, WaitsFor};

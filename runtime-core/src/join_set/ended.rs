@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::task::{Poll, Wake, Waker};
 
 use crate::primitive::Mutex;
+use crate::task::waits::{self, Leaf};
 
 /// See the module.
 #[derive(Debug)]
@@ -66,7 +67,7 @@ impl Ended {
             }
             if state.waker.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
                 drop(state);
-                return Poll::Pending;
+                return waits::pending(Leaf::TaskGroup);
             }
             match other.take() {
                 None => {
@@ -77,7 +78,7 @@ impl Ended {
                     let before = state.waker.replace(clone);
                     drop(state);
                     drop(before);
-                    return Poll::Pending;
+                    return waits::pending(Leaf::TaskGroup);
                 }
             }
         }

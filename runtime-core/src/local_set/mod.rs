@@ -16,6 +16,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+#[cfg(not(loom))]
+pub(crate) use self::shared::inspect_tasks;
 use self::shared::{Running, Shared};
 use crate::box_large::boxed_if_large;
 use crate::runtime::control::Owned;

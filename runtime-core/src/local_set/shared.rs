@@ -34,6 +34,10 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+#[cfg(not(loom))]
+use std::sync::Weak;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
 
 use crate::context;
@@ -41,6 +45,8 @@ use crate::coop::Budget;
 use crate::metrics::Counter;
 use crate::primitive::{Mutex, UnsafeCell};
 use crate::runtime::{self, DEFAULT_COOP_BUDGET, DEFAULT_INTERVAL};
+#[cfg(not(loom))]
+use crate::task::Snapshot;
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::host::Host;
 use crate::task::outstanding::Outstanding;
@@ -62,6 +68,8 @@ pub(super) struct Shared {
     spawned: Counter,
     completed: Counter,
     outstanding: Outstanding,
+    /// The runtime that has driven the set last, by its number.
+    driven_by: AtomicU64,
 }
 
 struct Inbox {
@@ -129,7 +137,10 @@ impl Shared {
             spawned: Counter::default(),
             completed: Counter::default(),
             outstanding: Outstanding::new(),
+            driven_by: AtomicU64::new(0),
         });
+        #[cfg(not(loom))]
+        register(&this);
         this.tasks.bind(Arc::as_ptr(&this));
         // The count that all tasks together hold.
         std::mem::forget(Arc::clone(&this));
@@ -230,8 +241,9 @@ impl Shared {
         debug_assert!(self.is_running());
         // SAFETY: the arena is this thread's.
         unsafe { self.tasks.guard() }.drain_remote_frees();
-        let budget =
-            context::with_runtime(|runtime| runtime.budget).unwrap_or_else(|_| Budget::limited(DEFAULT_COOP_BUDGET));
+        let driver = context::with_runtime(|runtime| (runtime.budget, runtime.id.get()));
+        let (budget, runtime) = driver.unwrap_or_else(|_| (Budget::limited(DEFAULT_COOP_BUDGET), 0));
+        self.driven_by.store(runtime, Relaxed);
         // SAFETY: the caller's promise.
         unsafe { self.receive() };
         for _ in 0..DEFAULT_INTERVAL {
@@ -324,6 +336,25 @@ impl Shared {
             unsafe { Arc::decrement_strong_count(Arc::as_ptr(this)) };
         }
     }
+}
+
+/// All sets of the process, for inspection. (Those that are gone, too, until the next one is made.)
+#[cfg(not(loom))]
+static SETS: parking_lot::Mutex<Vec<Weak<Shared>>> = parking_lot::Mutex::new(Vec::new());
+
+#[cfg(not(loom))]
+fn register(set: &Arc<Shared>) {
+    let mut sets = SETS.lock();
+    sets.retain(|set| set.strong_count() > 0);
+    sets.push(Arc::downgrade(set));
+}
+
+/// Passes on every task that is not over of the sets that this runtime has driven last.
+#[cfg(not(loom))]
+pub(crate) fn inspect_tasks(runtime: runtime::Id, mut each: impl FnMut(Snapshot)) {
+    let sets: Vec<_> = SETS.lock().iter().filter_map(Weak::upgrade).collect();
+    let driven = |set: &&Arc<Shared>| set.driven_by.load(Relaxed) == runtime.get();
+    sets.iter().filter(driven).for_each(|set| set.tasks.inspect(&mut each));
 }
 
 /// The set runs on this thread while this lives, unless another ran inside of it.

@@ -60,6 +60,9 @@ macro_rules! worker_counters {
 worker_counters! {
     /// Polls of tasks.
     polls,
+    /// Polls for nothing: a task was woken, and waited for the same thing as before, without any operation of the
+    /// runtime's having succeeded.
+    spurious_polls,
     /// Tasks spawned.
     spawns,
     /// Tasks completed: with an output, by a panic, or cancelled.
@@ -95,6 +98,13 @@ worker_counters! {
     driver_polls,
     /// Times it waited in them.
     driver_waits,
+}
+
+impl Counts {
+    /// Tasks woken: by others, and those that yielded while others were queued.
+    pub fn wakes(&self) -> u64 {
+        (self.local_schedules + self.injector_schedules).saturating_sub(self.spawns)
+    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,11 @@ impl Id {
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Self(NonZeroU64::new(id).expect("a process does not start 2^64 runtimes"))
     }
+
+    /// The number; never zero.
+    pub(crate) fn get(self) -> u64 {
+        self.0.get()
+    }
 }
 
 impl fmt::Display for Id {

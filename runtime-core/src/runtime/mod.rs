@@ -11,6 +11,8 @@ mod metrics;
 mod metrics_by_tokio_names;
 mod names;
 mod shutdown_error;
+#[cfg(not(loom))]
+mod tasks;
 
 use std::io;
 use std::panic::RefUnwindSafe;
@@ -48,7 +50,7 @@ use crate::task::outstanding::Outstanding;
 /// What all parts of a runtime share. Always in an [`Arc`]; handles, threads and main futures count it, and all its
 /// tasks together hold one count (`task/outstanding.rs`).
 pub(crate) struct Inner {
-    id: Id,
+    pub(crate) id: Id,
     name: Option<String>,
     pub(crate) scheduler: Scheduler,
     pub(crate) drivers: Drivers,

@@ -121,6 +121,11 @@ impl PollInterval {
         self.left.get() + self.after.get()
     }
 
+    /// How long a poll took, on average, in the last interval that was measured.
+    pub(crate) fn poll_time(&self) -> Duration {
+        Duration::from_nanos(self.poll_time.get())
+    }
+
     /// How many polls fit into a time that nobody is meant to notice ([`MIN_DRIVER_POLL_GAP`]).
     pub(crate) fn polls_in_min_gap(&self) -> u32 {
         self.polls_in(MIN_DRIVER_POLL_GAP)

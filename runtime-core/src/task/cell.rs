@@ -1,12 +1,16 @@
-//! The memory of a task: one cell for header and stage, and a name behind it if the task has one.
+//! The memory of a task: one cell for header and stage, and behind these a record, and a name if the task has one.
 //!
 //! - [`Header`]: the same for every task, and what spawning, waking, queueing and joining touch.
 //! - the stage: the future, later what came of it. Touched only under `RUNNING`, and by the join handle after
 //!   `COMPLETE`. What it holds is said in the header ([`StageKind`]), which is as much the stage's as the stage itself.
+//! - the [`Record`]: how the task has fared. There is none before the end of the first poll after which the task goes on.
 //!
 //! A task whose future and output are a word each at most is one line of the cache, header and all. That is why the
 //! stage is a union, and why all else is as narrow as it may be: the threads that spawn a task, run it and join it
 //! write to it in turn, and on several threads each line goes from processor to processor each time.
+//!
+//! Inspection reads cells while their tasks live and die (`published.rs`): what it reads is written by atomic stores, in
+//! births and deaths too, though the memory is the writer's alone then.
 //!
 //! A [`NonNull<Header>`] stands for a task of any type; the vtable in the header knows the type.
 
@@ -16,16 +20,19 @@ use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, AtomicUsize};
 use std::task::{Context, Poll, Waker};
 
 use super::arena::TaskArena;
 use super::error::{Cause, JoinError};
+use super::observed::ObservedByte;
 use super::raw::{SpawnInfo, Vtable};
+use super::record::Record;
 use super::spawn_site::{Site, SiteOrLink};
 use super::state::State;
 use super::{Id, contain};
-use crate::primitive::{Cell, UnsafeCell};
+use crate::primitive::UnsafeCell;
 
 /// What all tasks have in common, whatever their type. `repr(C)`, and first in [`TaskCell`], so that a pointer to the
 /// one is a pointer to the other.
@@ -38,13 +45,14 @@ pub(crate) struct Header {
     pub(super) block_offset: MaybeUninit<u16>,
     /// Where the time is noted at which the task was queued, if it is followed (`scheduler/followed.rs`); zero if not.
     place: AtomicU8,
-    kind: Cell<StageKind>,
+    pub(super) kind: KindWord,
     pub(crate) vtable: &'static Vtable,
     /// The arena that the task is on, which also knows the runtime. Set before the task is shared and never changed.
     /// `None` for tasks without an arena (the blocking pool's).
     pub(crate) arena: Option<NonNull<TaskArena>>,
-    pub(crate) id: Id,
-    site_or_link: SiteOrLink,
+    /// The identifier while the task lives: see `published.rs`. (No atomic of a model's: models do not inspect.)
+    pub(super) identity: AtomicU64,
+    pub(super) site_or_link: SiteOrLink,
     /// The waker of the task that awaits the join handle. `JOIN_WAKER` in the state word says who may touch it
     /// (`state.rs`). It is `None` by the time the task is freed: dropping a waker runs other people's code.
     pub(super) join_waker: UnsafeCell<Option<Waker>>,
@@ -54,13 +62,61 @@ pub(crate) struct Header {
 
 /// What the stage holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 enum StageKind {
-    Future,
+    Future = 0,
     /// The future's.
     Output,
     Error,
     /// It was dropped, or taken by the join handle.
     Nothing,
+}
+
+/// What the stage holds, which the stage's owner alone asks and says; and whether there is a record, which anybody may
+/// ask.
+pub(super) struct KindWord(ObservedByte);
+
+impl KindWord {
+    #[cfg(not(loom))]
+    const RECORDED: u8 = 0x80;
+    #[cfg(loom)]
+    const RECORDED: u8 = 0;
+
+    #[inline]
+    fn get(&self) -> StageKind {
+        match self.0.get() & !Self::RECORDED {
+            0 => StageKind::Future,
+            1 => StageKind::Output,
+            2 => StageKind::Error,
+            _ => StageKind::Nothing,
+        }
+    }
+
+    #[inline]
+    fn set(&self, kind: StageKind) {
+        self.0.set(self.0.get() & Self::RECORDED | kind as u8);
+    }
+
+    #[inline]
+    fn replace(&self, kind: StageKind) -> StageKind {
+        let before = self.get();
+        self.set(kind);
+        before
+    }
+
+    /// Whether there is a record. A reader that is told so may read it.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(super) fn is_recorded(&self) -> bool {
+        self.0.acquire() & Self::RECORDED != 0
+    }
+
+    /// The record has been written. For the thread that has RUNNING.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(super) fn set_recorded(&self) {
+        self.0.release(self.0.get() | Self::RECORDED);
+    }
 }
 
 /// The future, or what came of it. Which of them, [`StageKind`] says.
@@ -78,14 +134,57 @@ pub(crate) struct TaskCell<F: Future> {
     stage: UnsafeCell<Stage<F>>,
 }
 
+/// With its record.
+#[repr(C)]
+pub(super) struct RecordedCell<F: Future> {
+    cell: TaskCell<F>,
+    record: MaybeUninit<Record>,
+}
+
 /// One that has a name.
 #[repr(C)]
 pub(super) struct NamedCell<F: Future> {
-    cell: TaskCell<F>,
-    name: &'static str,
+    recorded: RecordedCell<F>,
+    name: Name,
+}
+
+/// A string that lives for ever.
+#[repr(C)]
+pub(super) struct Name {
+    start: AtomicPtr<u8>,
+    len: AtomicUsize,
+}
+
+impl Name {
+    #[inline]
+    fn set(&self, name: &'static str) {
+        self.start.store(name.as_ptr().cast_mut(), Relaxed);
+        self.len.store(name.len(), Relaxed);
+    }
+
+    /// The two words.
+    #[inline]
+    pub(super) fn words(&self) -> (*const u8, usize) {
+        (self.start.load(Relaxed), self.len.load(Relaxed))
+    }
+
+    /// # Safety
+    ///
+    /// Both words are of one name.
+    #[inline]
+    pub(super) unsafe fn of_words((start, len): (*const u8, usize)) -> &'static str {
+        // SAFETY: the caller's promise: they are those of a string that lives for ever.
+        unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(start, len)) }
+    }
 }
 
 impl Header {
+    /// Only while there is a reference to the task.
+    #[inline]
+    pub(crate) fn id(&self) -> Id {
+        Id(self.identity.load(Relaxed))
+    }
+
     /// Where the task was spawned.
     pub(crate) fn location(&self) -> &'static Location<'static> {
         self.site().location()
@@ -119,38 +218,80 @@ impl Header {
     pub(crate) fn place(&self) -> &AtomicU8 {
         &self.place
     }
+
+    /// Whether the task has a record.
+    #[inline]
+    pub(super) fn kind_word(&self) -> &KindWord {
+        &self.kind
+    }
+
+    /// Prepares memory of an arena for its first task: there is none yet.
+    ///
+    /// # Safety
+    ///
+    /// The memory is the caller's, and as large and as aligned as a header.
+    #[inline]
+    pub(super) unsafe fn prepare(cell: NonNull<u8>) {
+        // SAFETY: the caller's promise.
+        unsafe { (&raw mut (*cell.as_ptr().cast::<Self>()).identity).write(AtomicU64::new(0)) };
+    }
+
+    /// Writes the fields of a new task but for its identifier, which is written last.
+    ///
+    /// # Safety
+    ///
+    /// The memory is the caller's, and as large and as aligned as a header.
+    #[inline(always)]
+    unsafe fn write_constants(header: *mut Self, info: &SpawnInfo, vtable: &'static Vtable) {
+        // SAFETY: the caller's promise. What inspection may be reading is written by atomic stores, to memory that is
+        // as good as initialised for these; the rest by plain ones.
+        unsafe {
+            State::write_new(&raw mut (*header).state);
+            (&raw mut (*header).place).write(AtomicU8::new(0));
+            ObservedByte::write_new(&raw mut (*header).kind.0, StageKind::Future as u8);
+            let vtable = std::ptr::from_ref(vtable).cast_mut();
+            (*(&raw mut (*header).vtable).cast::<AtomicPtr<Vtable>>()).store(vtable, Relaxed);
+            (&raw mut (*header).arena).write(info.arena);
+            SiteOrLink::write(&raw mut (*header).site_or_link, info.location, info.name.is_some());
+            (&raw mut (*header).join_waker).write(UnsafeCell::new(None));
+            (&raw mut (*header).alive).write(UnsafeCell::new(()));
+        }
+    }
 }
 
 impl<F: Future> TaskCell<F> {
-    /// Where in a [`NamedCell`] the name lies, for code that does not know `F`.
+    /// Where in a [`RecordedCell`] the record lies, for code that does not know `F`.
+    pub(crate) const RECORD_OFFSET: usize = mem::offset_of!(RecordedCell<F>, record);
+    /// And in a [`NamedCell`] the name.
     pub(crate) const NAME_OFFSET: usize = mem::offset_of!(NamedCell<F>, name);
 
     /// Writes a new task.
     ///
     /// # Safety
     ///
-    /// The memory is the caller's, and as large and as aligned as a `TaskCell<F>`, or a `NamedCell<F>` if there is a
-    /// name.
+    /// The memory is the caller's, and as large and as aligned as a `RecordedCell<F>`, or a `NamedCell<F>` if there is a
+    /// name. In an arena the word of the identifier is zero.
     #[inline]
     pub(super) unsafe fn write(cell: NonNull<Self>, future: F, info: SpawnInfo, vtable: &'static Vtable) {
         let cell = cell.as_ptr();
-        let site_or_link = SiteOrLink::new(info.location, info.name.is_some());
-        // SAFETY: the caller's promise. Every field is written but `block_offset`, which needs no value.
+        // SAFETY: the caller's promise. Every field is written but `block_offset`, which needs no value, and the record,
+        // which has none yet.
         unsafe {
             let header = &raw mut (*cell).header;
-            (&raw mut (*header).state).write(State::new());
-            (&raw mut (*header).place).write(AtomicU8::new(0));
-            (&raw mut (*header).kind).write(Cell::new(StageKind::Future));
-            (&raw mut (*header).vtable).write(vtable);
-            (&raw mut (*header).arena).write(info.arena);
-            (&raw mut (*header).id).write(info.id);
-            (&raw mut (*header).site_or_link).write(site_or_link);
-            (&raw mut (*header).join_waker).write(UnsafeCell::new(None));
-            (&raw mut (*header).alive).write(UnsafeCell::new(()));
-            (&raw mut (*cell).stage).write(UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }));
-            if let Some(name) = info.name {
-                (&raw mut (*cell.cast::<NamedCell<F>>()).name).write(name);
+            let write_fields = || {
+                Header::write_constants(header, &info, vtable);
+                if let Some(name) = info.name {
+                    (*cell.cast::<NamedCell<F>>()).name.set(name);
+                }
+            };
+            #[cfg(not(loom))]
+            super::published::publish(&(*header).identity, info.id.0, write_fields);
+            #[cfg(loom)]
+            {
+                write_fields();
+                (&raw mut (*header).identity).write(AtomicU64::new(info.id.0));
             }
+            (&raw mut (*cell).stage).write(UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }));
         }
     }
 
@@ -241,7 +382,7 @@ impl<F: Future> TaskCell<F> {
                     StageKind::Output
                 }
                 Err(cause) => {
-                    stage.error = ManuallyDrop::new(JoinError::new(self.header.id, cause));
+                    stage.error = ManuallyDrop::new(JoinError::new(self.header.id(), cause));
                     StageKind::Error
                 }
             });
@@ -280,6 +421,7 @@ mod tests {
         assert_eq!(mem::size_of::<Header>(), 56);
         assert_eq!(mem::size_of::<TaskCell<Ready<()>>>(), 64);
         assert_eq!(mem::size_of::<TaskCell<Ready<u32>>>(), 64, "an output of a word, too");
-        assert_eq!(mem::size_of::<NamedCell<Ready<()>>>(), 80);
+        assert_eq!(mem::size_of::<RecordedCell<Ready<()>>>(), 64 + mem::size_of::<Record>());
+        assert_eq!(mem::size_of::<NamedCell<Ready<()>>>(), 80 + mem::size_of::<Record>());
     }
 }

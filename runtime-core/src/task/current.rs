@@ -7,8 +7,11 @@
 use std::cell::Cell;
 use std::ptr;
 use std::task::Waker;
+use std::time::Instant;
 
+use super::waits::Note;
 use super::{Id, is_waker_of_task};
+use crate::clock::{self, Clock};
 use crate::coop::Budget;
 use crate::primitive::thread_local;
 
@@ -24,6 +27,10 @@ pub(super) struct Current {
     pub(super) next_ticket: Cell<u64>,
     /// `None` until the thread enters a runtime: nothing is asked before.
     pub(super) above: Cell<Option<&'static Above>>,
+    /// The time that a worker's thread knows last, by [`clock::nanos_since_epoch`]. Zero: it is to be read.
+    now: Cell<u64>,
+    /// Whether the thread is a worker's, which keeps `now` from being old.
+    keeps_time: Cell<bool>,
 }
 
 thread_local! {
@@ -34,6 +41,8 @@ thread_local! {
         has_given_way: Cell::new(false),
         next_ticket: Cell::new(0),
         above: Cell::new(None),
+        now: Cell::new(0),
+        keeps_time: Cell::new(false),
     };
 }
 
@@ -53,12 +62,28 @@ pub(crate) struct CurrentTask {
     /// The data of its waker; null if it has none of ours, or if a wake of it is not to be taken for one in its poll.
     waker: Cell<*const ()>,
     yields: Cell<bool>,
+    /// The budget does not tell whether an operation has succeeded: some of them have none to spend.
+    progress_is_unknown: Cell<bool>,
+    waits_for: Cell<Note>,
 }
 
 impl CurrentTask {
     #[inline]
     pub(crate) fn new(id: Id, waker: *const ()) -> Self {
-        Self { id, waker: Cell::new(waker), yields: Cell::new(false) }
+        let (yields, waits_for) = (Cell::new(false), Cell::new(Note::NOTHING));
+        Self { id, waker: Cell::new(waker), yields, progress_is_unknown: Cell::new(false), waits_for }
+    }
+
+    /// What the leaves that returned `Pending` in this poll have said of what they wait for.
+    #[inline]
+    pub(super) fn waits_for(&self) -> Note {
+        self.waits_for.get()
+    }
+
+    /// Whether an operation has succeeded in this poll, for all that is known.
+    #[inline]
+    pub(super) fn may_have_made_progress(&self) -> bool {
+        self.progress_is_unknown.get() || !budget().is_untouched()
     }
 
     /// Whether it has woken itself, on the thread that polls it.
@@ -172,6 +197,65 @@ pub(crate) fn outside_of_poll<R>(f: impl FnOnce() -> R) -> R {
     in_task(&CurrentTask::new(id, ptr::null()), Budget::UNCONSTRAINED, f)
 }
 
+/// A leaf that is about to return `Pending` says what it waits for.
+#[inline]
+pub(super) fn note_wait(note: Note) {
+    with_task(|task| task.waits_for.set(task.waits_for.get().and(note)));
+}
+
+/// From here on operations of this poll may spend another budget, or none.
+fn note_unconstrained() {
+    with_task(|task| task.progress_is_unknown.set(true));
+}
+
+/// What this thread knows of the time, by [`clock::nanos_since_epoch`]: on a worker's thread mostly the time before the
+/// poll at hand, or before some short ones. On others the present.
+#[inline]
+pub(super) fn time_here() -> u64 {
+    let now = CURRENT.with(|current| current.now.get());
+    if now != 0 { now } else { read_time() }
+}
+
+#[cold]
+fn read_time() -> u64 {
+    let now = clock::nanos_since_epoch(Clock::real());
+    CURRENT.with(|current| {
+        if current.keeps_time.get() {
+            current.now.set(now);
+        }
+    });
+    now
+}
+
+/// Reads the clock, for a worker.
+pub(super) fn read_time_here() -> u64 {
+    forget_time_here();
+    read_time()
+}
+
+/// The thread, a worker's, knows the time. That time, by [`clock::nanos_since_epoch`].
+pub(super) fn set_time_here(now: Instant) -> u64 {
+    let now = clock::nanos_since_epoch(now);
+    CURRENT.with(|current| {
+        current.keeps_time.set(true);
+        current.now.set(now);
+    });
+    now
+}
+
+/// The worker is about to sleep: what it knows of the time will be old.
+pub(super) fn forget_time_here() {
+    CURRENT.with(|current| current.now.set(0));
+}
+
+/// The thread is a worker's no longer.
+pub(crate) fn keep_no_time_here() {
+    CURRENT.with(|current| {
+        current.keeps_time.set(false);
+        current.now.set(0);
+    });
+}
+
 #[inline]
 pub(crate) fn budget() -> Budget {
     CURRENT.with(|current| current.budget.get())
@@ -190,6 +274,7 @@ pub(crate) fn replace_budget(budget: Budget) -> impl Drop {
             set_budget(self.0);
         }
     }
+    note_unconstrained();
     let before = self::budget();
     set_budget(budget);
     Restore(before)

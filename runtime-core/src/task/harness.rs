@@ -14,6 +14,8 @@ use super::cell::{Header, TaskCell};
 use super::current;
 use super::error::{Cause, JoinError};
 use super::raw::{Notified, TaskRef};
+#[cfg(not(loom))]
+use super::record;
 use super::runner::Runner;
 use super::state::{Complete, FinishPoll, StartPoll};
 use super::{contain, discard, waker};
@@ -57,6 +59,11 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
     match polled {
         Ok(Poll::Pending) => {
             runner.tell(&task, TaskEventKind::Pending);
+            #[cfg(not(loom))]
+            // SAFETY: still RUNNING.
+            if unsafe { record::end_poll(header, runner) } {
+                runner.count_spurious_poll();
+            }
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
             match cell.header.state.finish_poll(runner.has_yielded()) {
                 FinishPoll::Idle => {}
@@ -236,5 +243,5 @@ pub(super) unsafe fn drop_output<F: Future + 'static>(header: NonNull<Header>) {
     // SAFETY: as the caller promises.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     // SAFETY: after COMPLETE the stage is the join handle's.
-    discard(current::in_dead_task(cell.header.id, || unsafe { cell.clear() }));
+    discard(current::in_dead_task(cell.header.id(), || unsafe { cell.clear() }));
 }

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker, ready};
 use super::error::JoinError;
 use super::raw::TaskRef;
 use super::state::{AlreadyComplete, DropJoin};
+use super::waits::{self, Leaf};
 use super::{Id, catch, discard};
 use crate::coop;
 
@@ -83,7 +84,7 @@ impl<T> JoinHandle<T> {
 
     /// The task's identifier.
     pub fn id(&self) -> Id {
-        self.task.header().id
+        self.task.header().id()
     }
 
     /// A handle that can abort the task, and nothing else, and does not hinder anybody from awaiting this one.
@@ -155,6 +156,9 @@ impl<T> Future for JoinHandle<T> {
             unsafe { (self.task.header().vtable.take_output)(self.task.as_raw(), into.cast()) };
             assert!(output.is_ready(), "a `JoinHandle` was polled again after it had given its output");
             coop.made_progress();
+        } else {
+            let header = self.task.header();
+            waits::note(if header.arena.is_some() { Leaf::Join(header.id()) } else { Leaf::BlockingJob });
         }
         output
     }
@@ -226,7 +230,7 @@ impl AbortHandle {
 
     /// The task's identifier.
     pub fn id(&self) -> Id {
-        self.task.header().id
+        self.task.header().id()
     }
 }
 

@@ -15,6 +15,7 @@
 //! | state word, to read | after the task was freed, until its memory is used again | shutdown's walk  |
 //! | stage, and what it holds | under RUNNING            | the thread that set it                      |
 //! | the same            | after COMPLETE                | the join handle                             |
+//! | what inspection reads | always, as `published.rs` says | any thread, without a reference            |
 //! | offset in the block | before there is a task and after | the arena's blocks; tasks leave it alone |
 //! | join waker          | before COMPLETE, JOIN_WAKER clear | the join handle                         |
 //! | join waker          | after COMPLETE, JOIN_WAKER set    | the thread that completed the task      |
@@ -37,12 +38,19 @@ pub(crate) mod frame;
 mod harness;
 pub(crate) mod host;
 mod id;
+mod info;
 mod join;
+mod observed;
 pub(crate) mod outstanding;
+mod published;
 mod raw;
+mod record;
 mod runner;
+#[cfg(not(loom))]
+mod snapshot;
 mod spawn_site;
 pub(crate) mod state;
+pub mod waits;
 mod waker;
 mod yield_now;
 
@@ -58,13 +66,20 @@ use std::ptr::NonNull;
 pub(crate) use self::cell::Header;
 use self::frame::Frame;
 pub(crate) use self::raw::{Again, Notified, SpawnInfo, TaskRef, free};
+pub(crate) use self::record::PollTimer;
 pub(crate) use self::runner::Runner;
+#[cfg(not(loom))]
+pub(crate) use self::snapshot::Snapshot;
 pub(crate) use self::spawn_site::Site;
+#[cfg(not(loom))]
+pub(crate) use self::state::Activity as TaskActivity;
 pub(crate) use self::waker::{is_waker_of_task, wake_own};
 
 pub use self::error::JoinError;
 pub use self::id::Id;
+pub use self::info::{TaskInfo, TaskState};
 pub use self::join::{AbortHandle, JoinHandle};
+pub use self::waits::{ChannelKind, LockKind, SocketKind, WaitsFor};
 pub use self::yield_now::yield_now;
 
 /// How tasks get back into a queue, and their memory into its arena: what a scheduler is to its tasks.

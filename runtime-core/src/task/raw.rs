@@ -8,12 +8,14 @@ use std::task::Waker;
 
 use super::arena;
 use super::arena::TaskArena;
-use super::cell::{Header, NamedCell, TaskCell};
+use super::cell::{Header, Name, NamedCell, RecordedCell, TaskCell};
 use super::current::{self, CurrentTask};
 use super::harness;
+#[cfg(not(loom))]
+use super::published;
 use super::runner::Runner;
 use super::state::Wake;
-use super::{Id, Schedule, catch, discard};
+use super::{Id, Schedule, catch, discard, waker};
 use crate::coop::Budget;
 
 /// What can be done to a task only by code that knows its type. Every function takes a pointer that is valid for the
@@ -36,6 +38,8 @@ pub(crate) struct Vtable {
     drop_cell: unsafe fn(NonNull<Header>),
     /// What the memory is asked for as.
     layout: Layout,
+    /// From the header to the record, in bytes.
+    record_offset: usize,
     /// From the header to the name, in bytes, if there is one.
     name_offset: Option<usize>,
 }
@@ -45,11 +49,11 @@ pub(crate) struct VtableOf<F, S>(std::marker::PhantomData<(F, S)>);
 
 impl<F: Future + 'static, S: Schedule> VtableOf<F, S> {
     /// For a task without a name, and for one that has one.
-    pub(crate) const VTABLE: &'static Vtable = &Self::new(Layout::new::<TaskCell<F>>(), None);
+    pub(crate) const VTABLE: &'static Vtable = &Self::vtable(Layout::new::<RecordedCell<F>>(), None);
     pub(crate) const NAMED: &'static Vtable =
-        &Self::new(Layout::new::<NamedCell<F>>(), Some(TaskCell::<F>::NAME_OFFSET));
+        &Self::vtable(Layout::new::<NamedCell<F>>(), Some(TaskCell::<F>::NAME_OFFSET));
 
-    const fn new(layout: Layout, name_offset: Option<usize>) -> Vtable {
+    const fn vtable(layout: Layout, name_offset: Option<usize>) -> Vtable {
         Vtable {
             poll: harness::poll::<F>,
             schedule: schedule::<S>,
@@ -59,8 +63,23 @@ impl<F: Future + 'static, S: Schedule> VtableOf<F, S> {
             release: release::<S>,
             drop_cell: drop_cell::<F>,
             layout,
+            record_offset: TaskCell::<F>::RECORD_OFFSET,
             name_offset,
         }
+    }
+}
+
+#[cfg(not(loom))]
+impl Vtable {
+    /// See the field.
+    #[inline]
+    pub(super) fn record_offset(&self) -> usize {
+        self.record_offset
+    }
+
+    /// See the field.
+    pub(super) fn name_offset(&self) -> Option<usize> {
+        self.name_offset
     }
 }
 
@@ -89,6 +108,8 @@ pub(super) unsafe fn destroy(task: NonNull<Header>) -> (NonNull<u8>, Layout) {
     // SAFETY: the caller's promise. The vtable outlives the task.
     unsafe {
         let vtable = task.as_ref().vtable;
+        #[cfg(not(loom))]
+        published::retract(&task.as_ref().identity);
         (vtable.drop_cell)(task);
         (task.cast(), vtable.layout)
     }
@@ -179,14 +200,15 @@ impl TaskRef {
     pub(crate) fn name(&self) -> Option<&'static str> {
         // SAFETY: the reference keeps the cell, the pointer is to the whole of it, and the vtable's offset is that of
         // this very type of cell, if it is one with a name.
-        self.header().vtable.name_offset.map(|offset| unsafe { self.0.byte_add(offset).cast().read() })
+        let name = |offset| unsafe { Name::of_words(self.0.byte_add(offset).cast::<Name>().as_ref().words()) };
+        self.header().vtable.name_offset.map(name)
     }
 
     /// Asks for cancellation.
     pub(crate) fn abort(&self) {
         match self.header().state.abort() {
-            // SAFETY: the reference keeps the task, and `Submit` comes with one for the queue.
-            Wake::Submit => unsafe { (self.header().vtable.schedule)(self.0) },
+            // SAFETY: SCHEDULED was set here, and `Submit` comes with a reference for the queue.
+            Wake::Submit => waker::schedule(unsafe { waker::submit(self.0) }),
             Wake::Nothing | Wake::Dealloc => {}
         }
     }
@@ -297,7 +319,7 @@ impl Notified {
     /// goes to a queue again. It is the thread's current task meanwhile, and may yield by a word to this thread.
     #[inline]
     pub(crate) fn run_current(self, runner: Runner<'_>, budget: Budget) -> Again {
-        let current = CurrentTask::new(self.header().id, self.task().as_raw().as_ptr().cast_const().cast());
+        let current = CurrentTask::new(self.header().id(), self.task().as_raw().as_ptr().cast_const().cast());
         let runner = Runner { current: Some(&current), ..runner };
         match current::in_task(&current, budget, || self.run(&runner)) {
             Some(task) if current.yields() => Again::Yielded(task),

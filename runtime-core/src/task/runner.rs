@@ -3,6 +3,7 @@
 use super::arena::LocalArena;
 use super::current::CurrentTask;
 use super::raw::TaskRef;
+use super::record::PollTimer;
 use crate::events::{Observer, TaskEventKind, emit};
 use crate::metrics::Counter;
 
@@ -16,17 +17,28 @@ pub(crate) struct Runner<'a> {
     pub(crate) completions: Option<&'a Counter>,
     /// Where its tasks are freed, if it has an arena.
     pub(crate) local_arena: Option<&'a LocalArena>,
+    /// Where the spurious polls of its tasks are counted, and what says how long polls take, if anything.
+    pub(crate) polls: Option<(&'a Counter, &'a PollTimer)>,
     /// What the context knows of the task: put in by `Notified::run_current`.
     pub(crate) current: Option<&'a CurrentTask>,
 }
 
 impl Runner<'_> {
     /// For tasks that are in no arena, and that nobody observes.
-    pub(crate) const NOBODY: Self = Runner { observer: None, completions: None, local_arena: None, current: None };
+    pub(crate) const NOBODY: Self =
+        Runner { observer: None, completions: None, local_arena: None, polls: None, current: None };
 
     #[inline]
     pub(super) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {
         emit(self.observer, task, kind);
+    }
+
+    /// A poll is over in which the task has not made any progress.
+    #[cold]
+    pub(super) fn count_spurious_poll(&self) {
+        if let Some((spurious, _)) = self.polls {
+            spurious.add(1);
+        }
     }
 
     /// Whether the task has asked for another poll without a word to its state.

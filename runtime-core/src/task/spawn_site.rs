@@ -1,11 +1,11 @@
 //! [`SiteOrLink`]: the word in which a task says where it was spawned, and by which dead ones are chained. No
-//! synchronisation here; whose the word is, `mod.rs` says.
+//! synchronisation here; whose the word is, `mod.rs` says. (Inspection looks at it as well: `published.rs`.)
 
 use std::panic::Location;
 use std::ptr::NonNull;
 
 use super::cell::Header;
-use crate::primitive::Cell;
+use super::observed::ObservedPtr;
 
 /// Where a task was spawned, and whether it has a name: one word.
 #[derive(Clone, Copy, Debug)]
@@ -48,30 +48,44 @@ impl Site {
 
 /// Where a task was spawned; once the last reference to it is gone and nobody can ask for that any more, the next task
 /// on the return stack. One word for two uses that never meet.
-pub(crate) struct SiteOrLink(Cell<*const ()>);
+#[repr(transparent)]
+pub(crate) struct SiteOrLink(ObservedPtr);
 
 impl SiteOrLink {
+    /// Writes that of a new task.
+    ///
+    /// # Safety
+    ///
+    /// The memory is the caller's. (Inspection may be reading it all the same.)
     #[inline]
-    pub(super) fn new(location: &'static Location<'static>, is_named: bool) -> Self {
-        Self(Cell::new(Site::new(location, is_named).as_ptr()))
+    pub(super) unsafe fn write(this: *mut Self, location: &'static Location<'static>, is_named: bool) {
+        // SAFETY: the caller's promise.
+        unsafe { ObservedPtr::write_new(&raw mut (*this).0, Site::new(location, is_named).as_ptr()) };
     }
 
     /// Only while there is a reference to the task.
     #[inline]
     pub(super) fn site(&self) -> Site {
-        // Until the last reference is gone the word is what `new` made it.
-        debug_assert!(!self.0.get().is_null());
+        // Until the last reference is gone the word is what `write` made it.
+        let site = self.0.get();
+        debug_assert!(!site.is_null());
         // SAFETY: as said, and so it is not null either.
-        Site(unsafe { NonNull::new_unchecked(self.0.get().cast_mut()) })
+        Site(unsafe { NonNull::new_unchecked(site) })
+    }
+
+    /// For inspection: what is there, whatever it is.
+    #[cfg(not(loom))]
+    pub(super) fn as_it_is(&self) -> *mut () {
+        self.0.get()
     }
 
     /// For the thread that dropped the last reference and pushes the task.
     pub(super) fn set_next_free(&self, next: *mut Header) {
-        self.0.set(next.cast_const().cast());
+        self.0.set(next.cast());
     }
 
     /// For the thread that took the stack.
     pub(super) fn next_free(&self) -> *mut Header {
-        self.0.get().cast_mut().cast()
+        self.0.get().cast()
     }
 }

@@ -142,13 +142,58 @@ pub(crate) enum DropJoin {
     Detached,
 }
 
+/// What a task that is not over is doing.
+#[cfg(not(loom))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Activity {
+    Running,
+    Queued,
+    Waiting,
+}
+
 /// The task was complete already.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct AlreadyComplete;
 
 impl State {
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn new() -> Self {
         Self(AtomicU32::new(INITIAL))
+    }
+
+    /// Writes that of a new task.
+    ///
+    /// # Safety
+    ///
+    /// The memory is the caller's. (Inspection may be reading it all the same.)
+    #[inline]
+    pub(super) unsafe fn write_new(this: *mut Self) {
+        // SAFETY: the caller's promise; what is there is as good as initialised for an atomic store.
+        #[cfg(not(loom))]
+        unsafe {
+            (*this).0.store(INITIAL, Relaxed);
+        }
+        // SAFETY: as above.
+        #[cfg(loom)]
+        unsafe {
+            this.write(Self(AtomicU32::new(INITIAL)));
+        }
+    }
+
+    /// What the task is doing, for inspection. `None` if it is over.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(super) fn activity(&self) -> Option<Activity> {
+        let current = self.0.load(Acquire);
+        if current & COMPLETE != 0 {
+            None
+        } else if current & RUNNING != 0 {
+            Some(Activity::Running)
+        } else if current & SCHEDULED != 0 {
+            Some(Activity::Queued)
+        } else {
+            Some(Activity::Waiting)
+        }
     }
 
     /// Applies `f` until it sticks. `None` leaves the word alone.

@@ -55,8 +55,8 @@ pub(crate) fn wake_own(waker: Waker, is_own: impl FnOnce(&Header) -> bool) -> Re
 unsafe fn wake_task(header: NonNull<Header>) -> Option<Notified> {
     // SAFETY: the reference keeps the task until the state change gives it up.
     match unsafe { header.as_ref() }.state.wake() {
-        // SAFETY: SCHEDULED was set, and the reference goes to the queue.
-        Wake::Submit => Some(unsafe { Notified::from_raw(header) }),
+        // SAFETY: SCHEDULED was set here, and the reference goes to the queue.
+        Wake::Submit => Some(unsafe { submit(header) }),
         Wake::Nothing => {
             current::note_wake(header.as_ptr().cast_const().cast());
             None
@@ -67,6 +67,29 @@ unsafe fn wake_task(header: NonNull<Header>) -> Option<Notified> {
             None
         }
     }
+}
+
+/// A task that was woken while it waited is going to be queued.
+///
+/// # Safety
+///
+/// The caller has changed its state from idle to SCHEDULED, and gives a reference away.
+#[inline]
+pub(super) unsafe fn submit(header: NonNull<Header>) -> Notified {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(not(loom))]
+        super::record::note_queued(header);
+        Notified::from_raw(header)
+    }
+}
+
+/// Hands a task to its scheduler.
+#[inline]
+pub(super) fn schedule(task: Notified) {
+    let header = task.into_raw();
+    // SAFETY: the reference goes to the queue, and keeps the task for the call.
+    unsafe { (header.as_ref().vtable.schedule)(header) };
 }
 
 fn header(data: *const ()) -> NonNull<Header> {
@@ -83,9 +106,7 @@ unsafe fn clone(data: *const ()) -> RawWaker {
 unsafe fn wake(data: *const ()) {
     // SAFETY: the waker's reference is given up.
     if let Some(task) = unsafe { wake_task(header(data)) } {
-        let header = task.into_raw();
-        // SAFETY: the reference goes to the queue, and keeps the task for the call.
-        unsafe { (header.as_ref().vtable.schedule)(header) };
+        schedule(task);
     }
 }
 
@@ -93,8 +114,8 @@ unsafe fn wake_by_ref(data: *const ()) {
     let header = header(data);
     // SAFETY: the waker's reference keeps the task.
     match unsafe { header.as_ref() }.state.wake_by_ref() {
-        // SAFETY: the state change added a reference for the queue.
-        Wake::Submit => unsafe { (header.as_ref().vtable.schedule)(header) },
+        // SAFETY: SCHEDULED was set here, and a reference for the queue was added.
+        Wake::Submit => unsafe { schedule(submit(header)) },
         Wake::Nothing | Wake::Dealloc => current::note_wake(data),
     }
 }

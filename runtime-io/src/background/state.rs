@@ -5,6 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use runtime_core::driver::contain;
 use runtime_core::primitive::{Mutex, MutexGuard};
+use runtime_core::task::waits::{self, Leaf};
 
 use super::queue::Queue;
 use super::unread::Unread;
@@ -181,10 +182,11 @@ impl Shared {
                 spare = None;
             } else if state.waiters.have(cx.waker()) {
                 drop(state);
-                return Poll::Pending;
+                return waits::pending(Leaf::BlockingJob);
             } else if let Some(waker) = spare.take() {
                 state.waiters.add(waker);
-                return Poll::Pending;
+                drop(state);
+                return waits::pending(Leaf::BlockingJob);
             } else {
                 drop(state);
                 spare = Some(cx.waker().clone());

@@ -15,6 +15,8 @@
 //! A turn of the driver waits for events, stores each in its slot, and collects the wakers that it concerns. At the
 //! end it gives them to the scheduler, in the order of the events and with no lock held. It never calls a waker.
 
+#[cfg_attr(not(all(unix, not(loom))), path = "describe/not.rs")]
+mod describe;
 mod registry;
 #[cfg_attr(not(all(unix, feature = "signal", not(loom))), path = "signals/absent.rs")]
 mod signals;
@@ -35,6 +37,7 @@ use std::time::Duration;
 
 use runtime_core::context;
 use runtime_core::driver::{DriverCounters, Service, Unpark, WakeAtOnce, WakeSink};
+use runtime_core::task::WaitsFor;
 
 use crate::readiness::WakeBatch;
 use crate::ready::Ready;
@@ -224,6 +227,10 @@ impl Handle {
 }
 
 impl Service for Handle {
+    fn describe(&self, number: u64) -> WaitsFor {
+        describe::describe(number)
+    }
+
     fn counters(&self) -> DriverCounters {
         let mut counters = DriverCounters::default();
         counters.io_events = self.events.load(Ordering::Relaxed);

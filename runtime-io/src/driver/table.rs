@@ -151,6 +151,15 @@ impl Slot {
         Address { generation: self.io().generation(), shard: self.shard.number, slot: self.slot }.token()
     }
 
+    /// The number of the object, for inspection.
+    #[inline]
+    pub(crate) fn number_word(&self) -> u64 {
+        #[cfg(unix)]
+        return self.number.map_or(u64::MAX, |number| number as u64);
+        #[cfg(not(unix))]
+        u64::MAX
+    }
+
     /// Registers an object under the token of this slot.
     pub(crate) fn register(&mut self, source: &mut (impl Source + Numbered), interest: Interest) -> io::Result<()> {
         let number = source.number();

@@ -8,6 +8,8 @@ use std::task::{Context, Poll};
 
 use runtime_core::coop::cooperative;
 use runtime_core::primitive::atomic::Ordering::Acquire;
+use runtime_core::task::ChannelKind;
+use runtime_core::task::waits::{self, Leaf};
 
 use super::error::{RecvError, TryRecvError};
 use super::shared::{Next, Shared};
@@ -234,7 +236,7 @@ impl<T: Clone> Future for Recv<'_, T> {
             }
             // SAFETY: the drop takes it out.
             match unsafe { this.receiver.shared.wait(this.receiver.next, &this.waiter, cx.waker()) } {
-                Next::Empty => return Poll::Pending,
+                Next::Empty => return waits::pending(Leaf::Channel(ChannelKind::BroadcastReceiver)),
                 Next::Closed => return Poll::Ready(Err(RecvError::Closed)),
                 Next::Missed(oldest) => return Poll::Ready(Err(RecvError::Lagged(this.receiver.skip_to(oldest)))),
                 // It has come meanwhile.

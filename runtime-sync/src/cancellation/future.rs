@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use runtime_core::coop;
+use runtime_core::task::LockKind;
+use runtime_core::task::waits::{self, Leaf};
 
 use super::CancellationToken;
 use super::tree::Node;
@@ -47,7 +49,8 @@ macro_rules! future_of_token {
                     return Poll::Ready(());
                 }
                 // SAFETY: the field is pinned when this is: nothing moves it out, and there is no `Drop`.
-                unsafe { self.map_unchecked_mut(|this| &mut this.listening) }.poll_freely(cx)
+                let listening = unsafe { self.map_unchecked_mut(|this| &mut this.listening) };
+                waits::named(listening.poll_freely(cx), Leaf::Lock(LockKind::CancellationToken, 0))
             }
         }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use runtime_core::primitive::Arc;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use runtime_core::task::ChannelKind;
+use runtime_core::task::waits::Leaf;
 
 use super::channel::{Bounded, Channel};
 use super::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
@@ -280,7 +282,7 @@ impl<T> Sender<T> {
             return Ok(());
         }
         let unless_taken = Reserving(&*self.channel);
-        semaphore.acquire(n).await.map_err(|_| SendError(()))?;
+        semaphore.acquire_as(n, Leaf::Channel(ChannelKind::MpscSender)).await.map_err(|_| SendError(()))?;
         std::mem::forget(unless_taken);
         Ok(())
     }

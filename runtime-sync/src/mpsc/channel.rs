@@ -26,6 +26,8 @@ use runtime_core::coop;
 use runtime_core::primitive::atomic::AtomicUsize;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use runtime_core::primitive::{Mutex, UnsafeCell};
+use runtime_core::task::ChannelKind;
+use runtime_core::task::waits::{self, Leaf};
 
 use super::error::TryRecvError;
 use super::list::{Head, List};
@@ -156,7 +158,7 @@ impl<T, L: Limit> Channel<T, L> {
 
     /// Waits until the receiver is closed.
     pub(super) async fn closed(&self) {
-        let closed = self.closed.acquire(1).await;
+        let closed = self.closed.acquire_as(1, Leaf::Channel(ChannelKind::MpscSender)).await;
         debug_assert!(closed.is_err());
     }
 
@@ -263,7 +265,7 @@ impl<T, L: Limit> Channel<T, L> {
                 coop.made_progress();
                 Poll::Ready(taken)
             }
-            None => Poll::Pending,
+            None => waits::pending(Leaf::Channel(ChannelKind::MpscReceiver)),
         }
     }
 

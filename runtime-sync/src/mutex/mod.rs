@@ -9,6 +9,9 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use runtime_core::task::LockKind;
+use runtime_core::task::waits::Leaf;
+
 pub use self::guards::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
 use crate::blocking::block_on;
 use crate::guard::Lock;
@@ -185,7 +188,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     async fn wait(&self) {
-        if self.batch.acquire(1).await.is_err() {
+        if self.batch.acquire_as(1, Leaf::Lock(LockKind::Mutex, self.batch.address())).await.is_err() {
             unreachable!("the semaphore of a mutex is never closed");
         }
     }

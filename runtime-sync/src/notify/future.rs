@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use runtime_core::coop;
+use runtime_core::task::LockKind;
+use runtime_core::task::waits::{self, Leaf};
 
 use super::state::{Round, State};
 use super::{BY_ALL, BY_LAST, BY_ONE, Notify};
@@ -130,7 +132,8 @@ impl Wait {
     unsafe fn poll_within_budget(&mut self, notify: &Notify, cx: &mut Context<'_>) -> Poll<()> {
         // First the place in the line, then the budget: a future that has been polled once is in line.
         // SAFETY: passed on to the caller.
-        ready!(unsafe { self.poll(notify, Some(cx)) });
+        let polled = unsafe { self.poll(notify, Some(cx)) };
+        ready!(waits::named(polled, Leaf::Lock(LockKind::Notify, 0)));
         let coop = ready!(coop::poll_proceed(cx));
         coop.made_progress();
         self.stage = Stage::Done;

@@ -47,6 +47,8 @@ use std::task::{Context, Poll, Waker};
 use runtime_core::primitive::UnsafeCell;
 use runtime_core::primitive::atomic::AtomicU8;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire};
+use runtime_core::task::ChannelKind;
+use runtime_core::task::waits::{self, Leaf};
 
 const DONE: u8 = 1 << 0;
 const VALUE: u8 = 1 << 1;
@@ -108,14 +110,19 @@ impl<T> Channel<T> {
     ///
     /// Only the half of this bit may call this.
     unsafe fn poll_ended(&self, bit: u8, cx: &Context<'_>) -> Poll<u8> {
-        let slot = if bit == RX_WAKER { &self.rx_waker } else { &self.tx_waker };
+        let (slot, kind) = if bit == RX_WAKER {
+            (&self.rx_waker, ChannelKind::OneshotReceiver)
+        } else {
+            (&self.tx_waker, ChannelKind::OneshotSender)
+        };
+        let leaf = Leaf::Channel(kind);
         let state = self.state.load(Acquire);
         if state & ENDED != 0 {
             return Poll::Ready(state);
         }
         // SAFETY: this half has set the bit, with a waker in the slot.
         if state & bit != 0 && unsafe { slot.has(cx.waker()) } {
-            return Poll::Pending;
+            return waits::pending(leaf);
         }
         let waker = cx.waker().clone();
         let mut _old = None;
@@ -133,7 +140,7 @@ impl<T> Channel<T> {
             drop(unsafe { slot.take() });
             return Poll::Ready(state);
         }
-        Poll::Pending
+        waits::pending(leaf)
     }
 }
 

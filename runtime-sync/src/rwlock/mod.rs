@@ -9,6 +9,9 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::sync::Arc;
 
+use runtime_core::task::LockKind;
+use runtime_core::task::waits::Leaf;
+
 pub use self::guards::{RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard};
 pub use self::owned_guards::{OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
 use crate::TryLockError;
@@ -243,7 +246,8 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     async fn wait(&self, permits: usize) {
-        if self.batch.acquire(permits).await.is_err() {
+        let kind = if permits == 1 { LockKind::RwLockRead } else { LockKind::RwLockWrite };
+        if self.batch.acquire_as(permits, Leaf::Lock(kind, self.batch.address())).await.is_err() {
             unreachable!("the semaphore of a lock is never closed");
         }
     }

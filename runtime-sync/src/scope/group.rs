@@ -29,6 +29,7 @@ use std::task::{Poll, Waker};
 
 use runtime_core::AbortHandle;
 use runtime_core::primitive::Mutex;
+use runtime_core::task::waits::{self, Leaf};
 
 use super::entry::{Abort, Entry};
 use crate::panics::Panics;
@@ -214,7 +215,7 @@ impl<H: Abort> Group<H> {
             }
             if state.waker.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
                 drop(state);
-                return Poll::Pending;
+                return waits::pending(Leaf::TaskGroup);
             }
             match clone.take() {
                 None => {
@@ -225,7 +226,7 @@ impl<H: Abort> Group<H> {
                     let before = state.waker.replace(clone);
                     drop(state);
                     drop(before);
-                    return Poll::Pending;
+                    return waits::pending(Leaf::TaskGroup);
                 }
             }
         }

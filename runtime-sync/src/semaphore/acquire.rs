@@ -6,6 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use runtime_core::coop;
+use runtime_core::task::LockKind;
+use runtime_core::task::waits::{self, Leaf};
 
 use super::batch::{Batch, GRANTED, Wish};
 use super::error::{AcquireError, TryAcquireError};
@@ -34,6 +36,8 @@ pub(crate) struct Acquire<'a> {
     semaphore: &'a Batch,
     permits: usize,
     stage: Stage,
+    /// What the permits are, for those who look at the task that waits.
+    leaf: Leaf,
     waiter: Waiter<Wish>,
 }
 
@@ -45,8 +49,14 @@ impl Batch {
     /// If they are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     #[track_caller]
     pub(crate) fn acquire(&self, permits: usize) -> Acquire<'_> {
+        self.acquire_as(permits, Leaf::Lock(LockKind::Semaphore, 0))
+    }
+
+    /// As [`acquire`](Self::acquire). What the permits are, `leaf` says to those who look at the task that waits.
+    #[track_caller]
+    pub(crate) fn acquire_as(&self, permits: usize, leaf: Leaf) -> Acquire<'_> {
         assert!(permits <= Self::MAX_PERMITS, "a semaphore cannot have more than {} permits", Self::MAX_PERMITS);
-        Acquire { semaphore: self, permits, stage: Stage::New, waiter: Waiter::new() }
+        Acquire { semaphore: self, permits, stage: Stage::New, leaf, waiter: Waiter::new() }
     }
 }
 
@@ -96,7 +106,7 @@ impl Future for Acquire<'_> {
         let this = unsafe { self.get_unchecked_mut() };
         this.stage = this.poll_stage(cx);
         let result = match this.stage {
-            Stage::New | Stage::Waiting => return Poll::Pending,
+            Stage::New | Stage::Waiting => return waits::pending(this.leaf),
             Stage::Granted => Ok(()),
             Stage::Refused => Err(AcquireError(())),
             Stage::Done => panic!("a future was polled after it was ready"),

@@ -81,6 +81,11 @@ impl Batch {
     /// More permits than this there cannot be.
     pub(crate) const MAX_PERMITS: usize = usize::MAX >> 3;
 
+    /// What stands for it as long as anybody waits.
+    pub(crate) fn address(&self) -> u64 {
+        std::ptr::from_ref(self).addr() as u64
+    }
+
     /// One with `permits` permits.
     ///
     /// # Panics

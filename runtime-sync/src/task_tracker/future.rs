@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use runtime_core::coop;
+use runtime_core::task::waits::{self, Leaf};
 
 use super::{Inner, TaskTracker};
 use crate::futures::Notified;
@@ -97,7 +98,7 @@ impl Future for TaskTrackerWaitFuture<'_> {
         // SAFETY: as above.
         let notified = unsafe { Pin::new_unchecked(&mut this.notified) };
         if this.inner.is_some_and(|inner| !inner.is_closed_and_empty()) {
-            ready!(notified.poll_freely(cx));
+            ready!(waits::named(notified.poll_freely(cx), Leaf::TaskGroup));
         }
         this.inner = None;
         // First the place among those that wait, then the budget.

@@ -4,6 +4,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use runtime_core::task::ChannelKind;
+use runtime_core::task::waits::{self, Leaf};
+
 use super::error::RecvError;
 use super::shared::Shared;
 use super::state::Version;
@@ -73,7 +76,7 @@ impl<T> Future for Changed<'_, T> {
                 return Poll::Ready(result);
             }
             if this.wait(cx.waker()) {
-                return Poll::Pending;
+                return waits::pending(Leaf::Channel(ChannelKind::WatchReceiver));
             }
         }
     }

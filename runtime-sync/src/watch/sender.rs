@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use runtime_core::coop::cooperative;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use runtime_core::task::ChannelKind;
+use runtime_core::task::waits::{self, Leaf};
 
 use super::error::SendError;
 use super::shared::Shared;
@@ -173,7 +175,8 @@ impl<T> Sender<T> {
                 if self.is_closed() {
                     return;
                 }
-                std::future::poll_fn(|cx| unwatched.as_mut().poll_freely(cx)).await;
+                let kind = Leaf::Channel(ChannelKind::WatchSender);
+                std::future::poll_fn(|cx| waits::named(unwatched.as_mut().poll_freely(cx), kind)).await;
             }
         })
         .await;

@@ -152,6 +152,7 @@ impl Worker {
         let now = Clock::real();
         self.turn_to(Some(WorkerState::Busy), now);
         self.begin_polls(now);
+        self.shared().poll_timer.restart(now);
         if self.counters().polls.get() == 0 {
             self.queue_injected();
         }
@@ -159,6 +160,8 @@ impl Worker {
         let now = Clock::real();
         self.end_polls(now);
         self.turn_to(None, now);
+        self.shared().poll_timer.pause();
+        current::keep_no_time_here();
         result
     }
 
@@ -355,6 +358,7 @@ impl Worker {
             observer: self.runtime.observer.as_ref(),
             completions: Some(&counters.completions),
             local_arena: Some(&self.local_arena),
+            polls: Some((&counters.spurious_polls, &self.shared().poll_timer)),
             current: None,
         };
         let again = task.run_current(runner, self.runtime.budget);
@@ -371,6 +375,7 @@ impl Worker {
         self.look_whom_to_follow(now);
         let is_drivers_turn = self.core.poll_interval.end_interval(now);
         self.core.poll_interval.limit_part(self.core.poll_times.size());
+        self.shared().poll_timer.adapt(now, self.core.poll_interval.poll_time());
         self.core.injector_turns.adapt(&self.core.poll_interval);
         if is_drivers_turn {
             self.poll_drivers();
@@ -404,6 +409,7 @@ impl Worker {
             let now = Clock::real();
             self.end_polls(now);
             self.turn_to(Some(WorkerState::Parked), now);
+            self.shared().poll_timer.pause();
             slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, &mut Woken(self));
             let now = Clock::real();
             self.turn_to(Some(WorkerState::Busy), now);
@@ -415,8 +421,9 @@ impl Worker {
             self.counters().driver_waits.add(1);
         }
         self.runtime.hooks.on_unpark();
+        let now = Clock::real();
+        self.shared().poll_timer.restart(now);
         if slept != Slept::NotAtAll {
-            let now = Clock::real();
             self.core.poll_interval.restart(now);
             self.restart_polls(now);
         }

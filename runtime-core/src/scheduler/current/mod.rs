@@ -48,8 +48,10 @@ use crate::primitive::atomic::{AtomicBool, AtomicUsize, fence};
 use crate::primitive::{Condvar, Injector, Mutex, Parker, Unparker};
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
+#[cfg(not(loom))]
+use crate::task::Snapshot;
 use crate::task::arena::{ArenaId, TaskArena};
-use crate::task::{Header, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef};
+use crate::task::{Header, JoinHandle, Notified, PollTimer, Runner, Schedule, SpawnInfo, TaskRef};
 
 /// What all threads see of the scheduler.
 pub(crate) struct Shared {
@@ -73,6 +75,7 @@ pub(crate) struct Shared {
     /// The next thread that puts a task into the injector is to follow it.
     follows_injected: std::sync::atomic::AtomicBool,
     started: Instant,
+    poll_timer: PollTimer,
     ended: EndedTasks,
     /// The only thread that may take the core, if the runtime is bound to one.
     bound_to: Option<ThreadId>,
@@ -140,6 +143,7 @@ impl Shared {
             places: Places::new(2),
             follows_injected: std::sync::atomic::AtomicBool::new(false),
             started: Clock::real(),
+            poll_timer: PollTimer::default(),
             ended: EndedTasks::new(),
             bound_to: config.local.then(|| thread::current().id()),
         }
@@ -375,6 +379,18 @@ impl Shared {
     /// A moment in nanoseconds since the start.
     pub(crate) fn nanos_at(&self, now: Instant) -> u64 {
         nanos(now.saturating_duration_since(self.started))
+    }
+
+    /// Passes on every task that is not over.
+    #[cfg(not(loom))]
+    pub(crate) fn inspect_tasks(&self, mut each: impl FnMut(Snapshot)) {
+        self.arenas().iter().for_each(|arena| arena.inspect(&mut each));
+    }
+
+    /// When the poll at hand began, if there is one (`PollTimer::began`).
+    #[cfg(not(loom))]
+    pub(crate) fn poll_began(&self) -> Option<u64> {
+        self.poll_timer.began()
     }
 
     pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {

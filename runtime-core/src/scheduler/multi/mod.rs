@@ -75,6 +75,8 @@ use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::{Header, JoinHandle, Notified, Schedule, SpawnInfo, TaskRef, contain, discard};
+#[cfg(not(loom))]
+use crate::task::{Id, Snapshot};
 
 /// The number of callers of `block_on` that spawn as cheaply as workers at the same time. Further ones spawn like
 /// remote threads.
@@ -386,6 +388,18 @@ impl Shared {
             self.inject(runtime, task);
         }
         handle
+    }
+
+    /// Passes on every task that is not over.
+    #[cfg(not(loom))]
+    pub(crate) fn inspect_tasks(&self, mut each: impl FnMut(Snapshot)) {
+        self.arenas().for_each(|arena| arena.inspect(&mut each));
+    }
+
+    /// The tasks in whose polls workers are, and since when (`PollTimer::began`).
+    #[cfg(not(loom))]
+    pub(crate) fn polls_that_go_on(&self) -> impl Iterator<Item = (Id, u64)> {
+        self.all_slots().filter_map(Slot::poll_that_goes_on)
     }
 
     pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {

@@ -38,6 +38,7 @@ impl Worker {
             // That was no poll.
             let now = Clock::real();
             self.poll_interval.resume(now);
+            self.slot().poll_timer.resume(now);
             self.turn_to(WorkerState::Busy, now);
             self.begin_polls(now);
             return;
@@ -79,6 +80,7 @@ impl Worker {
         self.note_maintenance(now);
         self.turn_to(WorkerState::Busy, now);
         self.begin_polls(now);
+        self.slot().poll_timer.restart(now);
         let counters = self.counters();
         counters.unparks.add(1);
         // Relaxed, as all that the monitor reads. Should the monitor see the one without the other, it overestimates
@@ -118,6 +120,7 @@ impl Worker {
         let mut slept = Slept::NotAtAll;
         if !shared.is_closing() {
             let mut woken = Collector { worker: self, batch };
+            self.slot().poll_timer.pause();
             slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, &mut woken);
             // In the drivers this is after they have delivered what there was. (A call that came before the sleep was
             // not timed.)

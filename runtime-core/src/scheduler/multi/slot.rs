@@ -15,7 +15,7 @@ use crate::runtime::Inner;
 use crate::scheduler::ends::EndedTasks;
 use crate::scheduler::park::Wakeup;
 use crate::task::arena::{ArenaId, TaskArena};
-use crate::task::{Header, Id, Site, TaskRef};
+use crate::task::{Header, Id, PollTimer, Site, TaskRef};
 use crate::wake_latency::WakeLatency;
 
 /// What other threads see of a worker.
@@ -31,6 +31,7 @@ pub(super) struct Slot {
     pub(super) polls_at_unpark: AtomicU64,
     pub(super) ended: EndedTasks,
     pub(super) activity: Activity,
+    pub(super) poll_timer: PollTimer,
     pub(super) arena: TaskArena,
 }
 
@@ -46,6 +47,7 @@ impl Slot {
             polls_at_unpark: AtomicU64::new(0),
             ended: EndedTasks::new(),
             activity: Activity::default(),
+            poll_timer: PollTimer::default(),
             arena: TaskArena::new::<Inner>(ArenaId::Slot(index)),
         }
     }
@@ -73,6 +75,15 @@ impl Slot {
         // It is seen again after its third poll, or sooner if it is called to the drivers; then the poll seems younger.
         let is_first = self.counters.polls.get() == self.polls_at_unpark.load(Relaxed).wrapping_add(1);
         (is_first && self.activity.user_code().is_some()).then_some(since_maintenance_us)
+    }
+
+    /// The task in whose poll it is, and since when.
+    #[cfg(not(loom))]
+    pub(super) fn poll_that_goes_on(&self) -> Option<(Id, u64)> {
+        match self.activity.user_code()? {
+            UserCode::Poll(polled) => Some((polled.task, self.poll_timer.began()?)),
+            UserCode::External => None,
+        }
     }
 
     /// Whether it is worth looking at its queues, which costs a fence for each.
@@ -130,7 +141,7 @@ impl Activity {
     #[inline]
     pub(super) fn polls(&self, task: &TaskRef) {
         let header: &Header = task.header();
-        self.task.store(header.id.0, Relaxed);
+        self.task.store(header.id().0, Relaxed);
         self.site.store(header.site().as_ptr(), Relaxed);
         if header.site().is_named() {
             self.name.store(task.name());

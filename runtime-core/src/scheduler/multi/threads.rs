@@ -13,6 +13,7 @@ use crate::context::{self, RuntimeGuard};
 use crate::fatal;
 use crate::runtime::{Config, Inner};
 use crate::scheduler::{AnyWorker, work_as};
+use crate::task::current;
 
 /// Starts the monitor and the workers.
 pub(super) fn start(runtime: &Arc<Inner>, config: &Config) -> std::io::Result<()> {
@@ -102,6 +103,7 @@ fn work(runtime: &Arc<Inner>, core: Core) {
     });
     activity.set_parked(true);
     activity.set_thread(None);
+    current::keep_no_time_here();
     match worker.into_core() {
         Some(core) => shared.leave(runtime, core),
         None => shared.cores.leave_without_core(),

@@ -275,6 +275,7 @@ impl Worker {
         let now = Clock::real();
         self.turn_to(WorkerState::Busy, now);
         self.begin_polls(now);
+        self.slot().poll_timer.restart(now);
         let mut batch = EventBatch::default();
         let mut yielded = None;
         loop {
@@ -379,6 +380,7 @@ impl Worker {
             observer: self.runtime.observer.as_ref(),
             completions: Some(&counters.completions),
             local_arena: Some(&self.local_arena),
+            polls: Some((&counters.spurious_polls, &self.slot().poll_timer)),
             current: None,
         };
         let again = task.run_current(runner, self.runtime.budget);
@@ -419,6 +421,7 @@ impl Worker {
         self.look_whom_to_follow(now);
         let is_drivers_turn = self.poll_interval.end_interval(now);
         self.poll_interval.limit_part(self.poll_times.size());
+        self.slot().poll_timer.adapt(now, self.poll_interval.poll_time());
         self.core.run_queue.adapt_injector_interval(&self.poll_interval);
         let before = self.slot().last_maintenance_us.load(Relaxed);
         let now = self.note_maintenance(now);

@@ -27,11 +27,15 @@
 use std::alloc::Layout;
 use std::mem;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU16;
+use std::sync::atomic::Ordering::Release;
 
+use super::census::Census;
 use super::free_list::FreeList;
 use super::size::{LINE, SIZES, Size};
 use crate::primitive::atomic::AtomicU32;
-use crate::primitive::atomic::Ordering::{AcqRel, Relaxed};
+use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use crate::task::cell::Header;
 
 /// The largest block, with its head.
@@ -82,15 +86,16 @@ impl InUse {
 }
 
 /// The head of some memory: what of it is out.
-struct Block {
-    /// Its place among all blocks.
+pub(super) struct Block {
+    /// Its place in the census.
     index: u32,
     /// Of its cells.
     size: Size,
     /// How large it is, with the head.
     lines: u16,
-    /// Where the cells lie that have never been out, in lines from the beginning.
-    fresh: u16,
+    /// Where the cells lie that have never been out, in lines from the beginning. A walk (`census.rs`) that reads it sees
+    /// that the cells before it have been prepared.
+    fresh: AtomicU16,
     in_use: InUse,
     /// Cells that came back.
     free: FreeList,
@@ -104,12 +109,12 @@ impl Block {
         Layout::from_size_align(lines as usize * LINE, LINE).expect("blocks are small")
     }
 
-    fn new(size: Size, lines: u16, index: u32) -> NonNull<Self> {
+    fn new(size: Size, lines: u16) -> NonNull<Self> {
         let block = super::cache::allocate(Self::layout(lines)).cast::<Self>();
         let in_use = InUse(AtomicU32::new(0));
         let null = ptr::null_mut();
-        let head =
-            Self { size, index, lines, fresh: HEAD_LINES, in_use, free: FreeList::EMPTY, prev: null, next: null };
+        let fresh = AtomicU16::new(HEAD_LINES);
+        let head = Self { size, index: 0, lines, fresh, in_use, free: FreeList::EMPTY, prev: null, next: null };
         // SAFETY: the memory begins with a line for the head.
         unsafe { block.write(head) };
         block
@@ -128,7 +133,7 @@ impl Block {
     }
 
     fn has_room(&self) -> bool {
-        !self.free.is_empty() || self.fresh + self.size.lines() <= self.lines
+        !self.free.is_empty() || self.fresh.load(Relaxed) + self.size.lines() <= self.lines
     }
 
     /// The cell that begins `line` lines behind the beginning of the block.
@@ -146,9 +151,10 @@ impl Block {
     /// # Safety
     ///
     /// The block is there as long as the iterator.
-    unsafe fn cells(this: NonNull<Self>) -> impl Iterator<Item = NonNull<u8>> {
+    pub(super) unsafe fn cells(this: NonNull<Self>) -> impl Iterator<Item = NonNull<u8>> {
+        // Not a reference to all of it, whose owner may be another thread, and about to change the rest.
         // SAFETY: the caller's promise.
-        let (fresh, size) = unsafe { (this.as_ref().fresh, this.as_ref().size) };
+        let (fresh, size) = unsafe { ((*this.as_ptr()).fresh.load(Acquire), (*this.as_ptr()).size) };
         // SAFETY: so much of the memory has been cut.
         (HEAD_LINES..fresh).step_by(size.lines() as usize).map(move |line| unsafe { Self::cell(this, line) })
     }
@@ -156,18 +162,20 @@ impl Block {
     /// # Safety
     ///
     /// The caller owns the block, and it has room.
-    unsafe fn take(mut this: NonNull<Self>) -> NonNull<u8> {
+    unsafe fn take(this: NonNull<Self>) -> NonNull<u8> {
         // SAFETY: the caller's promise: if nothing has come back, there is a cell where `fresh` says.
         unsafe {
-            let block = this.as_mut();
-            block.in_use.take();
-            if let Some(cell) = block.free.pop() {
+            let block = this.as_ptr();
+            (*block).in_use.take();
+            if let Some(cell) = (*block).free.pop() {
                 return cell;
             }
-            let fresh = block.fresh;
-            block.fresh = fresh + block.size.lines();
-            let cell = Self::cell(this, fresh);
-            cell.add(OFFSET_FIELD).cast::<BlockOffset>().write(fresh);
+            let fresh = &(*block).fresh;
+            let line = fresh.load(Relaxed);
+            let cell = Self::cell(this, line);
+            cell.add(OFFSET_FIELD).cast::<BlockOffset>().write(line);
+            Header::prepare(cell);
+            fresh.store(line + (*block).size.lines(), Release);
             cell
         }
     }
@@ -189,7 +197,8 @@ impl Block {
 
 /// The blocks of an arena. For one thread at a time.
 pub(super) struct Blocks {
-    all: Vec<NonNull<Block>>,
+    /// Has all blocks.
+    census: Arc<Census>,
     /// Those with room, by size.
     with_room: [*mut Block; SIZES],
     /// The lines of all, by size.
@@ -204,14 +213,8 @@ pub(super) struct Blocks {
 unsafe impl Send for Blocks {}
 
 impl Blocks {
-    pub(super) const fn new() -> Self {
-        Self {
-            all: Vec::new(),
-            with_room: [ptr::null_mut(); SIZES],
-            lines: [0; SIZES],
-            total_lines: 0,
-            lines_in_use: 0,
-        }
+    pub(super) fn new(census: Arc<Census>) -> Self {
+        Self { census, with_room: [ptr::null_mut(); SIZES], lines: [0; SIZES], total_lines: 0, lines_in_use: 0 }
     }
 
     /// A cell.
@@ -232,8 +235,8 @@ impl Blocks {
     fn grow(&mut self, size: Size) -> NonNull<Block> {
         let most = self.lines[size.index()].clamp(MIN_BLOCK_LINES, MAX_BLOCK_LINES) - HEAD_LINES as usize;
         let lines = HEAD_LINES as usize + most - most % size.lines() as usize;
-        let block = Block::new(size, lines as u16, self.all.len() as u32);
-        self.all.push(block);
+        let block = Block::new(size, lines as u16);
+        self.remember(block);
         self.lines[size.index()] += lines;
         self.total_lines += lines;
         // SAFETY: new, and so not on a list.
@@ -250,7 +253,7 @@ impl Blocks {
         self.lines_in_use -= size.lines() as usize;
         // SAFETY: the caller's promise. A block is on the list while it has room, and only then.
         unsafe {
-            let mut block = Block::of(cell);
+            let block = Block::of(cell);
             let had_room = block.as_ref().has_room();
             if block.as_ref().in_use.give_back() {
                 if had_room {
@@ -260,10 +263,11 @@ impl Blocks {
                 self.lines[size.index()] -= lines;
                 self.total_lines -= lines;
                 self.forget(block);
+                // After a walk that has found it, which `forget` has waited for.
                 Block::delete(block);
                 return;
             }
-            block.as_mut().free.push(cell);
+            (*block.as_ptr()).free.push(cell);
             if !had_room {
                 self.link(block, size);
             }
@@ -275,49 +279,60 @@ impl Blocks {
         self.total_lines > SPARSE_FACTOR * self.lines_in_use + SPARSE_FACTOR * MAX_BLOCK_LINES
     }
 
+    fn remember(&self, block: NonNull<Block>) {
+        let blocks = &mut self.census.lock().blocks;
+        // SAFETY: new, and this thread's.
+        unsafe { (*block.as_ptr()).index = blocks.len() as u32 };
+        blocks.push(block);
+    }
+
     /// # Safety
     ///
     /// The block is one of these.
-    unsafe fn forget(&mut self, block: NonNull<Block>) {
+    unsafe fn forget(&self, block: NonNull<Block>) {
+        let blocks = &mut self.census.lock().blocks;
         // SAFETY: the caller's promise, and all blocks are this thread's.
         unsafe {
             let index = block.as_ref().index as usize;
-            self.all.swap_remove(index);
-            if let Some(moved) = self.all.get_mut(index) {
-                moved.as_mut().index = index as u32;
+            blocks.swap_remove(index);
+            if let Some(moved) = blocks.get_mut(index) {
+                (*moved.as_ptr()).index = index as u32;
             }
         }
     }
 
     /// Every cell that is out, and also some that were: their first bytes are as they were left.
     pub(super) fn cells(&self) -> impl Iterator<Item = NonNull<u8>> {
+        // Without the lock while the caller runs: until it is done no block comes or goes.
+        let blocks = self.census.lock().blocks.clone();
         // SAFETY: the blocks are this thread's.
-        self.all.iter().flat_map(|block| unsafe { Block::cells(*block) })
+        blocks.into_iter().flat_map(|block| unsafe { Block::cells(block) })
     }
 
     /// How many cells are out.
     pub(super) fn count(&self) -> usize {
         // SAFETY: the blocks are this thread's.
-        self.all.iter().map(|block| unsafe { block.as_ref() }.in_use.count()).sum()
+        self.census.lock().blocks.iter().map(|block| unsafe { block.as_ref() }.in_use.count()).sum()
     }
 
     /// Leaves the blocks that have cells in use to these, which may have freed some already. Nothing is allocated here
     /// any more.
     pub(super) fn leave(&mut self) {
-        *self = Self::new();
+        self.census.lock().blocks = Vec::new();
+        *self = Self::new(Arc::clone(&self.census));
     }
 
     /// # Safety
     ///
     /// The block is of this size, and on no list.
-    unsafe fn link(&mut self, mut block: NonNull<Block>, size: Size) {
+    unsafe fn link(&mut self, block: NonNull<Block>, size: Size) {
         let first = &mut self.with_room[size.index()];
         // SAFETY: the caller's promise, and those on the list are the list's.
         unsafe {
-            block.as_mut().prev = ptr::null_mut();
-            block.as_mut().next = *first;
-            if let Some(mut next) = NonNull::new(*first) {
-                next.as_mut().prev = block.as_ptr();
+            (*block.as_ptr()).prev = ptr::null_mut();
+            (*block.as_ptr()).next = *first;
+            if let Some(next) = NonNull::new(*first) {
+                (*next.as_ptr()).prev = block.as_ptr();
             }
         }
         *first = block.as_ptr();
@@ -331,11 +346,11 @@ impl Blocks {
         unsafe {
             let (prev, next) = (block.as_ref().prev, block.as_ref().next);
             match NonNull::new(prev) {
-                Some(mut prev) => prev.as_mut().next = next,
+                Some(prev) => (*prev.as_ptr()).next = next,
                 None => self.with_room[size.index()] = next,
             }
-            if let Some(mut next) = NonNull::new(next) {
-                next.as_mut().prev = prev;
+            if let Some(next) = NonNull::new(next) {
+                (*next.as_ptr()).prev = prev;
             }
         }
     }

@@ -24,10 +24,12 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::mem;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use crate::task::cell::Header;
 
 use super::blocks::{self, Blocks, MAX_BLOCK_LINES};
+use super::census::Census;
 use super::free_list::{self, FreeList};
 use super::large::{self, LargeCells};
 use super::size::{LINE, SIZES, Size};
@@ -41,6 +43,8 @@ const MAX_CACHED_BYTES: usize = 8 * MAX_BLOCK_LINES * LINE;
 // larger, and each cell a single.)
 const _: () =
     assert!(mem::offset_of!(Header, state) == 0 && (PLAIN || mem::offset_of!(Header, vtable) <= free_list::LINK));
+// Nor is it the word of the identifier, which has to stay zero.
+const _: () = assert!(PLAIN || mem::offset_of!(Header, identity) >= free_list::LINK + size_of::<*mut u8>());
 
 /// The cells of an arena: those in use, and those of dead tasks that are kept by size. For one thread at a time.
 pub(super) struct CellCache {
@@ -96,9 +100,11 @@ const fn kept_as(layout: Layout) -> Option<Size> {
 }
 
 impl CellCache {
-    pub(super) const fn new() -> Self {
+    /// For an arena whose memory is to be in this census.
+    pub(super) fn new(census: Arc<Census>) -> Self {
         let free_lists = [const { FreeList::EMPTY }; SIZES];
-        Self { free_lists, bytes: 0, evict: Size::SMALLEST, blocks: Blocks::new(), large: LargeCells::new() }
+        let large = LargeCells::new(Arc::clone(&census));
+        Self { free_lists, bytes: 0, evict: Size::SMALLEST, blocks: Blocks::new(census), large }
     }
 
     /// The memory of a dead task.
@@ -215,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_dead_cell_is_the_next_of_its_size() {
-        let mut cells = CellCache::new();
+        let mut cells = CellCache::new(Census::new());
         assert_eq!(cells.take(layout(100)), None);
         let cell = cells.make(layout(100));
         // SAFETY: just made.
@@ -230,7 +236,7 @@ mod tests {
 
     #[test]
     fn large_and_aligned_cells_are_not_kept() {
-        let mut cells = CellCache::new();
+        let mut cells = CellCache::new(Census::new());
         for layout in [layout(1025), Layout::from_size_align(128, 128).unwrap()] {
             let cell = cells.make(layout);
             // SAFETY: just made.
@@ -245,7 +251,7 @@ mod tests {
         const ALIVE: u32 = 1;
         const DEAD: u32 = 2;
         let layouts = [layout(40), layout(120), layout(1000), layout(5000), Layout::from_size_align(300, 256).unwrap()];
-        let mut cells = CellCache::new();
+        let mut cells = CellCache::new(Census::new());
         let mut living = BTreeSet::new();
         let mut born = Vec::new();
         for number in 0..3_000 {
@@ -284,7 +290,7 @@ mod tests {
     #[test]
     fn dead_cells_that_lie_apart_do_not_keep_their_blocks() {
         const TASKS: usize = 100_000;
-        let mut cells = CellCache::new();
+        let mut cells = CellCache::new(Census::new());
         let born: Vec<_> = (0..TASKS).map(|_| cells.make(layout(120))).collect();
         for number in 0..TASKS {
             // In another order; the factor has none in common with the number of tasks.
@@ -305,7 +311,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded_and_a_new_size_displaces_an_old_one() {
-        let mut cells = CellCache::new();
+        let mut cells = CellCache::new(Census::new());
         let fill = |cells: &mut CellCache, size: usize| {
             let taken: Vec<_> = (0..MAX_CACHED_BYTES / size + 10).map(|_| cells.make(layout(size))).collect();
             // SAFETY: just made.

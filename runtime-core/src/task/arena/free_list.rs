@@ -1,6 +1,8 @@
 //! [`FreeList`]: cells that nobody has, linked through themselves.
 
 use std::ptr::{self, NonNull};
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A stack of free cells. It does not own them: dropped, it forgets them.
 pub(super) struct FreeList(*mut u8);
@@ -13,9 +15,9 @@ pub(super) const LINK: usize = 8;
 ///
 /// The cell is one that waits, or is about to.
 #[inline]
-unsafe fn link(cell: NonNull<u8>) -> NonNull<*mut u8> {
-    // SAFETY: every cell is a line at least, and begins on one.
-    unsafe { cell.add(LINK).cast() }
+unsafe fn link<'a>(cell: NonNull<u8>) -> &'a AtomicPtr<u8> {
+    // SAFETY: every cell is a line at least, and begins on one; inspection (`census.rs`) uses atomic operations as well.
+    unsafe { AtomicPtr::from_ptr(cell.add(LINK).cast().as_ptr()) }
 }
 
 impl FreeList {
@@ -32,7 +34,7 @@ impl FreeList {
     #[inline]
     pub(super) unsafe fn push(&mut self, cell: NonNull<u8>) {
         // SAFETY: the memory is the caller's.
-        unsafe { link(cell).write(self.0) };
+        unsafe { link(cell) }.store(self.0, Relaxed);
         self.0 = cell.as_ptr();
     }
 
@@ -40,7 +42,7 @@ impl FreeList {
     pub(super) fn pop(&mut self) -> Option<NonNull<u8>> {
         let cell = NonNull::new(self.0)?;
         // SAFETY: what is on the stack is memory that `push` initialised and nobody has touched since.
-        self.0 = unsafe { link(cell).read() };
+        self.0 = unsafe { link(cell) }.load(Relaxed);
         Some(cell)
     }
 }

@@ -5,9 +5,13 @@
 
 use std::alloc::Layout;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use super::census::Census;
+use crate::task::cell::Header;
 
 /// What is behind a task.
-struct Node {
+pub(super) struct Node {
     cell: NonNull<u8>,
     prev: *mut Node,
     next: *mut Node,
@@ -18,9 +22,24 @@ fn with_node(cell: Layout) -> (Layout, usize) {
     cell.extend(Layout::new::<Node>()).expect("no task is nearly as large as memory")
 }
 
+impl Node {
+    /// The cells of a list, from this node on.
+    ///
+    /// # Safety
+    ///
+    /// The list stays as it is for as long as the iterator is used.
+    pub(super) unsafe fn cells(first: *mut Self) -> impl Iterator<Item = NonNull<u8>> {
+        // SAFETY: the caller's promise.
+        let first = unsafe { first.as_ref() };
+        // SAFETY: as above.
+        std::iter::successors(first, |node| unsafe { node.next.as_ref() }).map(|node| node.cell)
+    }
+}
+
 /// The cells of an arena that are an allocation each. For one thread at a time.
 pub(super) struct LargeCells {
-    first: *mut Node,
+    /// Has the list of them.
+    census: Arc<Census>,
     len: usize,
 }
 
@@ -28,8 +47,8 @@ pub(super) struct LargeCells {
 unsafe impl Send for LargeCells {}
 
 impl LargeCells {
-    pub(super) const fn new() -> Self {
-        Self { first: ptr::null_mut(), len: 0 }
+    pub(super) fn new(census: Arc<Census>) -> Self {
+        Self { census, len: 0 }
     }
 
     /// A cell.
@@ -37,15 +56,18 @@ impl LargeCells {
     pub(super) fn allocate(&mut self, layout: Layout) -> NonNull<u8> {
         let (whole, offset) = with_node(layout);
         let cell = super::cache::allocate(whole);
+        let mut memory = self.census.lock();
         // SAFETY: the memory is as large as both; those on the list are this thread's.
         unsafe {
+            Header::prepare(cell);
             let node = cell.add(offset).cast::<Node>();
-            node.write(Node { cell, prev: ptr::null_mut(), next: self.first });
-            if let Some(next) = self.first.as_mut() {
+            node.write(Node { cell, prev: ptr::null_mut(), next: memory.first_large });
+            if let Some(next) = memory.first_large.as_mut() {
                 next.prev = node.as_ptr();
             }
-            self.first = node.as_ptr();
+            memory.first_large = node.as_ptr();
         }
+        drop(memory);
         self.len += 1;
         cell
     }
@@ -58,16 +80,18 @@ impl LargeCells {
     #[cold]
     pub(super) unsafe fn free(&mut self, cell: NonNull<u8>, layout: Layout) {
         let (whole, offset) = with_node(layout);
+        let mut memory = self.census.lock();
         // SAFETY: the caller's promise: it is on the list, as its neighbours are.
         unsafe {
             let node = cell.add(offset).cast::<Node>().read();
             match node.prev.as_mut() {
                 Some(prev) => prev.next = node.next,
-                None => self.first = node.next,
+                None => memory.first_large = node.next,
             }
             if let Some(next) = node.next.as_mut() {
                 next.prev = node.prev;
             }
+            drop(memory);
             super::cache::free(cell, whole);
         }
         self.len -= 1;
@@ -75,10 +99,11 @@ impl LargeCells {
 
     /// Every cell.
     pub(super) fn cells(&self) -> impl Iterator<Item = NonNull<u8>> {
-        // SAFETY: what is on the list is this thread's, and there as long as the list is borrowed.
-        let first = unsafe { self.first.as_ref() };
-        // SAFETY: as above.
-        std::iter::successors(first, |node| unsafe { node.next.as_ref() }).map(|node| node.cell)
+        // Without the lock while the caller runs: until it is done none comes or goes.
+        let memory = self.census.lock();
+        // SAFETY: the lock keeps the list as it is.
+        let cells: Vec<_> = unsafe { Node::cells(memory.first_large) }.collect();
+        cells.into_iter()
     }
 
     /// How many cells are out.
@@ -88,7 +113,8 @@ impl LargeCells {
 
     /// Leaves the cells to their tasks, which may have freed some already. Nothing is allocated here any more.
     pub(super) fn leave(&mut self) {
-        *self = Self::new();
+        self.census.lock().first_large = ptr::null_mut();
+        self.len = 0;
     }
 }
 

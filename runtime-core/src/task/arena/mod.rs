@@ -10,9 +10,12 @@
 //! | `cache.rs` | the cells of dead tasks that are kept for new ones, by size |
 //! | `blocks.rs`, `large.rs` | where cells come from: blocks of cells of one size; an allocation each |
 //! | `remote_free.rs` | how tasks that die on other threads come back |
+//! | `census.rs` | where the cells are, for a thread that inspects the tasks |
 //! | `local.rs` | the arena that a thread owns, and its batch of tasks that died far from theirs |
 //!
 //! # An arena takes no lock
+//!
+//! But for a new block, and a block that goes (`census.rs`).
 //!
 //! An arena has one *owner*, a thread, at a time: its worker. The arenas of remote tasks belong to the thread that
 //! holds their spawn lock (`scheduler/remote_spawns.rs`); that of a vacant core, to the thread that holds the lock
@@ -29,6 +32,7 @@
 
 mod blocks;
 mod cache;
+mod census;
 mod free_list;
 mod large;
 mod local;
@@ -42,11 +46,13 @@ use std::any::TypeId;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
 use self::cache::CellCache;
 pub(super) use self::cache::{allocate, free, free_outstanding as free_outstanding_cell};
+use self::census::Census;
 pub(crate) use self::local::LocalArena;
 use self::remote_free::closed;
 #[cfg(all(test, loom))]
@@ -55,6 +61,8 @@ use super::cell::Header;
 use super::host::{Host, HostCalls};
 use super::raw::destroy;
 use super::runner::Runner;
+#[cfg(not(loom))]
+use super::snapshot::Snapshot;
 use super::{JoinHandle, Notified, Schedule, SpawnInfo, new_task_in};
 use crate::primitive::UnsafeCell;
 use crate::primitive::atomic::AtomicPtr;
@@ -76,6 +84,8 @@ pub(crate) struct TaskArena {
     runtime: AtomicPtr<()>,
     calls: &'static HostCalls,
     of: ArenaId,
+    /// For any thread: where the cells are.
+    census: Arc<Census>,
     /// For the thread that owns the arena.
     cells: CachePadded<UnsafeCell<CellCache>>,
     /// A stack of tasks that died on other threads (`remote_free.rs`).
@@ -91,11 +101,13 @@ unsafe impl Sync for TaskArena {}
 impl TaskArena {
     /// An arena that lies in a host of that type.
     pub(crate) fn new<H: Host>(of: ArenaId) -> Self {
+        let census = Census::new();
         Self {
             runtime: AtomicPtr::new(ptr::null_mut()),
             calls: HostCalls::of::<H>(),
             of,
-            cells: CachePadded::new(UnsafeCell::new(CellCache::new())),
+            cells: CachePadded::new(UnsafeCell::new(CellCache::new(Arc::clone(&census)))),
+            census,
             remote_frees: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
         }
     }
@@ -132,6 +144,18 @@ impl TaskArena {
     #[inline]
     pub(crate) fn lies_in<H>(&self, host: &H) -> bool {
         ptr::addr_eq(self.runtime.load(Relaxed), ptr::from_ref(host))
+    }
+
+    /// Reads every task of the arena that is not over, while its threads go on. The closure runs nothing of a user's, and
+    /// takes no lock of a runtime's.
+    #[cfg(not(loom))]
+    pub(crate) fn inspect(&self, mut each: impl FnMut(Snapshot)) {
+        self.census.visit(|cell| {
+            // SAFETY: a cell of an arena, which stays while the census is locked.
+            if let Some(task) = unsafe { Snapshot::take(cell.cast()) } {
+                each(task);
+            }
+        });
     }
 
     /// What only the owner may do with the arena.
@@ -271,6 +295,8 @@ impl ArenaGuard<'_> {
         // The mark must meet an empty stack, and no dead cell may be kept: a task that finds the mark frees its cell by
         // itself, so nothing may be done to any block from then on.
         self.trim();
+        // And nobody may be walking them.
+        self.arena.census.close();
         let remote_frees = &self.arena.remote_frees;
         loop {
             // Before the mark, because with that the blocks are no longer this thread's. Until then tasks only come

@@ -19,6 +19,8 @@ use super::TaskArena;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use crate::task::Id;
 use crate::task::cell::Header;
+#[cfg(not(loom))]
+use crate::task::published;
 use crate::task::raw::free_outstanding;
 
 /// One in this many tasks that die on another thread requests a drain.
@@ -43,7 +45,7 @@ impl FreeBatch {
     #[inline]
     pub(super) unsafe fn new(task: NonNull<Header>) -> Self {
         // SAFETY: dead, but not freed.
-        let requests_drain = requests_drain(unsafe { task.as_ref() }.id);
+        let requests_drain = unsafe { Self::bury(task) };
         Self { first: task, last: task, len: 1, requests_drain }
     }
 
@@ -56,11 +58,26 @@ impl FreeBatch {
     pub(super) unsafe fn push(&mut self, task: NonNull<Header>) {
         // SAFETY: dead, but not freed, and the caller's.
         unsafe {
+            self.requests_drain |= Self::bury(task);
             task.as_ref().site_or_link().set_next_free(self.first.as_ptr());
-            self.requests_drain |= requests_drain(task.as_ref().id);
         }
         self.first = task;
         self.len += 1;
+    }
+
+    /// Nobody inspects the task any more. Whether it requests a drain.
+    ///
+    /// # Safety
+    ///
+    /// Nobody has a reference to the task, which is not freed.
+    #[inline]
+    unsafe fn bury(task: NonNull<Header>) -> bool {
+        // SAFETY: the caller's promise.
+        let header = unsafe { task.as_ref() };
+        let requests_drain = requests_drain(header.id());
+        #[cfg(not(loom))]
+        published::retract(&header.identity);
+        requests_drain
     }
 
     #[inline]

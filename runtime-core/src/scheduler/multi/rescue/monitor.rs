@@ -257,6 +257,9 @@ impl<'a> MonitorThread<'a> {
             if !matches!(how, Progress::Slow | Progress::Stuck) {
                 continue;
             }
+            if let Some(slot) = self.shared.victim(number) {
+                slot.poll_timer.watch();
+            }
             let sampler = &mut self.samplers[number];
             let is_worth_it = readings < MAX_THREAD_READINGS || !sampler.is_proven(threshold) || !sampler.has_reading();
             if (is_worth_it || Some(number) == responder)

@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 
 use proptest::prelude::*;
 
+use super::super::census::Census;
 use super::super::size::{LINE, Size};
 use super::{BlockOffset, Blocks, OFFSET_FIELD, free_outstanding};
 
@@ -44,7 +45,7 @@ proptest! {
         steps in prop::collection::vec((any::<bool>(), 0..3_usize, any::<prop::sample::Index>()), 1..2000)
     ) {
         let sizes = [64, 128, 1000].map(size);
-        let mut blocks = Blocks::new();
+        let mut blocks = Blocks::new(Census::new());
         let mut live: Vec<(NonNull<u8>, Size, u8)> = Vec::new();
         for (number, (is_birth, which, victim)) in steps.into_iter().enumerate() {
             if is_birth || live.is_empty() {
@@ -78,7 +79,7 @@ proptest! {
 fn many_small_tasks_take_little_more_than_their_lines() {
     const TASKS: usize = 100_000;
     let size = size(64);
-    let mut blocks = Blocks::new();
+    let mut blocks = Blocks::new(Census::new());
     let cells: Vec<_> = (0..TASKS).map(|_| blocks.allocate(size)).collect();
     assert!(blocks.total_lines() <= TASKS * size.bytes() + TASKS / 2, "{}", blocks.total_lines());
     // SAFETY: just allocated.
@@ -89,7 +90,7 @@ fn many_small_tasks_take_little_more_than_their_lines() {
 #[test]
 fn what_came_back_is_used_before_a_new_block_is_asked_for() {
     let size = size(120);
-    let mut blocks = Blocks::new();
+    let mut blocks = Blocks::new(Census::new());
     let mut cells: Vec<_> = (0..10_000).map(|_| blocks.allocate(size)).collect();
     // Up to the end of a block.
     while !blocks.with_room[size.index()].is_null() {
@@ -117,7 +118,7 @@ fn outstanding_cells_end_on_threads_of_their_own() {
     unsafe impl Send for Orphan {}
 
     let size = size(120);
-    let mut blocks = Blocks::new();
+    let mut blocks = Blocks::new(Census::new());
     let mut cells: Vec<_> = (0..1_000).map(|_| blocks.allocate(size)).collect();
     let outstanding = cells.split_off(500);
     // SAFETY: just allocated.

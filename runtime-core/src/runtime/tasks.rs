@@ -1,0 +1,108 @@
+//! [`Handle::tasks`]: what every task of a runtime is doing. How tasks are read while they go on, `task/published.rs`
+//! says.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::{Handle, Inner};
+use crate::clock::{self, Clock};
+use crate::local_set;
+use crate::scheduler::Scheduler;
+use crate::task::{Id, Snapshot, TaskActivity, TaskInfo, TaskState, WaitsFor};
+
+impl Handle {
+    /// Every task of the runtime that is not over: where it was spawned, what it is doing, and what it waits for.
+    ///
+    /// Tasks of a [`LocalSet`](crate::LocalSet) are those of the runtime that has driven the set last. Jobs of
+    /// [`spawn_blocking`](crate::spawn_blocking) and the futures of `block_on` are no tasks.
+    ///
+    /// It may be called at any time, on any thread, of a program in production. No task is polled for it, and no worker
+    /// is stopped. It does not need any worker either, so it tells what goes on where all of them are blocked. A worker
+    /// that needs new memory for tasks may wait until the call has looked at the memory that it has. The call takes
+    /// about a tenth of a microsecond for a task, and two three for one that waits for a socket.
+    ///
+    /// A task that is there during the whole call is listed once, and one that begins or ends meanwhile once or not at
+    /// all. The order says nothing.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_current_thread().build().unwrap();
+    /// let task = runtime.spawn(std::future::pending::<()>());
+    /// runtime.block_on(rt::task::yield_now());
+    /// for task in runtime.handle().tasks() {
+    ///     println!("task {} of {} is {}", task.id, task.spawned_at, task.state);
+    ///     assert!(task.state.is_waiting());
+    /// }
+    /// # drop(task);
+    /// ```
+    pub fn tasks(&self) -> Vec<TaskInfo> {
+        let snapshots = snapshots(&self.inner);
+        let running = polls_that_go_on(&self.inner);
+        let now = clock::nanos_since_epoch(Clock::real());
+        let has_been = |since: u64| Duration::from_nanos(now.saturating_sub(since));
+        let info = |task: Snapshot| {
+            let running_since = running.get(&task.id).copied();
+            info(&self.inner, task, running_since, has_been)
+        };
+        snapshots.into_iter().map(info).collect()
+    }
+}
+
+/// All tasks as they are.
+fn snapshots(runtime: &Inner) -> Vec<Snapshot> {
+    let mut snapshots = Vec::new();
+    let mut push = |task| snapshots.push(task);
+    match &runtime.scheduler {
+        Scheduler::Multi(shared) => shared.inspect_tasks(&mut push),
+        Scheduler::Current(shared) => shared.inspect_tasks(&mut push),
+    }
+    local_set::inspect_tasks(runtime.id, &mut push);
+    snapshots
+}
+
+/// The tasks in whose polls workers are, and since when.
+fn polls_that_go_on(runtime: &Inner) -> HashMap<Id, u64> {
+    match &runtime.scheduler {
+        Scheduler::Multi(shared) => shared.polls_that_go_on().collect(),
+        Scheduler::Current(_) => HashMap::new(),
+    }
+}
+
+fn info(runtime: &Inner, task: Snapshot, running_since: Option<u64>, has_been: impl Fn(u64) -> Duration) -> TaskInfo {
+    let recorded = task.recorded;
+    let since = recorded.map(|recorded| has_been(recorded.since));
+    let ended = recorded.map_or(0, |recorded| u64::from(recorded.polls));
+    let own_worker = || match &runtime.scheduler {
+        Scheduler::Multi(_) => None,
+        Scheduler::Current(shared) => shared.poll_began(),
+    };
+    let (state, polls, wakes) = match task.activity {
+        TaskActivity::Running => {
+            let since = running_since.or_else(own_worker).map(&has_been);
+            (TaskState::Running { since }, ended + 1, ended)
+        }
+        // Each poll was for a wake, but for the first.
+        TaskActivity::Queued => (TaskState::Queued { since }, ended, ended),
+        TaskActivity::Waiting => (TaskState::Waiting { since }, ended, ended.saturating_sub(1)),
+    };
+    let note = recorded.map(|recorded| recorded.waits_for).filter(|_| state.is_waiting());
+    TaskInfo {
+        id: task.id,
+        name: task.name,
+        spawned_at: task.spawned_at,
+        state,
+        polls,
+        total_poll_time: Duration::from_nanos(recorded.map_or(0, |recorded| recorded.total_nanos)),
+        longest_poll: Duration::from_nanos(recorded.map_or(0, |recorded| recorded.longest_nanos)),
+        wakes,
+        spurious_polls: recorded.map_or(0, |recorded| u64::from(recorded.spurious_polls)),
+        waits_for: note.map(|note| note.tell(|number| describe(runtime, number), |_| None)),
+        waits_for_others: note.is_some_and(|note| note.has_others()),
+    }
+}
+
+/// What a descriptor is that a task waits for.
+fn describe(runtime: &Inner, number: u64) -> WaitsFor {
+    runtime.drivers.io.as_ref().map_or(WaitsFor::Unknown, |io| io.describe(number))
+}

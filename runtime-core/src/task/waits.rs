@@ -1,0 +1,386 @@
+//! What a task waits for: how leaf futures say it, and how it is told.
+//!
+//! A leaf that is about to return `Pending` calls [`note`]: two words, stored in what the thread knows of the poll. At
+//! the end of the poll they go into the task's record (`record.rs`), and inspection makes a [`WaitsFor`] of them. The
+//! words are values. None is a pointer that anybody follows, since what it pointed to could be gone.
+//!
+//! If several leaves do so in one poll, as in a `select!`, the last one counts; but a deadline or a cancellation token
+//! does only if there is no other, since what a limit is put on says more than the limit.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::task::Poll;
+use std::time::Instant;
+
+use super::{Id, current};
+use crate::clock;
+
+/// What a task waits for. Of several things, one: see [`TaskInfo::waits_for_others`](super::TaskInfo).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WaitsFor {
+    /// A socket, or another descriptor.
+    #[non_exhaustive]
+    Socket {
+        /// What kind of socket it is.
+        kind: SocketKind,
+        /// Its own address, if it has one.
+        local: Option<SocketAddr>,
+        /// The address of the other end, if there is one.
+        peer: Option<SocketAddr>,
+    },
+    /// A point in time, by the clock of the runtime.
+    #[non_exhaustive]
+    Timer {
+        /// When it comes. `None`: never, or not in the time that an `Instant` can tell.
+        deadline: Option<Instant>,
+    },
+    /// A channel: a message, or room for one.
+    #[non_exhaustive]
+    Channel {
+        /// Which kind of channel, and which end.
+        kind: ChannelKind,
+    },
+    /// A lock, or something else that tasks share.
+    #[non_exhaustive]
+    Lock {
+        /// Which kind of lock.
+        kind: LockKind,
+        /// The task that has it, if that is known.
+        holder: Option<Id>,
+    },
+    /// The end of a task: its join handle.
+    #[non_exhaustive]
+    Join {
+        /// The task.
+        task: Id,
+    },
+    /// The end of a task of a group: of a `JoinSet`, a scope or a tracker.
+    TaskGroup,
+    /// The end of a job of `spawn_blocking`, or of an operation on a file or a standard stream.
+    BlockingJob,
+    /// Something that the runtime does not know: a future of the program's own, or of another library.
+    Unknown,
+}
+
+impl WaitsFor {
+    /// A socket, for the crate that knows sockets.
+    #[doc(hidden)]
+    pub fn socket(kind: SocketKind, local: Option<SocketAddr>, peer: Option<SocketAddr>) -> Self {
+        Self::Socket { kind, local, peer }
+    }
+}
+
+/// Kinds of sockets, for [`WaitsFor::Socket`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SocketKind {
+    /// A TCP stream or listener, or a connection attempt.
+    Tcp,
+    /// A UDP socket.
+    Udp,
+    /// A socket of the Unix domain.
+    Unix,
+    /// Another descriptor: a pipe, a signal, a process, or one of the program's own.
+    Other,
+}
+
+/// Kinds and ends of channels, for [`WaitsFor::Channel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChannelKind {
+    /// The receiver of an mpsc channel.
+    MpscReceiver,
+    /// A sender of a bounded mpsc channel that is full.
+    MpscSender,
+    /// The receiver of a oneshot channel.
+    OneshotReceiver,
+    /// The sender of a oneshot channel, which waits for the receiver to go.
+    OneshotSender,
+    /// A receiver of a broadcast channel.
+    BroadcastReceiver,
+    /// A receiver of a watch channel.
+    WatchReceiver,
+    /// The sender of a watch channel, which waits for the receivers to go.
+    WatchSender,
+}
+
+/// Kinds of locks and the like, for [`WaitsFor::Lock`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LockKind {
+    /// A mutex.
+    Mutex,
+    /// A read-write lock, to read.
+    RwLockRead,
+    /// A read-write lock, to write.
+    RwLockWrite,
+    /// A semaphore.
+    Semaphore,
+    /// A `Notify`.
+    Notify,
+    /// A barrier.
+    Barrier,
+    /// A cell that is set once.
+    OnceCell,
+    /// A cancellation token.
+    CancellationToken,
+}
+
+/// What a leaf says that it waits for. See [`note`].
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum Leaf {
+    /// Until then.
+    Timer(Instant),
+    /// A descriptor, by its number.
+    Descriptor(u64),
+    Channel(ChannelKind),
+    /// A lock, by an address that stands for it as long as anybody waits for it. Zero for none.
+    Lock(LockKind, u64),
+    Join(Id),
+    TaskGroup,
+    BlockingJob,
+}
+
+/// Says what the calling leaf future waits for, just before it returns `Pending`.
+#[doc(hidden)]
+#[inline]
+pub fn note(leaf: Leaf) {
+    // Models do not inspect.
+    if cfg!(not(loom)) {
+        current::note_wait(Note::of(leaf));
+    }
+}
+
+/// What a leaf future returns that waits for this.
+#[doc(hidden)]
+#[inline]
+pub fn pending<T>(leaf: Leaf) -> Poll<T> {
+    note(leaf);
+    Poll::Pending
+}
+
+/// What a leaf future returns that waits for this, unless it is ready.
+#[doc(hidden)]
+#[inline]
+pub fn named<T>(poll: Poll<T>, leaf: Leaf) -> Poll<T> {
+    if poll.is_pending() {
+        note(leaf);
+    }
+    poll
+}
+
+/// What a leaf has said: two words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    code: u32,
+    word: u64,
+}
+
+const TIMER: u32 = 1;
+const DESCRIPTOR: u32 = 2;
+const CHANNEL: u32 = 3;
+const LOCK: u32 = 4;
+const JOIN: u32 = 5;
+const BLOCKING_JOB: u32 = 6;
+const TASK_GROUP: u32 = 7;
+const CLASS: u32 = 0xff;
+/// Above the class, the kind.
+const KIND_SHIFT: u32 = 8;
+/// Other leaves have said something in the same poll.
+const AND_OTHERS: u32 = 1 << 31;
+
+impl Note {
+    /// No leaf has said anything.
+    pub(super) const NOTHING: Self = Self { code: 0, word: 0 };
+
+    #[inline(always)]
+    fn of(leaf: Leaf) -> Self {
+        let (code, word) = match leaf {
+            Leaf::Timer(deadline) => (TIMER, clock::nanos_since_epoch(deadline)),
+            Leaf::Descriptor(number) => (DESCRIPTOR, number),
+            Leaf::Channel(kind) => (CHANNEL | (kind as u32) << KIND_SHIFT, 0),
+            Leaf::Lock(kind, address) => (LOCK | (kind as u32) << KIND_SHIFT, address),
+            Leaf::Join(task) => (JOIN, task.0),
+            Leaf::BlockingJob => (BLOCKING_JOB, 0),
+            Leaf::TaskGroup => (TASK_GROUP, 0),
+        };
+        Self { code, word }
+    }
+
+    pub(super) fn from_parts(code: u32, word: u64) -> Self {
+        Self { code, word }
+    }
+
+    #[inline]
+    pub(super) fn code(self) -> u32 {
+        self.code
+    }
+
+    #[inline]
+    pub(super) fn word(self) -> u64 {
+        self.word
+    }
+
+    /// Whether any leaf has said anything.
+    #[inline]
+    pub(super) fn is_known(self) -> bool {
+        self.code != 0
+    }
+
+    pub(crate) fn has_others(self) -> bool {
+        self.code & AND_OTHERS != 0
+    }
+
+    /// Whether it puts an end to waiting for something else, mostly.
+    fn is_secondary(self) -> bool {
+        self.code == TIMER || self.code == LOCK | (LockKind::CancellationToken as u32) << KIND_SHIFT
+    }
+
+    /// Both of them.
+    #[inline]
+    pub(super) fn and(self, later: Self) -> Self {
+        if self == Self::NOTHING || self.code & !AND_OTHERS == later.code && self.word == later.word {
+            return Self { code: self.code & AND_OTHERS | later.code, word: later.word };
+        }
+        let chosen = if later.is_secondary() { self } else { later };
+        Self { code: chosen.code | AND_OTHERS, word: chosen.word }
+    }
+
+    /// What it says. The number of a descriptor is left to `socket`, and the holder of a lock to `holder`.
+    pub(crate) fn tell(self, socket: impl FnOnce(u64) -> WaitsFor, holder: impl FnOnce(u64) -> Option<Id>) -> WaitsFor {
+        let kind = (self.code & !AND_OTHERS) >> KIND_SHIFT;
+        match self.code & CLASS {
+            TIMER => WaitsFor::Timer { deadline: clock::at_nanos_since_epoch(self.word) },
+            DESCRIPTOR => socket(self.word),
+            CHANNEL => ChannelKind::from_number(kind).map_or(WaitsFor::Unknown, |kind| WaitsFor::Channel { kind }),
+            LOCK => LockKind::from_number(kind)
+                .map_or(WaitsFor::Unknown, |kind| WaitsFor::Lock { kind, holder: holder(self.word) }),
+            JOIN => WaitsFor::Join { task: Id(self.word) },
+            BLOCKING_JOB => WaitsFor::BlockingJob,
+            TASK_GROUP => WaitsFor::TaskGroup,
+            _ => WaitsFor::Unknown,
+        }
+    }
+}
+
+macro_rules! numbered {
+    ($name:ident { $($kind:ident = $text:literal),* $(,)? }) => {
+        impl $name {
+            fn from_number(number: u32) -> Option<Self> {
+                [$(Self::$kind),*].into_iter().find(|kind| *kind as u32 == number)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    $(Self::$kind => $text,)*
+                })
+            }
+        }
+    };
+}
+
+numbered!(ChannelKind {
+    MpscReceiver = "mpsc channel, to receive",
+    MpscSender = "mpsc channel, to send",
+    OneshotReceiver = "oneshot channel, to receive",
+    OneshotSender = "oneshot channel, to be closed",
+    BroadcastReceiver = "broadcast channel, to receive",
+    WatchReceiver = "watch channel, to change",
+    WatchSender = "watch channel, to be closed",
+});
+numbered!(LockKind {
+    Mutex = "mutex",
+    RwLockRead = "read-write lock, to read",
+    RwLockWrite = "read-write lock, to write",
+    Semaphore = "semaphore",
+    Notify = "notify",
+    Barrier = "barrier",
+    OnceCell = "cell, to be set",
+    CancellationToken = "cancellation token",
+});
+
+impl fmt::Display for SocketKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tcp => "TCP socket",
+            Self::Udp => "UDP socket",
+            Self::Unix => "Unix socket",
+            Self::Other => "descriptor",
+        })
+    }
+}
+
+/// One line, as `TCP socket 127.0.0.1:80 from 127.0.0.1:51234` or `mutex, held by task 7`.
+impl fmt::Display for WaitsFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket { kind, local, peer } => {
+                kind.fmt(f)?;
+                if let Some(local) = local {
+                    write!(f, " {local}")?;
+                }
+                match peer {
+                    Some(peer) => write!(f, ", peer {peer}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Timer { deadline } => {
+                let Some(deadline) = deadline else { return f.write_str("timer, for ever") };
+                let left = deadline.saturating_duration_since(clock::Clock::real());
+                write!(f, "timer, in {left:?}")
+            }
+            Self::Channel { kind } => kind.fmt(f),
+            Self::Lock { kind, holder: None } => kind.fmt(f),
+            Self::Lock { kind, holder: Some(holder) } => write!(f, "{kind}, held by task {holder}"),
+            Self::Join { task } => write!(f, "end of task {task}"),
+            Self::BlockingJob => f.write_str("blocking job"),
+            Self::TaskGroup => f.write_str("end of tasks of a group"),
+            Self::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn tell(note: Note) -> WaitsFor {
+        note.tell(|_| WaitsFor::Unknown, |_| None)
+    }
+
+    #[test]
+    fn what_is_said_is_told() {
+        let now = clock::Clock::real();
+        let deadline = clock::at_nanos_since_epoch(clock::nanos_since_epoch(now)).unwrap();
+        assert_eq!(tell(Note::of(Leaf::Timer(deadline))), WaitsFor::Timer { deadline: Some(deadline) });
+        for kind in [ChannelKind::MpscReceiver, ChannelKind::OneshotSender, ChannelKind::WatchSender] {
+            assert_eq!(tell(Note::of(Leaf::Channel(kind))), WaitsFor::Channel { kind });
+        }
+        for kind in [LockKind::Mutex, LockKind::OnceCell] {
+            let (note, holder) = (Note::of(Leaf::Lock(kind, 64)), Some(Id(3)));
+            let told = note.tell(|_| WaitsFor::Unknown, |word| (word == 64).then_some(Id(3)));
+            assert_eq!(told, WaitsFor::Lock { kind, holder });
+        }
+        assert_eq!(tell(Note::of(Leaf::Join(Id(5)))), WaitsFor::Join { task: Id(5) });
+        assert_eq!(tell(Note::of(Leaf::BlockingJob)), WaitsFor::BlockingJob);
+        assert_eq!(tell(Note::NOTHING), WaitsFor::Unknown);
+    }
+
+    #[test]
+    fn the_last_counts_but_for_deadlines() {
+        let timer = Note::of(Leaf::Timer(clock::Clock::real()));
+        let (one, two) = (Note::of(Leaf::Join(Id(1))), Note::of(Leaf::Join(Id(2))));
+        assert_eq!(Note::NOTHING.and(one), one);
+        assert_eq!(one.and(one), one, "the same twice is one");
+        for (first, second, chosen) in [(one, two, two), (one, timer, one), (timer, two, two)] {
+            let both = first.and(second);
+            assert!(both.has_others());
+            assert_eq!((tell(both), both.word()), (tell(chosen), chosen.word()));
+            assert!(both.and(second).has_others() && both.and(first).has_others());
+        }
+    }
+}

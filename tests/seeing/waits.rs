@@ -1,0 +1,232 @@
+//! What a task waits for, of each kind of thing.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rt::io::AsyncReadExt;
+use rt::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
+use rt::runtime::{ChannelKind, LockKind, SocketKind, WaitsFor};
+use rt::sync::{Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
+use rt::task::{CancellationToken, JoinSet};
+
+use super::*;
+
+/// What this future waits for, as a task. It must not be ready.
+async fn seen_of(future: impl Future<Output: Send> + Send + 'static) -> TaskInfo {
+    let task = rt::spawn(future);
+    let seen = until(&task, |task| task.state.is_waiting()).await;
+    task.abort();
+    assert!(task.await.is_err());
+    seen
+}
+
+async fn waits_for(future: impl Future<Output: Send> + Send + 'static) -> WaitsFor {
+    let seen = seen_of(future).await;
+    assert!(!seen.waits_for_others, "{seen:?}");
+    seen.waits_for.expect("it waits")
+}
+
+async fn channel(future: impl Future<Output: Send> + Send + 'static) -> ChannelKind {
+    match waits_for(future).await {
+        WaitsFor::Channel { kind, .. } => kind,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn lock(future: impl Future<Output: Send> + Send + 'static) -> LockKind {
+    match waits_for(future).await {
+        WaitsFor::Lock { kind, .. } => kind,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn run(test: impl AsyncFn()) {
+    for runtime in runtimes() {
+        runtime.block_on(test());
+    }
+}
+
+#[test]
+fn a_task_a_job_or_a_group() {
+    run(async || {
+        let task = rt::spawn(never());
+        let id = task.id();
+        let waits = waits_for(async { _ = task.await }).await;
+        assert_eq!(waits.to_string(), format!("end of task {id}"));
+        assert!(matches!(waits, WaitsFor::Join { task, .. } if task == id));
+
+        let gate = Gate::default();
+        let job = rt::spawn_blocking({
+            let gate = gate.clone();
+            move || gate.block()
+        });
+        assert_eq!(waits_for(async { _ = job.await }).await, WaitsFor::BlockingJob);
+        gate.open();
+
+        let group = async {
+            let mut set = JoinSet::new();
+            set.spawn(never());
+            set.join_next().await;
+        };
+        assert_eq!(waits_for(group).await, WaitsFor::TaskGroup);
+    });
+}
+
+#[test]
+fn a_timer() {
+    run(async || {
+        let deadline = rt::time::Instant::now() + Duration::from_secs(1_000);
+        let waits = waits_for(rt::time::sleep_until(deadline)).await;
+        let WaitsFor::Timer { deadline: Some(told), .. } = waits else { panic!("{waits:?}") };
+        assert_eq!(told, deadline.into_std());
+        let mut ticks = rt::time::interval_at(deadline, Duration::from_secs(1));
+        assert_eq!(waits_for(async move { _ = ticks.tick().await }).await, waits);
+    });
+}
+
+#[test]
+fn a_time_limit_is_told_only_if_there_is_nothing_else() {
+    run(async || {
+        let limit = Duration::from_secs(1_000);
+        let (_send, receive) = oneshot::channel::<()>();
+        let seen = seen_of(async move { _ = rt::time::timeout(limit, receive).await }).await;
+        assert!(seen.waits_for_others);
+        assert!(
+            matches!(seen.waits_for, Some(WaitsFor::Channel { kind: ChannelKind::OneshotReceiver, .. })),
+            "{seen:?}"
+        );
+        let seen = seen_of(async move { _ = rt::time::timeout(limit, never()).await }).await;
+        assert!(matches!(seen.waits_for, Some(WaitsFor::Timer { .. })), "{seen:?}");
+    });
+}
+
+#[test]
+fn a_foreign_future() {
+    run(async || assert_eq!(waits_for(never()).await, WaitsFor::Unknown));
+}
+
+#[test]
+fn channels() {
+    run(async || {
+        let (send, mut receive) = mpsc::channel::<()>(1);
+        send.send(()).await.unwrap();
+        assert_eq!(
+            channel({
+                let send = send.clone();
+                async move { send.send(()).await.unwrap() }
+            })
+            .await,
+            ChannelKind::MpscSender
+        );
+        receive.recv().await;
+        assert_eq!(channel(async move { _ = receive.recv().await }).await, ChannelKind::MpscReceiver);
+        let (_send, mut receive) = mpsc::unbounded_channel::<()>();
+        assert_eq!(channel(async move { _ = receive.recv().await }).await, ChannelKind::MpscReceiver);
+        let (mut send, receive) = oneshot::channel::<()>();
+        assert_eq!(channel(async move { _ = send.closed().await }).await, ChannelKind::OneshotSender);
+        drop(receive);
+        let (_send, mut receive) = broadcast::channel::<()>(1);
+        assert_eq!(channel(async move { _ = receive.recv().await }).await, ChannelKind::BroadcastReceiver);
+        let (send, receive) = watch::channel(());
+        let mut other = receive.clone();
+        assert_eq!(channel(async move { _ = other.changed().await }).await, ChannelKind::WatchReceiver);
+        assert_eq!(channel(async move { _ = send.closed().await }).await, ChannelKind::WatchSender);
+        drop(receive);
+    });
+}
+
+#[test]
+fn locks_and_the_like() {
+    run(async || {
+        let mutex = Arc::new(Mutex::new(()));
+        let held = mutex.clone().lock_owned().await;
+        assert_eq!(lock(async move { _ = mutex.lock().await }).await, LockKind::Mutex);
+        drop(held);
+        let locked = Arc::new(RwLock::new(()));
+        let held = locked.clone().write_owned().await;
+        let (read, write) = (locked.clone(), locked);
+        assert_eq!(lock(async move { _ = read.read().await }).await, LockKind::RwLockRead);
+        assert_eq!(lock(async move { _ = write.write().await }).await, LockKind::RwLockWrite);
+        drop(held);
+        let none = Arc::new(Semaphore::new(0));
+        assert_eq!(lock(async move { _ = none.acquire().await }).await, LockKind::Semaphore);
+        let notify = Arc::new(Notify::new());
+        assert_eq!(
+            lock({
+                let notify = notify.clone();
+                async move { _ = notify.notified().await }
+            })
+            .await,
+            LockKind::Notify
+        );
+        assert_eq!(lock(notify.notified_owned()).await, LockKind::Notify);
+        let barrier = Barrier::new(2);
+        assert_eq!(lock(async move { _ = barrier.wait().await }).await, LockKind::Barrier);
+        let token = CancellationToken::new();
+        assert_eq!(lock(token.clone().cancelled_owned()).await, LockKind::CancellationToken);
+        let cell = Arc::new(OnceCell::<()>::new());
+        let making = rt::spawn({
+            let cell = cell.clone();
+            async move { _ = cell.get_or_init(never).await }
+        });
+        until(&making, |task| task.state.is_waiting()).await;
+        assert_eq!(lock(async move { _ = cell.get_or_init(never).await }).await, LockKind::OnceCell);
+        making.abort();
+    });
+}
+
+#[test]
+fn sockets_and_their_peers() {
+    run(async || {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let (accepted, peer) = listener.accept().await.unwrap();
+        let own = stream.local_addr().unwrap();
+        assert_eq!(own, peer);
+        let waits = waits_for(async move { _ = stream.read_u8().await }).await;
+        let WaitsFor::Socket { kind, local, peer, .. } = waits else { panic!("{waits:?}") };
+        assert_eq!((kind, local, peer), (SocketKind::Tcp, Some(own), Some(address)));
+        drop(accepted);
+        let waits = waits_for(async move { _ = listener.accept().await }).await;
+        let WaitsFor::Socket { kind, local, peer, .. } = waits else { panic!("{waits:?}") };
+        assert_eq!((kind, local, peer), (SocketKind::Tcp, Some(address), None));
+
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let waits = waits_for(async move { _ = socket.recv(&mut [0]).await }).await;
+        assert!(matches!(waits, WaitsFor::Socket { kind: SocketKind::Udp, local: Some(_), peer: None, .. }));
+        let (mut one, _other) = UnixStream::pair().unwrap();
+        let waits = waits_for(async move { _ = one.read_u8().await }).await;
+        assert!(matches!(waits, WaitsFor::Socket { kind: SocketKind::Unix, .. }));
+    });
+}
+
+#[test]
+fn polls_for_nothing_are_counted() {
+    run(async || {
+        let before = Handle::current().metrics().totals().spurious_polls;
+        let (_send, receive) = oneshot::channel::<()>();
+        let wakers = Arc::new(std::sync::Mutex::new(None));
+        let task = rt::spawn({
+            let wakers = wakers.clone();
+            async move {
+                let mut receive = std::pin::pin!(receive);
+                poll_fn(|cx| {
+                    *wakers.lock().unwrap() = Some(cx.waker().clone());
+                    receive.as_mut().poll(cx)
+                })
+                .await
+                .unwrap();
+            }
+        });
+        for polls in 1..=4 {
+            let seen = until(&task, |task| task.state.is_waiting() && task.polls == polls).await;
+            assert_eq!((seen.wakes, seen.spurious_polls), (polls - 1, polls - 1));
+            wakers.lock().unwrap().take().unwrap().wake();
+        }
+        until(&task, |task| task.state.is_waiting() && task.polls == 5).await;
+        assert_eq!(Handle::current().metrics().totals().spurious_polls - before, 4);
+        task.abort();
+    });
+}
