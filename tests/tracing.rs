@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rt::runtime::Builder;
 use rt_test_util::*;
 use tracing::field::{Field, Visit};
@@ -50,12 +51,12 @@ impl Visit for Fields<'_> {
 
 impl Recorder {
     fn with_span(&self, id: &Id, f: impl FnOnce(&mut Span)) {
-        f(&mut self.0.lock().unwrap().spans[id.into_u64() as usize - 1]);
+        f(&mut self.0.lock().spans[id.into_u64() as usize - 1]);
     }
 
     /// The spans of tasks of a kind.
     fn tasks(&self, kind: &str) -> Vec<Span> {
-        let recorded = self.0.lock().unwrap();
+        let recorded = self.0.lock();
         let spans = recorded.spans.iter();
         spans.filter(|span| span.fields.get("kind").is_some_and(|of| of == kind)).cloned().collect()
     }
@@ -71,7 +72,7 @@ impl Subscriber for Recorder {
         let (target, name) = (metadata.target().to_owned(), metadata.name().to_owned());
         let mut span = Span { target, name, is_root: attributes.is_root(), ..Span::default() };
         attributes.record(&mut Fields(&mut span.fields));
-        let mut recorded = self.0.lock().unwrap();
+        let mut recorded = self.0.lock();
         recorded.spans.push(span);
         Id::from_u64(recorded.spans.len() as u64)
     }
@@ -83,7 +84,7 @@ impl Subscriber for Recorder {
     fn event(&self, event: &Event<'_>) {
         let mut fields = BTreeMap::new();
         event.record(&mut Fields(&mut fields));
-        self.0.lock().unwrap().events.push((event.metadata().target().to_owned(), fields));
+        self.0.lock().events.push((event.metadata().target().to_owned(), fields));
     }
 
     fn enter(&self, id: &Id) {
@@ -196,7 +197,7 @@ fn a_blocked_poll_is_an_event() {
     let _watchdog = watchdog();
     let recorder = recorder();
     let blocked = || {
-        let recorded = recorder.0.lock().unwrap();
+        let recorded = recorder.0.lock();
         let mut events = recorded.events.iter();
         events.find(|(target, fields)| target == "rt::blocked" && fields["task.name"] == "blocks").cloned()
     };

@@ -71,9 +71,7 @@ impl Histogram {
     /// What is below 0 counts as that, and what is above 100, or is no number, as 100.
     pub fn percentile(&self, percent: f64) -> Option<Duration> {
         let count = self.count();
-        // `max` and `min` give the other one for what is no number.
-        let share = percent.max(0.0).min(100.0) / 100.0;
-        let share = if percent.is_nan() { 1.0 } else { share };
+        let share = if percent.is_nan() { 1.0 } else { percent.clamp(0.0, 100.0) / 100.0 };
         let wanted = ((count as f64 * share).ceil() as u64).clamp(1, count.max(1));
         let mut so_far = 0;
         let bucket = self.buckets.iter().position(|&bucket| {

@@ -108,7 +108,8 @@ impl Inner {
             reporter: Reporter::default(),
             budget: Budget::limited(config.coop_budget),
             event_interval: config.event_interval.max(1),
-            measures_polls: config.measure_polls,
+            // A model's branches must not depend on the time.
+            measures_polls: config.measure_polls && !cfg!(loom),
             global_queue_interval: config.global_queue_interval.max(1),
             ends: Ends::new(),
             outstanding: Outstanding::new(),

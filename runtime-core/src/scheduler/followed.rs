@@ -22,13 +22,13 @@
 //! its poll: one thread at a time. A task that is dropped in a queue, at shutdown, keeps its place.
 
 use std::cell::Cell;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 
 use crate::metrics::WorkerTimes;
+use crate::primitive::atomic::AtomicU64;
+use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::task::Header;
 
 /// After a task that was followed the next one is not, for this number of times that a group of polls is to take.
@@ -37,7 +37,6 @@ const GROUPS_BETWEEN: u32 = 4;
 /// Where the times of the followed tasks of a runtime are.
 pub(super) struct Places(Box<[CachePadded<Place>]>);
 
-#[derive(Default)]
 struct Place {
     /// When the task was queued, in nanoseconds since the runtime's start, and one more. Zero: the place is free.
     queued_at: AtomicU64,
@@ -45,10 +44,16 @@ struct Place {
     stands_for: AtomicU64,
 }
 
+impl Place {
+    fn free() -> Self {
+        Self { queued_at: AtomicU64::new(0), stands_for: AtomicU64::new(0) }
+    }
+}
+
 impl Places {
     /// For this number of threads that queue tasks. If there are many, some share a place.
     pub(super) fn new(threads: usize) -> Self {
-        Self((0..threads.clamp(1, u8::MAX.into())).map(|_| CachePadded::default()).collect())
+        Self((0..threads.clamp(1, u8::MAX.into())).map(|_| CachePadded::new(Place::free())).collect())
     }
 
     /// The number of the place for a thread.
@@ -59,22 +64,40 @@ impl Places {
     /// Follows a task that the caller is about to queue, unless the place of this thread is taken. Whether it does.
     pub(super) fn follow(&self, thread: usize, task: &Header, now: u64, stands_for: impl FnOnce() -> u64) -> bool {
         let number = self.number(thread);
-        let place = &self.0[usize::from(number) - 1];
-        if task.place().load(Relaxed) != 0 || place.queued_at.compare_exchange(0, now + 1, Acquire, Relaxed).is_err() {
+        let follows = task.place().load(Relaxed) == 0 && self.take(number, now, stands_for);
+        if follows {
+            task.place().store(number, Relaxed);
+        }
+        follows
+    }
+
+    /// Takes a place, if it is free.
+    fn take(&self, number: u8, now: u64, stands_for: impl FnOnce() -> u64) -> bool {
+        let place = self.place(number);
+        if place.queued_at.compare_exchange(0, now + 1, Acquire, Relaxed).is_err() {
             return false;
         }
         place.stands_for.store(stands_for(), Relaxed);
-        task.place().store(number, Relaxed);
         true
+    }
+
+    /// Frees a place that the caller got with a task. Since when it was taken, and what for.
+    fn free(&self, number: u8) -> (u64, u64) {
+        let place = self.place(number);
+        let taken = (place.queued_at.load(Relaxed) - 1, place.stands_for.load(Relaxed));
+        place.queued_at.store(0, Release);
+        taken
+    }
+
+    fn place(&self, number: u8) -> &Place {
+        &self.0[usize::from(number) - 1]
     }
 
     /// A task that is followed is about to be polled.
     pub(super) fn arrive(&self, task: &Header, now: u64, times: &WorkerTimes) {
         let number = task.place().load(Relaxed);
         task.place().store(0, Relaxed);
-        let place = &self.0[usize::from(number) - 1];
-        let (queued_at, stands_for) = (place.queued_at.load(Relaxed) - 1, place.stands_for.load(Relaxed));
-        place.queued_at.store(0, Release);
+        let (queued_at, stands_for) = self.free(number);
         times.wake_to_poll.add(now.saturating_sub(queued_at), stands_for);
     }
 }
@@ -146,5 +169,55 @@ mod tests {
         assert_eq!(Places::new(70_000).number(254), 255);
         assert_eq!(Places::new(70_000).number(255), 1);
         assert_eq!(Places::new(0).number(7), 1);
+    }
+}
+
+/// The queue by which a task goes from thread to thread is a lock's here.
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use loom::sync::{Arc, Mutex};
+    use loom::thread;
+
+    use super::*;
+
+    /// Queues a task that is followed since `now`, and counts for ten times that, if the place is free.
+    fn queue(places: &Places, queue: &Mutex<Vec<u64>>, now: u64) {
+        if places.take(1, now, || 10 * now) {
+            queue.lock().unwrap().push(now);
+        }
+    }
+
+    /// Polls a task, if there is one.
+    fn poll(places: &Places, queue: &Mutex<Vec<u64>>) {
+        let next = queue.lock().unwrap().pop();
+        if let Some(now) = next {
+            assert_eq!(places.free(1), (now, 10 * now), "what was noted of this very task");
+        }
+    }
+
+    #[test]
+    fn loom_a_place_is_taken_again_when_its_task_is_polled() {
+        loom::model(|| {
+            let (places, tasks) = (Arc::new(Places::new(1)), Arc::new(Mutex::new(Vec::new())));
+            let (here, theirs) = (places.clone(), tasks.clone());
+            let queues = thread::spawn(move || (1..=2).for_each(|now| queue(&here, &theirs, now)));
+            (0..2).for_each(|_| poll(&places, &tasks));
+            queues.join().unwrap();
+            (0..2).for_each(|_| poll(&places, &tasks));
+            assert!(places.take(1, 5, || 1), "it is free in the end");
+        });
+    }
+
+    #[test]
+    fn loom_two_threads_want_a_place() {
+        loom::model(|| {
+            let (places, tasks) = (Arc::new(Places::new(1)), Arc::new(Mutex::new(Vec::new())));
+            let (here, theirs) = (places.clone(), tasks.clone());
+            let other = thread::spawn(move || queue(&here, &theirs, 1));
+            queue(&places, &tasks, 2);
+            other.join().unwrap();
+            assert_eq!(tasks.lock().unwrap().len(), 1, "one has it");
+            poll(&places, &tasks);
+        });
     }
 }

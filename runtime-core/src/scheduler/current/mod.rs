@@ -121,7 +121,7 @@ impl Shared {
             user_random: rng.split(),
             ids: IdBlock::default(),
             poll_interval: PollInterval::new(config.event_interval),
-            poll_times: PollTimes::new(config.measure_polls),
+            poll_times: PollTimes::new(config.measure_polls && !cfg!(loom)),
             main_polls: Cell::default(),
             follower: Follower::default(),
             injector_turns: InjectorTurns::new(config.global_queue_interval),
