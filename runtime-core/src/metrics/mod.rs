@@ -1,5 +1,5 @@
-//! What a runtime counts: [`Counts`] and [`Histogram`] for the reader, `WorkerCounters` and `WorkerTimes` for the worker
-//! that counts.
+//! What a runtime counts: [`Counts`] and [`Histogram`] for the reader, `WorkerCounters` and `WorkerTimes` for the
+//! worker that counts.
 //!
 //! Always on. Each worker has its own counters and is their only writer, so counting costs a load and a store, relaxed,
 //! in a cache line that nobody else writes; remote threads share one block. Reading sums up

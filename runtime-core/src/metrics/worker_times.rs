@@ -36,9 +36,10 @@ pub(crate) struct WorkerTimes {
     /// Nanoseconds since the runtime's start, and two bits of state; zero for none.
     now_in: AtomicU64,
     /// How long polls took.
-    pub(crate) polls: HistogramCells,
+    // Boxed, as a runtime is moved while it is made, and in unoptimised code each move takes stack.
+    pub(crate) polls: Box<HistogramCells>,
     /// How long tasks waited in a queue.
-    pub(crate) wake_to_poll: HistogramCells,
+    pub(crate) wake_to_poll: Box<HistogramCells>,
     /// How long a poll took of late, averaged, in parts of a nanosecond.
     mean_poll: AtomicU64,
 }

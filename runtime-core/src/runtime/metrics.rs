@@ -88,8 +88,8 @@ impl RuntimeMetrics {
         Duration::from_nanos(self.existing_worker(worker).busy_nanos)
     }
 
-    /// What a worker does, and for how long it has done that. `None` if there is no such worker, or if it has no thread:
-    /// on a current-thread runtime, while nobody drives it.
+    /// What a worker does, and for how long it has done that. `None` if there is no such worker, or if it has no
+    /// thread: on a current-thread runtime, while nobody drives it.
     ///
     /// # Example
     ///
@@ -145,9 +145,9 @@ impl RuntimeMetrics {
     /// yielded. Counted where they were polled.
     ///
     /// These are samples: each thread that queues tasks follows one of them at a time, and the next one some
-    /// microseconds after it has begun to follow the last one. Each counts for all that the thread has queued since then,
-    /// so that times in which tasks wait for long have no less weight than others. The counts of all buckets add up to
-    /// the number of tasks that were queued ([`local_schedules`](Counts::local_schedules) and
+    /// microseconds after it has begun to follow the last one. Each counts for all that the thread has queued since
+    /// then, so that times in which tasks wait for long have no less weight than others. The counts of all buckets add
+    /// up to the number of tasks that were queued ([`local_schedules`](Counts::local_schedules) and
     /// [`injector_schedules`](Counts::injector_schedules)), without those that nobody counts for yet.
     ///
     /// Empty if `Builder::metrics_histograms` is switched off.
@@ -286,8 +286,9 @@ impl RuntimeMetrics {
         self.inner.blocking.jobs_run()
     }
 
-    /// How late timers fired: from a timer's deadline until the runtime looked at the clock and woke its task. (Deadlines
-    /// count as rounded up to a 32nd of a millisecond, which is what timers are exact to.) Empty without timers.
+    /// How late timers fired: from a timer's deadline until the runtime looked at the clock and woke its task.
+    /// (Deadlines count as rounded up to a 32nd of a millisecond, which is what timers are exact to.) Empty without
+    /// timers.
     ///
     /// # Example
     ///

@@ -1,5 +1,5 @@
-//! What [`RuntimeMetrics`] counts, by the names that it has in Tokio, stable and unstable: for programs that were written
-//! for those. Only what means the same. Buckets of histograms are always those of [`Histogram`].
+//! What [`RuntimeMetrics`] counts, by the names that it has in Tokio, stable and unstable: for programs that were
+//! written for those. Only what means the same. Buckets of histograms are always those of [`Histogram`].
 
 use std::ops::Range;
 use std::time::Duration;
