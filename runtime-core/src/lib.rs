@@ -43,9 +43,9 @@ mod join_set;
 mod local_set;
 pub mod runtime;
 mod scheduler;
+mod spans;
 mod spawn;
 mod task_local;
-mod trace;
 
 pub use self::block_in_place::block_in_place;
 pub use self::join_set::JoinSet;

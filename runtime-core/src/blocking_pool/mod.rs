@@ -29,9 +29,9 @@ use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::ThreadRole;
+use crate::spans;
 use crate::spin;
 use crate::task::{JoinHandle, Notified, Runner, SpawnInfo, request_cancel};
-use crate::trace;
 
 /// A thread that has spun for longer than this has lost its processor.
 const SPINNER_LATE_AFTER: Duration = spin::MAX_SPIN.saturating_mul(2);
@@ -76,8 +76,8 @@ impl Pool {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        let f = trace::blocking(f, &mut info);
-        info.id = trace::id_or(info.id, || crate::task::Id(runtime.reserve_ids(1)));
+        let f = spans::blocking(f, &mut info);
+        info.id = spans::id_or(info.id, || crate::task::Id(runtime.reserve_ids(1)));
         info.arena = None;
         let (task, handle) = self::job::new(f, info);
         self.submit(runtime, Job { task, kind });

@@ -90,7 +90,7 @@ impl LocalSet {
         // SAFETY: a `LocalSet` is on its thread.
         boxed_if_large!(future: F, Box::pin => unsafe {
             let mut info = Handle::info(None);
-            let future = crate::trace::task(future, &mut info, "local");
+            let future = crate::spans::task(future, &mut info, "local");
             self.shared.spawn(future, info)
         })
     }

@@ -45,6 +45,7 @@ use crate::coop::Budget;
 use crate::metrics::Counter;
 use crate::primitive::{Mutex, UnsafeCell};
 use crate::runtime::{self, DEFAULT_COOP_BUDGET, DEFAULT_INTERVAL};
+use crate::spans;
 #[cfg(not(loom))]
 use crate::task::Snapshot;
 use crate::task::arena::{ArenaId, TaskArena};
@@ -54,7 +55,6 @@ use crate::task::{
     Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef, contain, discard, is_waker_of_task,
     new_task, refuse,
 };
-use crate::trace;
 
 /// See the module.
 pub(super) struct Shared {
@@ -169,7 +169,7 @@ impl Shared {
         F: Future + 'static,
         F::Output: 'static,
     {
-        info.id = trace::id_or(info.id, || Id(runtime::reserve_task_ids(1)));
+        info.id = spans::id_or(info.id, || Id(runtime::reserve_task_ids(1)));
         if self.inbox.lock().closed {
             let (task, handle) = new_task::<F, LocalTasks>(future, info);
             refuse(task);

@@ -14,8 +14,8 @@ use crate::box_large::boxed_if_large;
 use crate::context::{self, Missing, RuntimeGuard, UserGuard};
 use crate::local_set;
 use crate::scheduler::{ThreadRole, current, multi};
+use crate::spans;
 use crate::task::{Id, JoinHandle, SpawnInfo};
-use crate::trace;
 
 /// A reference to a runtime, for spawning onto it and for waiting on futures in its context. Cheap to clone.
 ///
@@ -102,7 +102,7 @@ impl Handle {
     {
         let mut info = Self::info(name);
         boxed_if_large!(future: F, Box::pin => {
-            let future = trace::task(future, &mut info, "task");
+            let future = spans::task(future, &mut info, "task");
             spawn_on(&self.inner, future, info)
         })
     }
@@ -246,7 +246,7 @@ where
     F::Output: Send + 'static,
 {
     let mut info = Handle::info(name);
-    let future = trace::task(future, &mut info, "task");
+    let future = spans::task(future, &mut info, "task");
     match context::own_role() {
         ThreadRole::Multi(worker) => worker.with(|worker| worker.spawn(future, info)),
         ThreadRole::Current(worker) => worker.with(|worker| worker.spawn(future, info)),
@@ -269,7 +269,7 @@ where
     F::Output: 'static,
 {
     let mut info = Handle::info(name);
-    let future = trace::task(future, &mut info, "local");
+    let future = spans::task(future, &mut info, "local");
     let future = match local_set::spawn_here(future, info) {
         Ok(handle) => return handle,
         Err(future) => future,
@@ -312,7 +312,7 @@ where
 #[track_caller]
 pub(super) fn block_on<F: Future>(inner: &Arc<Inner>, future: F) -> F::Output {
     let mut info = Handle::info(None);
-    let future = trace::task(future, &mut info, "block_on");
+    let future = spans::task(future, &mut info, "block_on");
     drive("block_on", inner, || {
         let mut future = pin!(Some(future));
         let poll = poll_fn(|cx| future.as_mut().as_pin_mut().expect("emptied below").poll(cx));

@@ -27,9 +27,9 @@ use crate::events::{TaskEventKind, emit};
 use crate::metrics::WorkerCounters;
 use crate::primitive::{Mutex, MutexGuard};
 use crate::runtime::Inner;
+use crate::spans;
 use crate::task::arena::{ArenaGuard, ArenaId, TaskArena};
 use crate::task::{self, Id, JoinHandle, Notified, Schedule, SpawnInfo};
-use crate::trace;
 
 /// An arena for the tasks of remote threads, and the lock under which they are spawned.
 pub(crate) struct RemoteSpawns {
@@ -92,7 +92,7 @@ impl RemoteSpawns {
         }
         let arena = self.arena_under(&spawn_lock);
         arena.drain_remote_frees();
-        info.id = trace::id_or(info.id, || spawn_lock.ids.next(runtime));
+        info.id = spans::id_or(info.id, || spawn_lock.ids.next(runtime));
         let (task, handle) = arena.new_task::<F, S>(future, info);
         self.locked.spawns.add(1);
         self.locked.injector_schedules.add(1);
@@ -145,7 +145,7 @@ where
     F::Output: 'static,
     S: Schedule,
 {
-    let id = trace::id_or(info.id, || Id(runtime.reserve_ids(1)));
+    let id = spans::id_or(info.id, || Id(runtime.reserve_ids(1)));
     let info = SpawnInfo { id, arena: None, ..info };
     let (task, handle) = task::new_task::<F, S>(future, info);
     task::refuse(task);

@@ -30,9 +30,9 @@ use crate::scheduler::main_waker::MainWaker;
 use crate::scheduler::multi::take_one;
 use crate::scheduler::park::Slept;
 use crate::scheduler::{AnyWorker, is_task_of, work_as};
+use crate::spans;
 use crate::task::arena::LocalArena;
 use crate::task::{self, JoinHandle, Notified, Runner, SpawnInfo, current};
-use crate::trace;
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -281,7 +281,7 @@ impl Worker {
         F: Future + 'static,
         F::Output: 'static,
     {
-        info.id = trace::id_or(info.id, || self.core.ids.next(&self.runtime));
+        info.id = spans::id_or(info.id, || self.core.ids.next(&self.runtime));
         let made = self.local_arena.guard().new_task::<F, Current>(future, info);
         self.counters().spawns.add(1);
         made

@@ -36,9 +36,9 @@ use crate::runtime::Inner;
 use crate::scheduler::followed::Follower;
 use crate::scheduler::poll_interval::PollInterval;
 use crate::scheduler::poll_times::PollTimes;
+use crate::spans;
 use crate::task::arena::LocalArena;
 use crate::task::{Again, JoinHandle, Notified, Runner, SpawnInfo};
-use crate::trace;
 
 /// A task that is woken in its poll goes onto the LIFO queue once in this number of its worker's polls.
 const REWAKE_LIFO_INTERVAL: u64 = 64;
@@ -196,7 +196,7 @@ impl Worker {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        info.id = trace::id_or(info.id, || self.core.ids.next(&self.runtime));
+        info.id = spans::id_or(info.id, || self.core.ids.next(&self.runtime));
         let (task, handle) = self.local_arena.guard().new_task::<F, Multi>(future, info);
         self.counters().spawns.add(1);
         emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);

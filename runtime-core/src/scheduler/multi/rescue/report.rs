@@ -9,7 +9,7 @@ use super::sampler::{Event, Sampler};
 use crate::blocked::{BlockedHook, BlockedTask, Stack};
 use crate::reporter::Reporter;
 use crate::scheduler::multi::slot::UserCode;
-use crate::trace;
+use crate::spans;
 
 /// Which spawn sites have been reported, and to whom.
 pub(super) struct Reports {
@@ -62,7 +62,7 @@ impl Reports {
         reporter.report(move || {
             // To find out the names in a stack takes long, and locks that others may hold.
             blocked.backtrace = stack.map(|stack| stack.describe());
-            trace::blocked(&blocked);
+            spans::blocked(&blocked);
             match hook {
                 Some(hook) => hook(&blocked),
                 // Nobody is left to be told that stderr is gone.
