@@ -8,11 +8,14 @@
 //! else can run, and not while [`Clock::inhibit_auto_advance`] is in force (a blocking task is running, whose time is
 //! real).
 
+mod ticks;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+pub(crate) use self::ticks::Ticks;
 use crate::primitive::OnceLock;
 
 /// A runtime's clock, which can be paused and moved.

@@ -1,15 +1,18 @@
-//! What happens to tasks, told to the user who asked: the hook behind `Builder::on_task_event`.
+//! What happens to tasks, told to those who asked: the user's observer (the hook behind `Builder::on_task_event`), and
+//! the flight recorder (`trace/`).
 //!
-//! A runtime without an observer pays one predictable branch for each event. The observer is called on whatever thread
-//! the thing happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the
-//! runtime. A worker of a multi-thread runtime that has the drivers calls no observer, of whatever runtime, before it
-//! has given them back (`scheduler/multi/driver_events.rs`).
+//! While nobody listens, each event costs one predictable branch, for both together. The recorder may be told of an
+//! event anywhere; it runs no code of a user's, and comes first. The observer is called on whatever thread the thing
+//! happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the runtime. A
+//! worker of a multi-thread runtime that has the drivers calls no observer, of whatever runtime, before it has given
+//! them back (`scheduler/multi/driver_events.rs`).
 
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
 use crate::task::{Id, TaskRef, contain, discard};
+use crate::trace::{Kind, LaneId, LaneNumbers, Recorder, Trouble};
 
 /// Something that happened to a task. (Jobs of [`spawn_blocking`](crate::spawn_blocking) are none: they are never
 /// polled.)
@@ -45,16 +48,97 @@ pub enum TaskEventKind {
 /// The user's observer.
 pub type Observer = Arc<dyn Fn(&TaskEvent) + Send + Sync>;
 
-/// Tells the observer, if there is one. A panic of it is contained: it must not take a worker down.
-#[inline]
-pub(crate) fn emit(observer: Option<&Observer>, task: &TaskRef, kind: TaskEventKind) {
-    if let Some(observer) = observer {
-        tell(observer, task, kind);
+/// Those of a runtime who may want to hear of events.
+pub(crate) struct Events {
+    observer: Option<Observer>,
+    recorder: Arc<Recorder>,
+}
+
+impl Events {
+    pub(crate) fn new(observer: Option<Observer>, numbers: LaneNumbers) -> Self {
+        let recorder = Recorder::new(numbers, observer.is_some());
+        Self { observer, recorder }
+    }
+
+    pub(crate) fn recorder(&self) -> &Arc<Recorder> {
+        &self.recorder
+    }
+
+    pub(crate) fn observer(&self) -> Option<&Observer> {
+        self.observer.as_ref()
+    }
+
+    /// Them, if anybody listens at the moment.
+    #[inline]
+    pub(crate) fn heard(&self) -> Option<&Self> {
+        self.recorder.is_heard().then_some(self)
+    }
+
+    /// Tells whoever listens. `lane` is asked for if anybody does.
+    #[inline]
+    pub(crate) fn emit(&self, lane: impl FnOnce() -> LaneId, task: &TaskRef, kind: TaskEventKind) {
+        if let Some(events) = self.heard() {
+            events.tell(lane(), task, kind);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn tell(&self, lane: LaneId, task: &TaskRef, kind: TaskEventKind) {
+        self.record(lane, task, kind);
+        if let Some(observer) = &self.observer {
+            tell_observer(observer, task, kind);
+        }
+    }
+
+    /// Has the recorder write it down, if that runs. The observer is told by the caller at another time, or not at all.
+    #[cold]
+    pub(crate) fn record(&self, lane: LaneId, task: &TaskRef, kind: TaskEventKind) {
+        let kind = match kind {
+            TaskEventKind::Spawned => Kind::Spawned,
+            TaskEventKind::Polled => Kind::Polled,
+            TaskEventKind::Pending => Kind::Pending,
+            TaskEventKind::Woken => Kind::Woken,
+            TaskEventKind::Completed => Kind::Completed,
+        };
+        self.recorder.task_event(lane, kind, task);
+    }
+
+    /// A poll panicked.
+    #[cold]
+    pub(crate) fn note_panic(&self, lane: LaneId, task: &TaskRef) {
+        self.recorder.task_event(lane, Kind::Panicked, task);
+        self.recorder.note_trouble(Trouble::Panic);
+    }
+
+    /// A poll blocked its worker.
+    pub(crate) fn note_blocked(&self) {
+        self.recorder.note_trouble(Trouble::Blocked);
+    }
+
+    /// A worker goes to sleep, or has come back.
+    #[cold]
+    pub(crate) fn record_sleep(&self, lane: LaneId, is_asleep: bool) {
+        self.recorder.other_event(lane, if is_asleep { Kind::Parked } else { Kind::Unparked }, 0);
+    }
+
+    /// How many tasks wait for a worker, and for any worker.
+    #[cold]
+    pub(crate) fn record_depths(&self, lane: LaneId, own: usize, injector: usize) {
+        self.recorder.other_event(lane, Kind::QueueDepth, own as u64);
+        self.recorder.other_event(lane, Kind::InjectorDepth, injector as u64);
+    }
+
+    /// The next poll on this lane does not begin when the last event happened: the thread did something else meanwhile,
+    /// or has come by a task that another thread may have queued since.
+    #[cold]
+    pub(crate) fn record_passing(&self, lane: LaneId) {
+        self.recorder.time_passes(lane);
     }
 }
 
+/// Tells the observer. A panic of it is contained: it must not take a worker down.
 #[cold]
-fn tell(observer: &Observer, task: &TaskRef, kind: TaskEventKind) {
+pub(crate) fn tell_observer(observer: &Observer, task: &TaskRef, kind: TaskEventKind) {
     let header = task.header();
     let event = TaskEvent { id: header.id(), name: task.name(), spawned_at: header.location(), kind };
     discard(contain(|| observer(&event)));

@@ -32,6 +32,7 @@ mod reporter;
 mod rng;
 mod spin;
 pub mod task;
+pub mod trace;
 mod wake_latency;
 
 // The layer above: who polls which task when, on which thread, for which runtime.

@@ -12,8 +12,9 @@ use runtime_core::driver::DriverStack;
 use runtime_core::events::TaskEvent;
 use runtime_core::processors;
 use runtime_core::runtime::{Config, Flavor, LocalOptions, MAX_WORKER_THREADS, ThreadNames};
+use runtime_core::trace::TraceConfig;
 
-use super::{LocalRuntime, Runtime, drivers};
+use super::{LocalRuntime, Runtime, drivers, trace};
 
 /// Builds a [`Runtime`].
 ///
@@ -316,6 +317,28 @@ impl Builder {
         self.metrics_histograms(true)
     }
 
+    /// Has the runtime's [flight recorder](super::trace) run from the start, and write a trace to a file when something
+    /// goes wrong, if it is told so. Without this call it is off, until [`Handle::trace`](super::Handle::trace) starts
+    /// it.
+    ///
+    /// If the environment variable `RT_TRACE` is set to a path, each runtime that is built without this call has it
+    /// all: a recorder that runs, and writes that file when a task panics or blocks its worker.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use rt::runtime::trace::TraceConfig;
+    /// let runtime = rt::runtime::Builder::new_current_thread()
+    ///     .trace(TraceConfig::new().file(std::env::temp_dir().join("my-app.pftrace")).on_panic(true))
+    ///     .build()
+    ///     .unwrap();
+    /// assert!(runtime.handle().trace().is_running());
+    /// ```
+    pub fn trace(&mut self, config: TraceConfig) -> &mut Self {
+        self.config.trace = Some(config);
+        self
+    }
+
     /// After at most `ticks` ticks a busy worker looks into the global queue, where tasks wait that were spawned or
     /// woken from outside (61). When tasks take long, it does so sooner by itself. Whatever the interval, its own tasks
     /// are left half of its polls.
@@ -462,6 +485,7 @@ impl Builder {
                     .map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?,
             };
         }
+        config.trace = config.trace.or_else(trace::asked_for_by_environment);
         let clock = Arc::new(Clock::new());
         if self.start_paused {
             if !self.enable_time || config.flavor != Flavor::CurrentThread {

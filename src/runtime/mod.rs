@@ -22,6 +22,7 @@ mod builder;
 mod drivers;
 mod driving;
 mod owned;
+pub mod trace;
 
 pub use self::builder::Builder;
 pub use self::owned::{LocalRuntime, Runtime};

@@ -10,6 +10,7 @@ use crate::blocked::{BlockedHook, DEFAULT_BLOCKED_THRESHOLD};
 use crate::events::Observer;
 use crate::rng::RngSeed;
 use crate::scheduler::multi::BLOCK_ON_CORES;
+use crate::trace::{LaneNumbers, TraceConfig};
 
 /// A hook without arguments.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -85,6 +86,8 @@ pub struct Config {
     pub on_task_event: Option<Observer>,
     /// Whether the clock is read for histograms of how long polls take and how long tasks wait.
     pub measure_polls: bool,
+    /// Has the flight recorder run from the start.
+    pub trace: Option<TraceConfig>,
     /// The most ticks until a busy worker takes tasks from the injector.
     pub global_queue_interval: u32,
     /// The most ticks until a busy worker polls the drivers.
@@ -118,6 +121,7 @@ impl Config {
             on_thread_unpark: None,
             on_task_event: None,
             measure_polls: true,
+            trace: None,
             global_queue_interval: DEFAULT_INTERVAL,
             event_interval: DEFAULT_INTERVAL,
             coop_budget: DEFAULT_COOP_BUDGET,
@@ -164,6 +168,18 @@ impl Config {
         self.max_spare_workers.min(MAX_WORKER_THREADS - self.worker_threads)
     }
 
+    /// Which threads have lanes of their own in the flight recorder.
+    pub(crate) fn lane_numbers(&self) -> LaneNumbers {
+        match self.flavor {
+            Flavor::CurrentThread => LaneNumbers { workers: 1, block_on_threads: 0, spares: 0 },
+            Flavor::MultiThread => LaneNumbers {
+                workers: self.worker_threads,
+                block_on_threads: BLOCK_ON_CORES,
+                spares: self.spare_workers(),
+            },
+        }
+    }
+
     /// How the threads are made. Calls the user's namer for those that the runtime has from the start, and for some
     /// more.
     pub(crate) fn threads(&self) -> Threads {
@@ -189,6 +205,7 @@ impl fmt::Debug for Config {
             .field("blocked_threshold", &self.blocked_threshold)
             .field("max_spare_workers", &self.max_spare_workers)
             .field("measure_polls", &self.measure_polls)
+            .field("trace", &self.trace)
             .field("global_queue_interval", &self.global_queue_interval)
             .field("event_interval", &self.event_interval)
             .field("coop_budget", &self.coop_budget)

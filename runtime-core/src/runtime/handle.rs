@@ -16,6 +16,7 @@ use crate::local_set;
 use crate::scheduler::{ThreadRole, current, multi};
 use crate::spans;
 use crate::task::{Id, JoinHandle, SpawnInfo};
+use crate::trace::Trace;
 
 /// A reference to a runtime, for spawning onto it and for waiting on futures in its context. Cheap to clone.
 ///
@@ -168,6 +169,19 @@ impl Handle {
     /// A view of what the runtime counts.
     pub fn metrics(&self) -> RuntimeMetrics {
         RuntimeMetrics::new(Arc::clone(&self.inner))
+    }
+
+    /// The runtime's flight recorder.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # let runtime = rt::runtime::Runtime::new().unwrap();
+    /// let trace = runtime.handle().trace();
+    /// assert!(!trace.is_running());
+    /// ```
+    pub fn trace(&self) -> Trace {
+        Trace::new(Arc::clone(self.inner.events.recorder()))
     }
 
     /// What a task spawned by the calling code is told about itself; identifier and owner come later.

@@ -38,7 +38,7 @@ use crate::blocking_pool::Pool;
 use crate::clock::Clock;
 use crate::coop::Budget;
 use crate::driver::{DriverStack, KnownService, Unpark};
-use crate::events::Observer;
+use crate::events::Events;
 use crate::reporter::Reporter;
 use crate::rng::{Generator, RngSeed};
 use crate::scheduler::ends::Ends;
@@ -58,7 +58,7 @@ pub(crate) struct Inner {
     pub(crate) blocking: Pool,
     pub(crate) hooks: Hooks,
     pub(crate) threads: Threads,
-    pub(crate) observer: Option<Observer>,
+    pub(crate) events: Events,
     pub(crate) reporter: Reporter,
     pub(crate) budget: Budget,
     pub(crate) event_interval: u32,
@@ -104,7 +104,7 @@ impl Inner {
             blocking: Pool::new(config),
             hooks: Hooks::new(config),
             threads: config.threads(),
-            observer: config.on_task_event.clone(),
+            events: Events::new(config.on_task_event.clone(), config.lane_numbers()),
             reporter: Reporter::default(),
             budget: Budget::limited(config.coop_budget),
             event_interval: config.event_interval.max(1),
@@ -116,6 +116,9 @@ impl Inner {
             #[cfg(loom)]
             next_id: AtomicU64::new(1),
         });
+        if let Some(trace) = &config.trace {
+            inner.events.recorder().start(trace);
+        }
         // The count that all tasks together hold, from the first on.
         std::mem::forget(Arc::clone(&inner));
         match &inner.scheduler {

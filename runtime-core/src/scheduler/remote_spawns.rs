@@ -23,13 +23,15 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::IdBlock;
-use crate::events::{TaskEventKind, emit};
+use crate::context;
+use crate::events::TaskEventKind;
 use crate::metrics::WorkerCounters;
 use crate::primitive::{Mutex, MutexGuard};
 use crate::runtime::Inner;
 use crate::spans;
 use crate::task::arena::{ArenaGuard, ArenaId, TaskArena};
 use crate::task::{self, Id, JoinHandle, Notified, Schedule, SpawnInfo};
+use crate::trace::LaneId;
 
 /// An arena for the tasks of remote threads, and the lock under which they are spawned.
 pub(crate) struct RemoteSpawns {
@@ -97,7 +99,7 @@ impl RemoteSpawns {
         self.locked.spawns.add(1);
         self.locked.injector_schedules.add(1);
         drop(spawn_lock);
-        emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
+        runtime.events.emit(|| LaneId::Shared(context::thread_token()), task.task(), TaskEventKind::Spawned);
         (Some(task), handle)
     }
 

@@ -76,6 +76,7 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
         // SAFETY: still RUNNING.
         Ok(Poll::Ready(output)) => unsafe { store_and_complete::<F>(header, Ok(output), QUEUE_AND_ARENA, runner) },
         Err(payload) => {
+            runner.tell_panic(&task);
             // SAFETY: still RUNNING.
             unsafe { store_and_complete::<F>(header, Err(Cause::Panic(payload)), QUEUE_AND_ARENA, runner) };
         }

@@ -4,15 +4,18 @@ use super::arena::LocalArena;
 use super::current::CurrentTask;
 use super::raw::TaskRef;
 use super::record::PollTimer;
-use crate::events::{Observer, TaskEventKind, emit};
+use crate::events::{Events, TaskEventKind};
 use crate::metrics::Counter;
+use crate::trace::LaneId;
 
 /// The thread that runs a task, as the task needs to know it. Handing it over spares every step of a poll the search
 /// for it in thread-local storage.
 #[derive(Clone, Copy)]
 pub(crate) struct Runner<'a> {
-    /// Who is told what happens to the task.
-    pub(crate) observer: Option<&'a Observer>,
+    /// Who is told what happens to the task, if anybody listens.
+    pub(crate) events: Option<&'a Events>,
+    /// As whose doing that is recorded.
+    pub(crate) lane: LaneId,
     /// Where its completion is counted, if anywhere. This thread alone adds to it.
     pub(crate) completions: Option<&'a Counter>,
     /// Where its tasks are freed, if it has an arena.
@@ -25,12 +28,28 @@ pub(crate) struct Runner<'a> {
 
 impl Runner<'_> {
     /// For tasks that are in no arena, and that nobody observes.
-    pub(crate) const NOBODY: Self =
-        Runner { observer: None, completions: None, local_arena: None, polls: None, current: None };
+    pub(crate) const NOBODY: Self = Runner {
+        events: None,
+        lane: LaneId::Shared(0),
+        completions: None,
+        local_arena: None,
+        polls: None,
+        current: None,
+    };
 
     #[inline]
     pub(super) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {
-        emit(self.observer, task, kind);
+        if let Some(events) = self.events {
+            events.tell(self.lane, task, kind);
+        }
+    }
+
+    /// The poll has panicked.
+    #[cold]
+    pub(super) fn tell_panic(&self, task: &TaskRef) {
+        if let Some(events) = self.events {
+            events.note_panic(self.lane, task);
+        }
     }
 
     /// A poll is over in which the task has not made any progress.

@@ -15,11 +15,11 @@ use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use super::line::Line;
-use super::{Core, Current, Shared, Waiter};
+use super::{Core, Current, LANE, Shared, Waiter};
 use crate::clock::Clock;
 use crate::context::MainFuture;
 use crate::driver::{WakeSink, contain};
-use crate::events::{TaskEventKind, emit};
+use crate::events::TaskEventKind;
 use crate::metrics::{WorkerCounters, WorkerState};
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, fence};
@@ -153,6 +153,7 @@ impl Worker {
         self.turn_to(Some(WorkerState::Busy), now);
         self.begin_polls(now);
         self.shared().poll_timer.restart(now);
+        self.record_passing();
         if self.counters().polls.get() == 0 {
             self.queue_injected();
         }
@@ -170,6 +171,7 @@ impl Worker {
         while !self.is_closing() {
             if self.is_mains_turn(main) && main.take() {
                 let polled = self.measure_main(&mut *poll);
+                self.record_passing();
                 if polled.is_ready() {
                     return polled;
                 }
@@ -270,7 +272,7 @@ impl Worker {
         F::Output: 'static,
     {
         let (task, handle) = self.make(future, info);
-        emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
+        self.runtime.events.emit(|| LANE, task.task(), TaskEventKind::Spawned);
         self.push(task);
         handle
     }
@@ -335,6 +337,7 @@ impl Worker {
     fn take_injected(&self) -> Option<Notified> {
         let (injector, turns) = (&self.shared().injector, &self.core.injector_turns);
         let task = take_one(injector)?;
+        self.record_passing();
         let mut queue = self.core.queue.borrow_mut();
         let before = queue.len();
         let is_alone = before == 0;
@@ -355,7 +358,8 @@ impl Worker {
         let counters = self.counters();
         counters.polls.add(1);
         let runner = Runner {
-            observer: self.runtime.observer.as_ref(),
+            events: self.runtime.events.heard(),
+            lane: LANE,
             completions: Some(&counters.completions),
             local_arena: Some(&self.local_arena),
             polls: Some((&counters.spurious_polls, &self.shared().poll_timer)),
@@ -377,6 +381,9 @@ impl Worker {
         self.core.poll_interval.limit_part(self.core.poll_times.size());
         self.shared().poll_timer.adapt(now, self.core.poll_interval.poll_time());
         self.core.injector_turns.adapt(&self.core.poll_interval);
+        if let Some(events) = self.runtime.events.heard() {
+            events.record_depths(LANE, self.core.queue.borrow().len(), self.shared().injector_depth());
+        }
         if is_drivers_turn {
             self.poll_drivers();
             self.begin_polls_now();
@@ -399,6 +406,21 @@ impl Worker {
         self.local_arena.flush_and_drain();
     }
 
+    /// The next poll does not begin when the last one ended.
+    #[inline]
+    fn record_passing(&self) {
+        if let Some(events) = self.runtime.events.heard() {
+            events.record_passing(LANE);
+        }
+    }
+
+    #[inline]
+    fn record_sleep(&self, is_asleep: bool) {
+        if let Some(events) = self.runtime.events.heard() {
+            events.record_sleep(LANE, is_asleep);
+        }
+    }
+
     fn park(&self) {
         self.exchange_frees();
         self.runtime.hooks.on_park();
@@ -410,7 +432,9 @@ impl Worker {
             self.end_polls(now);
             self.turn_to(Some(WorkerState::Parked), now);
             self.shared().poll_timer.pause();
+            self.record_sleep(true);
             slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, &mut Woken(self));
+            self.record_sleep(false);
             let now = Clock::real();
             self.turn_to(Some(WorkerState::Busy), now);
             self.begin_polls(now);
@@ -442,7 +466,7 @@ impl WakeSink for Woken<'_> {
         let Self(worker) = *self;
         match task::wake_own(waker, |task| is_task_of(task, &worker.runtime)) {
             Ok(Some(task)) => {
-                emit(worker.runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
+                worker.runtime.events.emit(|| LANE, task.task(), TaskEventKind::Woken);
                 worker.push(task);
             }
             Ok(None) => {}

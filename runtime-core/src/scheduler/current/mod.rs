@@ -41,7 +41,7 @@ use super::{AtWork, IdBlock, ThreadRole, ends, runtime_of};
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::driver::Driver;
-use crate::events::{TaskEventKind, emit};
+use crate::events::TaskEventKind;
 use crate::metrics::{Counts, WorkerCounters, WorkerTimes, nanos};
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, AtomicUsize, fence};
@@ -52,6 +52,10 @@ use crate::runtime::{Config, Inner};
 use crate::task::Snapshot;
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::{Header, JoinHandle, Notified, PollTimer, Runner, Schedule, SpawnInfo, TaskRef};
+use crate::trace::LaneId;
+
+/// Where the flight recorder has the events of the thread that has the core.
+const LANE: LaneId = LaneId::Core(0);
 
 /// What all threads see of the scheduler.
 pub(crate) struct Shared {
@@ -252,7 +256,7 @@ impl Shared {
         let _entered = context::try_enter();
         // It counts as the owner of no arena: what dies while the arenas are walked goes to the return stacks.
         let completions = Some(&self.remote_spawns.locked_counters().completions);
-        let runner = Runner { observer: runtime.observer.as_ref(), completions, ..Runner::NOBODY };
+        let runner = Runner { events: runtime.events.heard(), completions, ..Runner::NOBODY };
         self.remote_spawns.close_spawns();
         // SAFETY: with the core in hand nobody else polls tasks, and the local arena is this thread's.
         self.arenas().iter().for_each(|arena| unsafe { arena.guard().cancel_all(&runner) });
@@ -314,6 +318,15 @@ impl Shared {
         }
     }
 
+    /// Where the flight recorder has the calling thread's events.
+    #[cold]
+    fn lane_here(runtime: &Inner) -> LaneId {
+        match Self::worker_here(runtime) {
+            Some(_) => LANE,
+            None => LaneId::Shared(context::thread_token()),
+        }
+    }
+
     /// Spawns a task from whatever thread.
     pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, info: SpawnInfo) -> JoinHandle<F::Output>
     where
@@ -358,7 +371,7 @@ impl Shared {
         self.leave(runtime, worker.into_core());
         // With the core put down, as the observer may want it. Nobody else polls the task meanwhile: that is for this
         // thread.
-        emit(runtime.observer.as_ref(), &told, TaskEventKind::Spawned);
+        runtime.events.emit(|| LaneId::Shared(0), &told, TaskEventKind::Spawned);
         Ok(handle)
     }
 
@@ -429,7 +442,7 @@ impl Schedule for Current {
         let runtime: *const Inner = unsafe { runtime_of(task.header()) }.expect("a task that was refused is complete");
         // SAFETY: the task keeps its runtime; and while this thread drives it, or `keep` lives, it stays.
         let runtime = unsafe { &*runtime };
-        emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
+        runtime.events.emit(|| Shared::lane_here(runtime), task.task(), TaskEventKind::Woken);
         if let Some(worker) = Shared::worker_here(runtime) {
             worker.with(|worker| worker.push(task));
         } else {

@@ -10,13 +10,13 @@
 //! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Two things wait until
 //! the drivers have been given back: the observer's word of each task that was woken, and the wakers that are not of
 //! this runtime's tasks. (Those of another runtime's tasks are among these: its observer would hear of the wake at
-//! once.)
+//! once.) The flight recorder is no user's, and writes each wake down at once.
 
 use std::task::Waker;
 
 use super::Worker;
 use crate::driver::WakeSink;
-use crate::events::{Observer, TaskEventKind, emit};
+use crate::events::{Observer, TaskEventKind, tell_observer};
 use crate::scheduler::is_task_of;
 use crate::task::{self, Notified};
 
@@ -70,7 +70,7 @@ impl Collector<'_> {
     #[inline]
     fn queue_part(&mut self) {
         // An observer must hear of them first, and not yet.
-        if self.batch.len() == MAX_EVENT_BATCH && self.worker.runtime.observer.is_none() {
+        if self.batch.len() == MAX_EVENT_BATCH && self.worker.runtime.events.observer().is_none() {
             // If it slept in the drivers: others do not look at the queues of workers that sleep.
             self.worker.slot().activity.set_parked(false);
             self.worker.queue_batch(self.batch);
@@ -93,7 +93,12 @@ impl Worker {
     #[inline]
     fn take_woken(&self, waker: Waker) -> Option<Notified> {
         match task::wake_own(waker, |task| is_task_of(task, self.runtime())) {
-            Ok(task) => task.inspect(|_| self.counters().local_schedules.add(1)),
+            Ok(task) => task.inspect(|task| {
+                self.counters().local_schedules.add(1);
+                if let Some(events) = self.runtime.events.heard() {
+                    events.record(self.lane(), task.task(), TaskEventKind::Woken);
+                }
+            }),
             Err(waker) => {
                 self.shared().external_wakers.push(waker);
                 None
@@ -112,7 +117,7 @@ impl Worker {
         {
             self.follow(task);
         }
-        if let Some(observer) = &self.runtime.observer {
+        if let Some(observer) = self.runtime.events.observer() {
             return self.tell_and_queue(observer, batch);
         }
         batch.events.drain(..).for_each(|task| self.core.run_queue.push_event(task));
@@ -128,7 +133,7 @@ impl Worker {
         self.shared().monitor.wake_if_asleep();
         self.stop_searching();
         self.slot().activity.calls_user_code();
-        let tell = |task: &Notified| emit(Some(observer), task.task(), TaskEventKind::Woken);
+        let tell = |task: &Notified| tell_observer(observer, task.task(), TaskEventKind::Woken);
         for task in batch.events.drain(..) {
             tell(&task);
             self.core.run_queue.push_event(task);

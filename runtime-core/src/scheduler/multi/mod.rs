@@ -69,7 +69,7 @@ use super::{AtWork, IdBlock, ThreadRole, ends, runtime_of};
 use crate::clock::Clock;
 use crate::context;
 use crate::driver::Driver;
-use crate::events::{TaskEventKind, emit};
+use crate::events::TaskEventKind;
 use crate::metrics::{Counts, WorkerCounters, WorkerTimes};
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
@@ -77,6 +77,7 @@ use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::{Header, JoinHandle, Notified, Schedule, SpawnInfo, TaskRef, contain, discard};
 #[cfg(not(loom))]
 use crate::task::{Id, Snapshot};
+use crate::trace::LaneId;
 
 /// The number of callers of `block_on` that spawn as cheaply as workers at the same time. Further ones spawn like
 /// remote threads.
@@ -369,6 +370,20 @@ impl Shared {
         }
     }
 
+    /// Where the flight recorder has the calling thread's events.
+    #[cold]
+    fn lane_here(runtime: &Inner) -> LaneId {
+        match Self::worker_here(runtime) {
+            Some(worker) => worker.with(Worker::lane),
+            None => Self::lane_elsewhere(),
+        }
+    }
+
+    /// The same, of a thread that has no core of this runtime.
+    fn lane_elsewhere() -> LaneId {
+        LaneId::Shared(context::thread_token())
+    }
+
     /// The arena for the tasks that the calling thread spawns, if it is external.
     fn remote_spawns_here(&self) -> &RemoteSpawns {
         &self.remote_spawns[context::thread_token() % self.remote_spawns.len()]
@@ -488,7 +503,7 @@ impl Schedule for Multi {
         let runtime: *const Inner = unsafe { runtime_of(task.header()) }.expect("a task that was refused is complete");
         // SAFETY: the task keeps its runtime; and while this thread is one of its workers, or `keep` lives, it stays.
         let runtime = unsafe { &*runtime };
-        emit(runtime.observer.as_ref(), task.task(), TaskEventKind::Woken);
+        runtime.events.emit(|| Shared::lane_here(runtime), task.task(), TaskEventKind::Woken);
         if let Some(worker) = Shared::worker_here(runtime) {
             worker.with(|worker| worker.push(task));
         } else {

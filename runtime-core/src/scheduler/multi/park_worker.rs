@@ -117,6 +117,7 @@ impl Worker {
         }
         self.tell_end();
         self.slot().activity.set_parked(true);
+        self.record_sleep(true);
         let mut slept = Slept::NotAtAll;
         if !shared.is_closing() {
             let mut woken = Collector { worker: self, batch };
@@ -132,11 +133,19 @@ impl Worker {
             self.counters().driver_polls.add(1);
             self.counters().driver_waits.add(1);
         }
+        self.record_sleep(false);
         self.slot().activity.set_parked(false);
         // Awake first, and only then queue what the drivers woke: the worker to be notified of it must not be this one.
         self.searching.set(shared.idle.end_sleep(index));
         self.queue_batch(batch);
         slept != Slept::NotAtAll
+    }
+
+    #[inline]
+    fn record_sleep(&self, is_asleep: bool) {
+        if let Some(events) = self.runtime.events.heard() {
+            events.record_sleep(self.lane(), is_asleep);
+        }
     }
 
     /// The worker has published what it has ended, and passed a fence: should all tasks have ended, tells those in

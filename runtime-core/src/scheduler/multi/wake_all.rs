@@ -27,6 +27,7 @@ use std::ptr;
 use std::task::Waker;
 
 use super::{Multi, Shared, Worker};
+use crate::events::TaskEventKind;
 use crate::runtime::Inner;
 use crate::scheduler::{AtWork, Scheduler, runtime_of_any};
 use crate::task::{self, Header, Notified, TaskRef, catch, discard};
@@ -91,7 +92,7 @@ pub fn wake_all(wakers: &mut [Option<Waker>]) -> Result<(), Box<dyn Any + Send>>
 
 /// Whether tasks of this runtime can be announced together.
 fn can_announce(runtime: &Inner) -> bool {
-    matches!(runtime.scheduler, Scheduler::Multi(_)) && runtime.observer.is_none()
+    matches!(runtime.scheduler, Scheduler::Multi(_)) && runtime.events.observer().is_none()
 }
 
 /// Tasks of one runtime that are in a queue, and not announced yet.
@@ -112,6 +113,14 @@ impl Unannounced {
             self.announce();
             // SAFETY: the task, which is in no queue yet, keeps its runtime.
             *self = Self::begin(unsafe { &*runtime }, &task);
+        }
+        // SAFETY: as above: the task is in no queue yet.
+        if let Some(events) = unsafe { &*runtime }.events.heard() {
+            let lane = match self {
+                Self::Here(worker) => worker.with(Worker::lane),
+                Self::Injected(..) | Self::Nothing => Shared::lane_elsewhere(),
+            };
+            events.record(lane, task.task(), TaskEventKind::Woken);
         }
         match self {
             Self::Here(worker) => worker.with(|worker| worker.queue_unannounced(task)),

@@ -29,7 +29,7 @@ use std::time::Instant;
 use super::driver_events::EventBatch;
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
-use crate::events::{TaskEventKind, emit};
+use crate::events::TaskEventKind;
 use crate::metrics::{WorkerCounters, WorkerState};
 use crate::rng::Stream;
 use crate::runtime::Inner;
@@ -39,6 +39,7 @@ use crate::scheduler::poll_times::PollTimes;
 use crate::spans;
 use crate::task::arena::LocalArena;
 use crate::task::{Again, JoinHandle, Notified, Runner, SpawnInfo};
+use crate::trace::LaneId;
 
 /// A task that is woken in its poll goes onto the LIFO queue once in this number of its worker's polls.
 const REWAKE_LIFO_INTERVAL: u64 = 64;
@@ -158,6 +159,12 @@ impl Worker {
         (!self.is_spare()).then_some(self.core.index)
     }
 
+    /// Where the flight recorder has its events.
+    #[inline]
+    pub(super) fn lane(&self) -> LaneId {
+        LaneId::Core(self.core.index)
+    }
+
     #[inline]
     pub(super) fn shared(&self) -> &Shared {
         // SAFETY: it lies in the runtime, which `runtime` counts and which does not move.
@@ -199,7 +206,7 @@ impl Worker {
         info.id = spans::id_or(info.id, || self.core.ids.next(&self.runtime));
         let (task, handle) = self.local_arena.guard().new_task::<F, Multi>(future, info);
         self.counters().spawns.add(1);
-        emit(self.runtime.observer.as_ref(), task.task(), TaskEventKind::Spawned);
+        self.runtime.events.emit(|| self.lane(), task.task(), TaskEventKind::Spawned);
         self.push(task);
         handle
     }
@@ -360,9 +367,19 @@ impl Worker {
         if run_queue.is_injectors_turn()
             && let Some(task) = self.take_injected()
         {
-            return Some(task);
+            return Some(self.note_passing(task));
         }
-        run_queue.next().or_else(|| self.take_injected()).or_else(|| self.search())
+        let from_others = || self.take_injected().or_else(|| self.search()).map(|task| self.note_passing(task));
+        run_queue.next().or_else(from_others)
+    }
+
+    /// Passes a task on that another thread has queued, perhaps after this worker's last event.
+    #[inline]
+    fn note_passing(&self, task: Notified) -> Notified {
+        if let Some(events) = self.runtime.events.heard() {
+            events.record_passing(self.lane());
+        }
+        task
     }
 
     /// Runs a task. Gives it back if it has yielded.
@@ -377,7 +394,8 @@ impl Worker {
         counters.polls.add(1);
         self.slot().activity.polls(task.task());
         let runner = Runner {
-            observer: self.runtime.observer.as_ref(),
+            events: self.runtime.events.heard(),
+            lane: self.lane(),
             completions: Some(&counters.completions),
             local_arena: Some(&self.local_arena),
             polls: Some((&counters.spurious_polls, &self.slot().poll_timer)),
@@ -426,6 +444,9 @@ impl Worker {
         let before = self.slot().last_maintenance_us.load(Relaxed);
         let now = self.note_maintenance(now);
         self.help_stalled_peer(now, now.saturating_sub(before));
+        if let Some(events) = self.runtime.events.heard() {
+            events.record_depths(self.lane(), self.core.run_queue.len(), self.shared().injector_depth());
+        }
         if is_drivers_turn {
             self.poll_drivers(batch);
             self.begin_polls_now();

@@ -171,7 +171,7 @@ impl<'a> MonitorThread<'a> {
             let (how, ended) = sampler.add(sample, elapsed, self.shared.monitor.threshold);
             progress.push(how);
             if let Some((sampler, event)) = ended {
-                self.reports.report(&self.runtime.reporter, &sampler, &event, true);
+                self.reports.report(self.runtime, &sampler, &event, true);
             }
         }
         progress
@@ -307,7 +307,7 @@ impl<'a> MonitorThread<'a> {
             if sampler.age() >= LONG_BLOCK
                 && let Some(mut event) = sampler.event.take()
             {
-                self.reports.report(&self.runtime.reporter, sampler, &event, false);
+                self.reports.report(self.runtime, sampler, &event, false);
                 event.is_reported = true;
                 sampler.event = Some(event);
             }
@@ -338,7 +338,7 @@ impl<'a> MonitorThread<'a> {
     fn end(&mut self) {
         for sampler in &mut self.samplers {
             if let Some(event) = sampler.event.take() {
-                self.reports.report(&self.runtime.reporter, sampler, &event, false);
+                self.reports.report(self.runtime, sampler, &event, false);
             }
         }
     }

@@ -7,7 +7,7 @@ use std::panic::Location;
 
 use super::sampler::{Event, Sampler};
 use crate::blocked::{BlockedHook, BlockedTask, Stack};
-use crate::reporter::Reporter;
+use crate::runtime::Inner;
 use crate::scheduler::multi::slot::UserCode;
 use crate::spans;
 
@@ -39,7 +39,7 @@ impl Reports {
     }
 
     /// Reports it, unless the place was reported before.
-    pub(super) fn report(&mut self, reporter: &Reporter, sampler: &Sampler, event: &Event, is_over: bool) {
+    pub(super) fn report(&mut self, runtime: &Inner, sampler: &Sampler, event: &Event, is_over: bool) {
         if event.is_reported || !self.reported.insert(Self::place(event)) {
             return;
         }
@@ -59,7 +59,8 @@ impl Reports {
             backtrace: None,
         };
         let (hook, stack) = (self.hook.clone(), event.stack.clone());
-        reporter.report(move || {
+        runtime.events.note_blocked();
+        runtime.reporter.report(move || {
             // To find out the names in a stack takes long, and locks that others may hold.
             blocked.backtrace = stack.map(|stack| stack.describe());
             spans::blocked(&blocked);

@@ -1,0 +1,77 @@
+//! [`Dumps`]: traces that are written to a file when something goes wrong.
+//!
+//! Whoever notices that, a worker or the monitor, waits for nothing: it queues a report (`crate::reporter`), whose
+//! thread takes the snapshot and writes the file. One report at a time is queued; what goes wrong meanwhile is in the
+//! rings. It holds the recorder, not the runtime.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use parking_lot::Mutex;
+
+use super::config::TraceConfig;
+use super::recorder::Recorder;
+use super::snapshot::TraceSnapshot;
+use crate::reporter::Reporter;
+
+/// What has a trace written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Trouble {
+    /// A task panicked.
+    Panic,
+    /// A task blocked its worker.
+    Blocked,
+}
+
+#[derive(Default)]
+pub(super) struct Dumps {
+    on_panic: AtomicBool,
+    on_blocked: AtomicBool,
+    file: Mutex<Option<PathBuf>>,
+    is_queued: AtomicBool,
+    reporter: Reporter,
+}
+
+impl Dumps {
+    /// The recorder is being started.
+    pub(super) fn configure(&self, config: &TraceConfig) {
+        *self.file.lock() = config.file.clone();
+        self.on_panic.store(config.on_panic, Relaxed);
+        self.on_blocked.store(config.on_blocked, Relaxed);
+    }
+}
+
+impl Recorder {
+    /// Has the trace written to the file, if the recorder was started with one for that.
+    #[cold]
+    pub(crate) fn note_trouble(self: &Arc<Self>, trouble: Trouble) {
+        let dumps = &self.dumps;
+        let is_wanted = match trouble {
+            Trouble::Panic => &dumps.on_panic,
+            Trouble::Blocked => &dumps.on_blocked,
+        };
+        if !is_wanted.load(Relaxed) || !self.is_running() {
+            return;
+        }
+        if dumps.is_queued.swap(true, Relaxed) {
+            // Its thread could not be started, perhaps.
+            dumps.reporter.see_to_thread();
+            return;
+        }
+        let recorder = Arc::clone(self);
+        dumps.reporter.report(move || {
+            recorder.dumps.is_queued.store(false, Relaxed);
+            let file = recorder.dumps.file.lock().clone();
+            if let Some(path) = file
+                && !path.exists()
+                && let Err(error) = TraceSnapshot::take(&recorder).write_file(&path)
+            {
+                // Nobody is left to be told that stderr is gone.
+                drop(writeln!(io::stderr(), "rt: the trace could not be written to {}: {error}", path.display()));
+            }
+        });
+    }
+}

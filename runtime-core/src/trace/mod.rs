@@ -1,0 +1,93 @@
+//! The flight recorder: what the threads of a runtime did in the last moments, to be looked at when something was slow.
+//!
+//! Each thread writes events down, 16 bytes each (`record.rs`), in a ring of its own (`ring.rs`, `lane.rs`), while the
+//! recorder runs (`recorder.rs`). Anybody takes a [`TraceSnapshot`] of the rings at any time, without a word to those
+//! threads, which may be stuck; and writes it as Perfetto's protobuf or as Chrome's JSON (`perfetto.rs`, `chrome.rs`).
+//!
+//! The events are those of tasks that an observer would hear of, and when workers sleep and how many tasks wait. The
+//! schedulers call it through `events.rs`. It runs no code of a user's, and waits for nobody, so it may be called
+//! anywhere in a scheduler, also while a thread has the drivers.
+//!
+//! Here are no decisions about what is slow, and no sampling: while it runs, all is recorded.
+
+mod chrome;
+mod config;
+mod dump;
+mod lane;
+mod perfetto;
+mod proto;
+mod record;
+mod recorder;
+mod ring;
+mod sites;
+mod snapshot;
+mod timeline;
+
+use std::sync::Arc;
+
+pub use self::config::TraceConfig;
+pub(crate) use self::dump::Trouble;
+pub(crate) use self::record::Kind;
+pub(crate) use self::recorder::{LaneId, LaneNumbers, Recorder};
+pub use self::snapshot::{TraceEvent, TraceEventKind, TraceLane, TraceSnapshot, TraceTask};
+
+/// A runtime's flight recorder, from `Handle::trace`. Cheap to clone.
+///
+/// It writes down what happens to tasks and workers: each thread in a ring that keeps its last events. While it does
+/// not run, which is so unless it is asked for, each event costs one predictable branch. While it runs, one costs about
+/// as much as two looks at the clock's counter.
+///
+/// # Example
+///
+/// ```
+/// use rt::runtime::trace::{TraceConfig, TraceEventKind};
+/// let runtime = rt::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+/// let trace = runtime.handle().trace();
+/// assert!(trace.start(TraceConfig::new()));
+/// runtime.block_on(async { rt::spawn(async {}).await.unwrap() });
+/// trace.stop();
+///
+/// let snapshot = trace.snapshot();
+/// assert!(snapshot.lanes().any(|lane| lane.events().any(|event| event.kind == TraceEventKind::Polled)));
+/// let mut file = std::io::sink(); // or a file, to be opened at https://ui.perfetto.dev
+/// snapshot.write_perfetto(&mut file).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct Trace {
+    recorder: Arc<Recorder>,
+}
+
+impl Trace {
+    pub(crate) fn new(recorder: Arc<Recorder>) -> Self {
+        Self { recorder }
+    }
+
+    /// Starts to record. Returns false, and leaves all as it is, if the recorder runs already: somebody else wants it
+    /// then, and is the one to stop it.
+    ///
+    /// What was recorded before an earlier [`stop`](Self::stop) is forgotten. Allocates memory: see
+    /// [`TraceConfig::events`].
+    pub fn start(&self, config: TraceConfig) -> bool {
+        self.recorder.start(&config)
+    }
+
+    /// Stops to record. What was recorded is kept for a [`snapshot`](Self::snapshot), until the next start. Returns
+    /// false if the recorder did not run.
+    pub fn stop(&self) -> bool {
+        self.recorder.stop()
+    }
+
+    /// Whether it records.
+    pub fn is_running(&self) -> bool {
+        self.recorder.is_running()
+    }
+
+    /// What the threads have recorded up to now. Does not disturb them, does not wait for them, and works after the
+    /// runtime's end. Empty if the recorder was never started.
+    ///
+    /// It copies all that there is, which takes some milliseconds for some megabytes: in async code call it by
+    /// [`spawn_blocking`](crate::spawn_blocking).
+    pub fn snapshot(&self) -> TraceSnapshot {
+        TraceSnapshot::take(&self.recorder)
+    }
+}

@@ -1,0 +1,177 @@
+//! Traces that are written when something goes wrong, or when somebody sends a signal.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rt::runtime::Runtime;
+use rt::runtime::trace::TraceConfig;
+use rt_test_util::*;
+
+use crate::perfetto::Shown;
+
+/// A folder that is gone in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("rt-trace-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// The names of the files in it.
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn panic_in_a_task(runtime: &Runtime) {
+    assert!(runtime.block_on(runtime.spawn(async { std::panic::resume_unwind(Box::new(())) })).is_err());
+}
+
+#[test]
+fn a_task_that_panics_has_the_trace_written_once() {
+    let _watchdog = watchdog();
+    let folder = Folder::new("panic");
+    let path = folder.0.join("trace.pftrace");
+    let runtime = rescuing(1).trace(TraceConfig::new().file(&path).on_panic(true)).build().unwrap();
+    panic_in_a_task(&runtime);
+    eventually(|| path.exists());
+    let first = fs::read(&path).unwrap();
+    assert_eq!(Shown::read(&first).all().filter(|slice| slice.name == "panic").count(), 1);
+    // It stays as it is until it is taken away.
+    panic_in_a_task(&runtime);
+    assert_eq!(fs::read(&path).unwrap(), first);
+    let elsewhere = folder.0.join("taken away");
+    fs::rename(&path, &elsewhere).unwrap();
+    eventually(|| {
+        panic_in_a_task(&runtime);
+        path.exists()
+    });
+    assert_eq!(fs::read(&elsewhere).unwrap(), first);
+    assert!(Shown::read(&fs::read(&path).unwrap()).all().filter(|slice| slice.name == "panic").count() > 1);
+    drop(runtime);
+    // Perhaps a last report is still on its way, but it has nothing to write.
+    eventually(|| folder.files().len() == 2);
+}
+
+#[test]
+fn without_being_told_so_it_writes_nothing() {
+    let _watchdog = watchdog();
+    let folder = Folder::new("silent");
+    let silent = folder.0.join("silent.json");
+    let told = folder.0.join("told.json");
+    let runtime = rescuing(1).build().unwrap();
+    let trace = runtime.handle().trace();
+    trace.start(TraceConfig::new().file(&silent).on_blocked(true));
+    panic_in_a_task(&runtime);
+    trace.stop();
+    trace.start(TraceConfig::new().file(&told).on_panic(true));
+    trace.stop();
+    panic_in_a_task(&runtime);
+    trace.start(TraceConfig::new().file(&told).on_panic(true));
+    panic_in_a_task(&runtime);
+    eventually(|| told.exists());
+    // In JSON, by its name; and reports are made one after the other, so the first panic has had its chance.
+    serde_json::from_slice::<serde_json::Value>(&fs::read(&told).unwrap()).unwrap();
+    assert_eq!(folder.files(), ["told.json"]);
+}
+
+#[test]
+fn a_task_that_blocks_its_worker_has_the_trace_written_while_it_does() {
+    let _watchdog = watchdog();
+    let folder = Folder::new("blocked");
+    let path = folder.0.join("trace.pftrace");
+    let runtime =
+        rescuing(1).on_blocked(|_| ()).trace(TraceConfig::new().file(&path).on_blocked(true)).build().unwrap();
+    let gate = Gate::new();
+    let block = {
+        let gate = gate.clone();
+        runtime.spawn(async move { gate.pass() })
+    };
+    gate.wait_for(1);
+    // Something must wait for the worker.
+    let behind = runtime.spawn(async {});
+    eventually(|| path.exists());
+    let shown = Shown::read(&fs::read(&path).unwrap());
+    // A spare worker may be in the middle of a poll of its own.
+    let open: Vec<_> = shown.all().filter(|slice| slice.end.is_none()).filter_map(|slice| slice.task).collect();
+    assert!(open.iter().any(|task| task.to_string() == block.id().to_string()), "{open:?}");
+    gate.open();
+    runtime.block_on(async {
+        block.await.unwrap();
+        behind.await.unwrap();
+    });
+}
+
+#[test]
+fn a_file_that_cannot_be_written_does_no_harm() {
+    let _watchdog = watchdog();
+    let folder = Folder::new("none");
+    let runtime = rescuing(1)
+        .trace(TraceConfig::new().file(folder.0.join("no such folder").join("trace")).on_panic(true))
+        .build()
+        .unwrap();
+    panic_in_a_task(&runtime);
+    assert!(runtime.handle().trace().snapshot().write_file(folder.0.join("nor").join("this")).is_err());
+    assert_unhurt(&runtime);
+    assert!(folder.files().is_empty());
+}
+
+#[test]
+fn the_environment_asks_for_it() {
+    let folder = Folder::new("environment");
+    let path = folder.0.join("trace");
+    in_own_process_with(
+        |command| _ = command.env("RT_TRACE", &path),
+        || {
+            let runtime = multi(1);
+            assert!(runtime.handle().trace().is_running());
+            panic_in_a_task(&runtime);
+            let path = PathBuf::from(std::env::var_os("RT_TRACE").unwrap());
+            eventually(|| path.exists());
+            Shown::read(&fs::read(path).unwrap());
+        },
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_has_it_written_while_all_workers_are_stuck() {
+    use rt::runtime::trace::snapshot_on_signal;
+    use rt::signal::unix::SignalKind;
+
+    in_own_process(|| {
+        let folder = Folder::new("signal");
+        let path = folder.0.join("trace.pftrace");
+        let runtime = multi(1);
+        let trace = runtime.handle().trace();
+        trace.start(TraceConfig::new());
+        let writing = snapshot_on_signal(trace, SignalKind::user_defined2(), &path).unwrap();
+        let gate = Gate::new();
+        let block = {
+            let gate = gate.clone();
+            runtime.spawn(async move { gate.pass() })
+        };
+        gate.wait_for(1);
+        for _ in 0..2 {
+            nix::sys::signal::raise(nix::sys::signal::Signal::SIGUSR2).unwrap();
+            eventually(|| path.exists());
+            let shown = Shown::read(&fs::read(&path).unwrap());
+            let open = shown.all().filter(|slice| slice.end.is_none() && slice.task.is_some());
+            assert_eq!(open.count(), 1);
+            fs::remove_file(&path).unwrap();
+        }
+        gate.open();
+        runtime.block_on(block).unwrap();
+        // In async code, too.
+        runtime.block_on(async move { drop(writing) });
+    });
+}
