@@ -75,9 +75,10 @@ impl Worker {
         }
     }
 
-    /// It has found some.
+    /// It has found some. (One that was woken for work counts as busy, until it has looked at others.)
     pub(super) fn end_searching(&self) {
-        if self.poll_times.is_on() {
+        let is_searching = matches!(self.slot().times.state(), Some((WorkerState::Searching, _)));
+        if is_searching && self.poll_times.is_on() {
             let now = Clock::real();
             self.turn_to(WorkerState::Busy, now);
             self.begin_polls(now);
