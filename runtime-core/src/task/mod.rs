@@ -42,6 +42,7 @@ mod info;
 mod join;
 mod observed;
 pub(crate) mod outstanding;
+mod poll_timer;
 mod published;
 mod raw;
 mod record;
@@ -65,8 +66,8 @@ use std::ptr::NonNull;
 
 pub(crate) use self::cell::Header;
 use self::frame::Frame;
+pub(crate) use self::poll_timer::PollTimer;
 pub(crate) use self::raw::{Again, Notified, SpawnInfo, TaskRef, free};
-pub(crate) use self::record::PollTimer;
 pub(crate) use self::runner::Runner;
 #[cfg(not(loom))]
 pub(crate) use self::snapshot::Snapshot;

@@ -102,7 +102,12 @@ mod loom_tests {
                 let cell = cell.clone();
                 thread::spawn(move || cell.read())
             };
-            cell.die();
+            // On another thread than the next birth.
+            let last_reference = {
+                let cell = cell.clone();
+                thread::spawn(move || cell.die())
+            };
+            last_reference.join().unwrap();
             cell.be_born(2);
             if let Some((id, fields)) = reader.join().unwrap() {
                 assert_eq!(fields, [id * 10; 2]);

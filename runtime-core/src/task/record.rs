@@ -11,26 +11,33 @@
 //!
 //! # Who reads
 //!
-//! Inspection, at any time (`snapshot.rs`). Single values may be of different moments. What the task waits for is two
+//! Inspection, at any time ([`read_record`]). Single values may be of different moments. What the task waits for is two
 //! words, though, of which one says what the other means, so a reader makes sure that they are of one poll. It reads
-//! the state and the count of polls before and after: if the task was not RUNNING either time, and the count is the
-//! same, no poll has ended in between. (A writer's fence comes between its RUNNING and what it writes. A reader that
-//! sees something of that meets the fence by its own, and so RUNNING, or what followed it: if the writer has finished,
-//! acquiring the state shows the new count.)
+//! the state and the count of polls, then the words, then a fence, and both again: if the task was not RUNNING either
+//! time, and the count is the same, no poll has ended in between. For:
+//!
+//! - the count is written last, released: with it a reader sees the words of its poll, or of a later one;
+//! - a writer's fence comes between its RUNNING and what it writes. A reader that sees a word of a later poll meets that
+//!   fence by its own, and so that poll's RUNNING, or what followed. If the writer has finished, the state that is
+//!   acquired then shows the new count.
 
+#[cfg(not(loom))]
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, fence};
-use std::time::{Duration, Instant};
 
+#[cfg(not(loom))]
 use super::cell::Header;
 use super::current;
+#[cfg(not(loom))]
 use super::runner::Runner;
+use super::state::{Activity, State};
 use super::waits::Note;
+use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::primitive::atomic::{AtomicU32, AtomicU64, fence};
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(C)]
+#[cfg_attr(loom, allow(dead_code))] // models do not inspect, but for the one below
 pub(super) struct Record {
     /// When the task came into its state, by `clock::nanos_since_epoch`.
     since: AtomicU64,
@@ -48,6 +55,7 @@ pub(super) struct Record {
 
 /// What [`Record::read`] has read.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(loom, allow(dead_code))]
 pub(crate) struct Recorded {
     pub(crate) since: u64,
     pub(crate) total_nanos: u64,
@@ -57,12 +65,14 @@ pub(crate) struct Recorded {
     pub(crate) waits_for: Note,
 }
 
+#[cfg_attr(loom, allow(dead_code))]
 impl Record {
     /// The record of a task.
     ///
     /// # Safety
     ///
     /// The cell is there for as long as `'a`, and has the task of this vtable, or had it and nothing else yet.
+    #[cfg(not(loom))]
     #[inline(always)]
     pub(super) unsafe fn of<'a>(cell: NonNull<Header>, offset: usize) -> &'a Self {
         // SAFETY: the caller's promise: there is a record behind the stage, of atomics, for which any bits are good.
@@ -82,12 +92,35 @@ impl Record {
     }
 }
 
+/// Reads a record, and the state that goes with it.
+#[cfg_attr(loom, allow(dead_code))]
+pub(super) fn read_record(state: &State, record: &Record) -> Option<(Activity, Recorded)> {
+    /// A task that goes through one poll after the other meanwhile is not read for ever.
+    const TRIES: u32 = if cfg!(loom) { 1 } else { 8 };
+    for _ in 0..TRIES {
+        let activity = state.activity()?;
+        let recorded = record.read();
+        // Pairs with the fence of the writer.
+        fence(Acquire);
+        if state.activity()? == activity && activity != Activity::Running && record.read().polls == recorded.polls {
+            return Some((activity, recorded));
+        }
+        if activity == Activity::Running {
+            // It is not waiting, and all else is good one by one.
+            return Some((activity, Recorded { waits_for: Note::NOTHING, ..recorded }));
+        }
+    }
+    let recorded = Recorded { waits_for: Note::NOTHING, ..record.read() };
+    Some((state.activity()?, recorded))
+}
+
 /// A poll of the task has returned `Pending`, and is not over yet. Whether it was spurious: the task was woken, and
 /// waits for the same thing as before, without any operation having succeeded.
 ///
 /// # Safety
 ///
 /// The caller has set RUNNING and not cleared it; the task is of the type that the cell was made for.
+#[cfg(not(loom))]
 #[inline]
 pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>) -> bool {
     // SAFETY: the caller's promise.
@@ -95,33 +128,22 @@ pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>) -> boo
     // SAFETY: as above.
     let record = unsafe { Record::of(cell, header.vtable.record_offset()) };
     let took = runner.polls.map_or(0, |(_, timer)| timer.end_poll());
-    // Pairs with the fence in `Snapshot::take`: a thread that sees what follows sees RUNNING, too.
-    fence(Release);
     if !header.kind_word().is_recorded() {
         record.begin(took, current.waits_for());
         header.kind_word().set_recorded();
         return false;
     }
-    record.polls.store(record.polls.load(Relaxed).wrapping_add(1), Relaxed);
-    record.add_time(took);
     if current.yields() {
         // It waits for its turn only.
-        record.waits_for.store(Note::NOTHING.code(), Relaxed);
+        record.go_on(took, Note::NOTHING);
         return false;
     }
     let waits_for = current.waits_for();
-    let before = Note::from_parts(record.waits_for.load(Relaxed), record.waits_for_word.load(Relaxed));
-    record.since.store(current::time_here(), Relaxed);
-    if before == waits_for {
-        let is_spurious = waits_for.is_known() && !current.may_have_made_progress();
-        if is_spurious {
-            record.spurious_polls.store(record.spurious_polls.load(Relaxed).wrapping_add(1), Relaxed);
-        }
-        return is_spurious;
+    let is_spurious = record.go_on(took, waits_for) && waits_for.is_known() && !current.may_have_made_progress();
+    if is_spurious {
+        record.spurious_polls.store(record.spurious_polls.load(Relaxed).wrapping_add(1), Relaxed);
     }
-    record.waits_for.store(waits_for.code(), Relaxed);
-    record.waits_for_word.store(waits_for.word(), Relaxed);
-    false
+    is_spurious
 }
 
 /// The task waited until now, and is about to be queued.
@@ -129,6 +151,7 @@ pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>) -> boo
 /// # Safety
 ///
 /// The cell has a task, whose state the caller has changed from idle to SCHEDULED.
+#[cfg(not(loom))]
 #[inline]
 pub(super) unsafe fn note_queued(cell: NonNull<Header>) {
     // SAFETY: the caller has a reference to the task. It has a record, since it was polled.
@@ -138,9 +161,11 @@ pub(super) unsafe fn note_queued(cell: NonNull<Header>) {
     }
 }
 
+#[cfg_attr(loom, allow(dead_code))]
 impl Record {
     /// Writes everything, after the first poll.
     fn begin(&self, took: u64, waits_for: Note) {
+        // Nobody reads it before it is said that there is a record.
         self.since.store(current::time_here(), Relaxed);
         self.total_nanos.store(took, Relaxed);
         self.waits_for_word.store(waits_for.word(), Relaxed);
@@ -148,6 +173,23 @@ impl Record {
         self.polls.store(1, Relaxed);
         self.spurious_polls.store(0, Relaxed);
         self.longest_poll.store((took as f32).to_bits(), Relaxed);
+    }
+
+    /// After another poll. Whether the task waits for the same thing as before.
+    #[inline]
+    fn go_on(&self, took: u64, waits_for: Note) -> bool {
+        // A thread that sees what follows sees RUNNING, too.
+        fence(Release);
+        self.add_time(took);
+        self.since.store(current::time_here(), Relaxed);
+        let before = Note::from_parts(self.waits_for.load(Relaxed), self.waits_for_word.load(Relaxed));
+        if before != waits_for {
+            self.waits_for.store(waits_for.code(), Relaxed);
+            self.waits_for_word.store(waits_for.word(), Relaxed);
+        }
+        // Last: a thread that sees the count sees all of this poll.
+        self.polls.store(self.polls.load(Relaxed).wrapping_add(1), Release);
+        before == waits_for
     }
 
     #[inline]
@@ -160,78 +202,55 @@ impl Record {
     }
 }
 
-/// Says how long the polls of a worker take, to the record of each task.
-///
-/// Reading the clock takes longer than to poll a task that just yields. So the worker reads it after each poll only as
-/// long as polls take some [microseconds](PollTimer::WORTH_A_READING) each; after sleep it begins with that. Where they
-/// are shorter, each counts as the average that the worker has measured in its last interval (`poll_interval.rs`). A
-/// long one among those is noticed by the monitor, which has the worker read the clock at its end.
-#[derive(Debug, Default)]
-pub(crate) struct PollTimer {
-    reads_clock: AtomicBool,
-    /// In nanoseconds.
-    average: AtomicU64,
-    /// When the worker last knew the time, by `clock::nanos_since_epoch`; zero if it is asleep.
-    known: AtomicU64,
-}
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use loom::thread;
 
-impl PollTimer {
-    /// A poll of at least this length, in nanoseconds, is worth a reading of the clock, which takes less than one in a
-    /// hundred parts of it.
-    const WORTH_A_READING: u64 = 4_000;
+    use super::*;
+    use crate::primitive::Arc;
+    use crate::task::Id;
+    use crate::task::state::{FinishPoll, Wake};
+    use crate::task::waits::Leaf;
 
-    /// A poll has ended. How long it took, in nanoseconds.
-    #[inline]
-    fn end_poll(&self) -> u64 {
-        if self.reads_clock.load(Relaxed) { self.measure() } else { self.average.load(Relaxed) }
-    }
-
-    #[cold]
-    fn measure(&self) -> u64 {
-        let before = self.known.load(Relaxed);
-        let now = current::read_time_here();
-        self.known.store(now, Relaxed);
-        let took = if before == 0 { 0 } else { now.saturating_sub(before) };
-        self.reads_clock.store(took >= Self::WORTH_A_READING, Relaxed);
-        took
-    }
-
-    /// The worker knows the time, and how long its last polls took on average; zero if it does not know. For its thread.
-    pub(crate) fn adapt(&self, now: Instant, average: Duration) {
-        self.resume(now);
-        let average = u64::try_from(average.as_nanos()).unwrap_or(u64::MAX);
-        if average > 0 {
-            self.average.store(average, Relaxed);
-            self.reads_clock.store(average >= Self::WORTH_A_READING, Relaxed);
-        }
-    }
-
-    /// The worker did something else until now, and does not know how long the next polls will take. For its thread.
-    pub(crate) fn restart(&self, now: Instant) {
-        self.resume(now);
-        self.reads_clock.store(true, Relaxed);
-    }
-
-    /// The worker did something else until now. For its thread.
-    pub(crate) fn resume(&self, now: Instant) {
-        self.known.store(current::set_time_here(now), Relaxed);
-    }
-
-    /// The worker is about to sleep. For its thread.
-    pub(crate) fn pause(&self) {
-        self.known.store(0, Relaxed);
-        current::forget_time_here();
-    }
-
-    /// When the poll that the worker is in began, or, if polls are short, one of the last before it: by
-    /// `clock::nanos_since_epoch`. For any thread.
-    #[cfg(not(loom))]
-    pub(crate) fn began(&self) -> Option<u64> {
-        Some(self.known.load(Relaxed)).filter(|known| *known != 0)
-    }
-
-    /// The poll that the worker is in takes long. For any thread.
-    pub(crate) fn watch(&self) {
-        self.reads_clock.store(true, Relaxed);
+    /// A task waits for one thing, is woken, and waits for another: whoever looks meanwhile finds one of them whole.
+    #[test]
+    fn loom_what_a_task_waits_for_is_of_one_poll() {
+        let waits = [Note::of(Leaf::Join(Id(7))), Note::of(Leaf::Descriptor(8))];
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(move || {
+            let (word, count) = (|| AtomicU64::new(0), || AtomicU32::new(0));
+            let record = Record {
+                since: word(),
+                total_nanos: word(),
+                waits_for_word: word(),
+                waits_for: count(),
+                polls: count(),
+                spurious_polls: count(),
+                longest_poll: count(),
+            };
+            let task = Arc::new((State::new(), record));
+            let poll = |task: &(State, Record), waits_for, is_first| {
+                let _ = task.0.start_poll();
+                if is_first {
+                    task.1.begin(0, waits_for);
+                } else {
+                    task.1.go_on(0, waits_for);
+                }
+                assert_eq!(task.0.finish_poll(false), FinishPoll::Idle);
+            };
+            poll(&task, waits[0], true);
+            let reader = {
+                let task = task.clone();
+                thread::spawn(move || read_record(&task.0, &task.1).expect("it is not over"))
+            };
+            assert_eq!(task.0.wake_by_ref(), Wake::Submit);
+            poll(&task, waits[1], false);
+            let (activity, read) = reader.join().unwrap();
+            assert!(
+                read.waits_for == Note::NOTHING || activity != Activity::Running && waits.contains(&read.waits_for)
+            );
+            assert_eq!(read_record(&task.0, &task.1).unwrap().1.waits_for, waits[1]);
+        });
     }
 }

@@ -2,8 +2,8 @@
 
 use super::arena::LocalArena;
 use super::current::CurrentTask;
+use super::poll_timer::PollTimer;
 use super::raw::TaskRef;
-use super::record::PollTimer;
 use crate::events::{Events, TaskEventKind};
 use crate::metrics::Counter;
 use crate::trace::LaneId;
@@ -21,6 +21,7 @@ pub(crate) struct Runner<'a> {
     /// Where its tasks are freed, if it has an arena.
     pub(crate) local_arena: Option<&'a LocalArena>,
     /// Where the spurious polls of its tasks are counted, and what says how long polls take, if anything.
+    #[cfg_attr(loom, allow(dead_code))] // models do not inspect
     pub(crate) polls: Option<(&'a Counter, &'a PollTimer)>,
     /// What the context knows of the task: put in by `Notified::run_current`.
     pub(crate) current: Option<&'a CurrentTask>,
@@ -53,6 +54,7 @@ impl Runner<'_> {
     }
 
     /// A poll is over in which the task has not made any progress.
+    #[cfg_attr(loom, allow(dead_code))]
     #[cold]
     pub(super) fn count_spurious_poll(&self) {
         if let Some((spurious, _)) = self.polls {

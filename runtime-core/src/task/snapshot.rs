@@ -3,15 +3,13 @@
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicPtr;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::atomic::fence;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::cell::{Header, Name};
 use super::published::{begin_reading, is_still};
 use super::raw::Vtable;
-use super::record::{Record, Recorded};
-use super::state::{Activity, State};
-use super::waits::Note;
+use super::record::{Record, Recorded, read_record};
+use super::state::Activity;
 use super::{Id, Site};
 
 /// A task that was not over.
@@ -24,9 +22,6 @@ pub(crate) struct Snapshot {
     /// None before the end of its first poll.
     pub(crate) recorded: Option<Recorded>,
 }
-
-/// A task that goes through one poll after the other meanwhile is not read for ever.
-const TRIES: u32 = 8;
 
 impl Snapshot {
     /// Reads the task in a cell, if there is one that is not over, whatever becomes of it meanwhile.
@@ -78,23 +73,4 @@ impl Snapshot {
             recorded: read.1,
         })
     }
-}
-
-/// Reads a record, and the state that goes with it.
-fn read_record(state: &State, record: &Record) -> Option<(Activity, Recorded)> {
-    for _ in 0..TRIES {
-        let activity = state.activity()?;
-        let recorded = record.read();
-        // Pairs with the fence in `end_poll`.
-        fence(Acquire);
-        if state.activity()? == activity && activity != Activity::Running && record.read().polls == recorded.polls {
-            return Some((activity, recorded));
-        }
-        if activity == Activity::Running {
-            // It is not waiting, and all else is good one by one.
-            return Some((activity, Recorded { waits_for: Note::NOTHING, ..recorded }));
-        }
-    }
-    let recorded = Recorded { waits_for: Note::NOTHING, ..record.read() };
-    Some((state.activity()?, recorded))
 }

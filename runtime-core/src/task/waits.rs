@@ -7,6 +7,8 @@
 //! If several leaves do so in one poll, as in a `select!`, the last one counts; but a deadline or a cancellation token
 //! does only if there is no other, since what a limit is put on says more than the limit.
 
+#![cfg_attr(loom, allow(dead_code))] // models do not inspect
+
 use std::fmt;
 use std::net::SocketAddr;
 use std::task::Poll;
@@ -196,7 +198,7 @@ impl Note {
     pub(super) const NOTHING: Self = Self { code: 0, word: 0 };
 
     #[inline(always)]
-    fn of(leaf: Leaf) -> Self {
+    pub(super) fn of(leaf: Leaf) -> Self {
         let (code, word) = match leaf {
             Leaf::Timer(deadline) => (TIMER, clock::nanos_since_epoch(deadline)),
             Leaf::Descriptor(number) => (DESCRIPTOR, number),
