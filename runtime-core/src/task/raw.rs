@@ -39,6 +39,7 @@ pub(crate) struct Vtable {
     /// What the memory is asked for as.
     layout: Layout,
     /// From the header to the record, in bytes.
+    #[cfg_attr(loom, allow(dead_code))] // models do not inspect
     record_offset: usize,
     /// From the header to the name, in bytes, if there is one.
     name_offset: Option<usize>,
