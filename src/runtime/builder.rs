@@ -42,6 +42,8 @@ pub struct Builder {
     enable_io: bool,
     enable_time: bool,
     start_paused: bool,
+    #[cfg(feature = "inspect")]
+    inspect: Option<std::net::SocketAddr>,
 }
 
 impl Builder {
@@ -64,6 +66,8 @@ impl Builder {
             enable_io: false,
             enable_time: false,
             start_paused: false,
+            #[cfg(feature = "inspect")]
+            inspect: None,
         }
     }
 
@@ -442,16 +446,57 @@ impl Builder {
         self
     }
 
+    /// Lets the runtime be looked into over HTTP at this address, by a thread of its own (`rt-inspect`), which answers
+    /// also while every worker is stuck: its workers, tasks, reports of blocked tasks, and metrics for Prometheus. What
+    /// there is, `/` tells.
+    ///
+    /// Without this call the environment variable `RT_INSPECT` may ask for it, with an address or a port: if it cannot
+    /// be had there, stderr tells, and the program goes on. Runtimes that ask for the same address share the thread. It
+    /// ends with the last of them, and keeps none alive.
+    ///
+    /// On an address other than a loopback one each request must show a token, as `?token=` or `Authorization: Bearer`.
+    /// It is what the environment variable `RT_INSPECT_TOKEN` says, or else a new one, written to stderr. The connection
+    /// is not encrypted.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_multi_thread().inspect(([127, 0, 0, 1], 0).into()).build().unwrap();
+    /// println!("see http://{}/", runtime.inspect_address().unwrap());
+    /// ```
+    #[cfg(feature = "inspect")]
+    pub fn inspect(&mut self, address: std::net::SocketAddr) -> &mut Self {
+        self.inspect = Some(address);
+        self
+    }
+
+    /// The server that is asked for. Only what the program itself asks for can fail.
+    #[cfg(feature = "inspect")]
+    pub(super) fn inspector(&self) -> io::Result<Option<runtime_inspect::Prepared>> {
+        match self.inspect {
+            Some(address) => runtime_inspect::prepare(&runtime_inspect::Settings::new(address)).map(Some),
+            None => Ok(runtime_inspect::prepare_from_environment()),
+        }
+    }
+
     /// Builds the runtime, and starts its threads.
     ///
     /// # Errors
     ///
     /// If the operating system refuses a thread or a file descriptor; if `RT_WORKER_THREADS` is set to something that
-    /// is not a number from 1 to 65,000; if the clock is to start paused without timers or on a multi-thread runtime.
+    /// is not a number from 1 to 65,000; if the clock is to start paused without timers or on a multi-thread runtime; if
+    /// the address that it is to be looked into at cannot be had.
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
-        let (config, clock, drivers) = self.parts()?;
-        Runtime::from_parts(&config, clock, drivers)
+        #[cfg_attr(not(feature = "inspect"), allow(unused_mut))]
+        let (mut config, clock, drivers) = self.parts()?;
+        #[cfg(feature = "inspect")]
+        let inspector = self.inspector()?.inspect(|inspector| inspector.observe(&mut config));
+        #[cfg_attr(not(feature = "inspect"), allow(unused_mut))]
+        let mut runtime = Runtime::from_parts(&config, clock, drivers)?;
+        #[cfg(feature = "inspect")]
+        runtime.be_inspected(inspector);
+        Ok(runtime)
     }
 
     /// Builds a current-thread runtime that is bound to the calling thread and can run tasks that are not `Send`.
@@ -469,8 +514,15 @@ impl Builder {
             self.config.flavor == Flavor::CurrentThread,
             "only a current-thread runtime can be local: begin with `Builder::new_current_thread`"
         );
-        let (config, clock, drivers) = self.parts()?;
-        LocalRuntime::from_parts(config, clock, drivers)
+        #[cfg_attr(not(feature = "inspect"), allow(unused_mut))]
+        let (mut config, clock, drivers) = self.parts()?;
+        #[cfg(feature = "inspect")]
+        let inspector = self.inspector()?.inspect(|inspector| inspector.observe(&mut config));
+        #[cfg_attr(not(feature = "inspect"), allow(unused_mut))]
+        let mut runtime = LocalRuntime::from_parts(config, clock, drivers)?;
+        #[cfg(feature = "inspect")]
+        runtime.be_inspected(inspector);
+        Ok(runtime)
     }
 
     /// The configuration, and the drivers stacked on each other: the timers on the sockets.

@@ -59,6 +59,9 @@ pub struct Runtime {
     built_at: &'static Location<'static>,
     /// Whether the shutdown is over, or somebody else's business.
     ended: bool,
+    /// Dropped after the shutdown, so that one that takes long can be looked into.
+    #[cfg(feature = "inspect")]
+    inspected: Option<runtime_inspect::Registration>,
 }
 
 impl Runtime {
@@ -74,7 +77,29 @@ impl Runtime {
 
     #[track_caller]
     pub(super) fn from_parts(config: &Config, clock: Arc<Clock>, drivers: DriverStack) -> io::Result<Self> {
-        Ok(Self { handle: control::start(config, clock, drivers)?, built_at: Location::caller(), ended: false })
+        Ok(Self::new_from(control::start(config, clock, drivers)?, Location::caller()))
+    }
+
+    fn new_from(handle: Handle, built_at: &'static Location<'static>) -> Self {
+        Self {
+            handle,
+            built_at,
+            ended: false,
+            #[cfg(feature = "inspect")]
+            inspected: None,
+        }
+    }
+
+    #[cfg(feature = "inspect")]
+    pub(super) fn be_inspected(&mut self, inspector: Option<runtime_inspect::Prepared>) {
+        self.inspected = inspector.map(|inspector| inspector.register(&self.handle));
+    }
+
+    /// Where the runtime can be looked into, if [`Builder::inspect`] or the environment has asked for that: the address
+    /// with the port that was found, should the system have chosen it.
+    #[cfg(feature = "inspect")]
+    pub fn inspect_address(&self) -> Option<std::net::SocketAddr> {
+        self.inspected.as_ref().map(|inspected| inspected.address())
     }
 
     /// A handle to the runtime, which can be cloned and sent to other threads.
@@ -242,7 +267,12 @@ impl LocalRuntime {
         // SAFETY: this object closes the runtime, and cannot leave the thread.
         let handle = unsafe { control::start_local(config, clock, drivers)? };
         let built_at = Location::caller();
-        Ok(Self { runtime: Runtime { handle, built_at, ended: false }, _not_send: PhantomData })
+        Ok(Self { runtime: Runtime::new_from(handle, built_at), _not_send: PhantomData })
+    }
+
+    #[cfg(feature = "inspect")]
+    pub(super) fn be_inspected(&mut self, inspector: Option<runtime_inspect::Prepared>) {
+        self.runtime.be_inspected(inspector);
     }
 
     /// A handle to the runtime. On other threads it can spawn tasks that are `Send`.

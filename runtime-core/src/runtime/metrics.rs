@@ -26,7 +26,7 @@ use crate::scheduler::Scheduler;
 /// ```
 #[derive(Clone)]
 pub struct RuntimeMetrics {
-    inner: Arc<Inner>,
+    pub(super) inner: Arc<Inner>,
 }
 
 impl RuntimeMetrics {

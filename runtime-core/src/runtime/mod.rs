@@ -13,6 +13,8 @@ mod names;
 mod shutdown_error;
 #[cfg(not(loom))]
 mod tasks;
+mod weak_handle;
+mod worker_activity;
 
 use std::io;
 use std::panic::RefUnwindSafe;
@@ -29,6 +31,8 @@ pub use self::local_options::LocalOptions;
 pub use self::metrics::RuntimeMetrics;
 pub use self::names::{ThreadNamer, ThreadNames};
 pub use self::shutdown_error::{ShutDown, is_rt_shutdown_err};
+pub use self::weak_handle::WeakHandle;
+pub use self::worker_activity::{PolledTask, WorkerActivity};
 
 pub(crate) use self::config::{DEFAULT_COOP_BUDGET, DEFAULT_INTERVAL, join_threads};
 

@@ -72,7 +72,7 @@ use crate::driver::Driver;
 use crate::events::TaskEventKind;
 use crate::metrics::{Counts, WorkerCounters, WorkerTimes};
 use crate::rng::{Generator, Stream};
-use crate::runtime::{Config, Inner};
+use crate::runtime::{Config, Inner, WorkerActivity};
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::{Header, JoinHandle, Notified, Schedule, SpawnInfo, TaskRef, contain, discard};
 #[cfg(not(loom))]
@@ -471,6 +471,10 @@ impl Shared {
 
     pub(crate) fn worker_queue_depth(&self, worker: usize) -> Option<usize> {
         Some(self.worker_slots().get(worker)?.run_queue.len())
+    }
+
+    pub(crate) fn worker_activity(&self, worker: usize) -> Option<WorkerActivity> {
+        Some(self.worker_slots().get(worker)?.activity.describe())
     }
 
     pub(crate) fn injector_depth(&self) -> usize {

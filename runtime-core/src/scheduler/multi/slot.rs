@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize
 use super::run_queue::RunQueueStealer;
 use crate::blocked::ThreadId;
 use crate::metrics::{WorkerCounters, WorkerTimes};
-use crate::runtime::Inner;
+use crate::runtime::{Inner, PolledTask, WorkerActivity};
 use crate::scheduler::ends::EndedTasks;
 use crate::scheduler::park::Wakeup;
 use crate::task::arena::{ArenaId, TaskArena};
@@ -180,6 +180,25 @@ impl Activity {
 
     pub(super) fn thread(&self) -> Option<ThreadId> {
         ThreadId::new(self.thread.load(Relaxed))
+    }
+
+    /// What the worker does, for those who look on.
+    pub(super) fn describe(&self) -> WorkerActivity {
+        if self.is_parked() {
+            return WorkerActivity::Asleep;
+        }
+        match self.user_code() {
+            Some(UserCode::Poll(polled)) => {
+                let task = PolledTask::new(polled.task, polled.name, polled.spawned_at);
+                if self.is_blocking_in_place() {
+                    WorkerActivity::BlockingInPlace(task)
+                } else {
+                    WorkerActivity::Polling(task)
+                }
+            }
+            Some(UserCode::External) => WorkerActivity::OutsideTasks,
+            None => WorkerActivity::Searching,
+        }
     }
 
     /// What of the user's the worker does, if anything.

@@ -1,0 +1,200 @@
+//! The servers of the process, and the runtimes that each serves.
+//!
+//! # How a server starts and ends
+//!
+//! One lock guards the list of all servers and, for each, the number of its users: runtimes that are registered, or are
+//! being made. Only under it does a server come into the list, with its socket bound and its thread started, and only
+//! under it does the thread, when it has no user left, close the socket and take the server out. So whoever finds a
+//! server in the list may count itself as a user, and the server goes on; and whoever finds none can bind the address,
+//! because the socket of the one before is closed. Dropping a [`Registration`] wakes the thread, and waits for nobody.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use mio::Waker;
+use parking_lot::Mutex;
+use runtime_core::runtime::{Config, Handle, Id, WeakHandle};
+
+use crate::reports::Reports;
+use crate::server::Server;
+use crate::settings::{ADDRESS_VAR, Settings, from_environment, tell};
+use crate::token::Token;
+
+/// All servers of the process.
+static SERVERS: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
+
+/// What the thread of a server shares with its users.
+pub(crate) struct Shared {
+    /// What was asked for, which is how the next runtime finds the server.
+    requested: SocketAddr,
+    /// What it listens at.
+    pub(crate) address: SocketAddr,
+    pub(crate) token: Option<Token>,
+    waker: Waker,
+    /// Changed under the lock of [`SERVERS`] only.
+    users: AtomicUsize,
+    runtimes: Mutex<Vec<Observed>>,
+}
+
+/// A runtime that is served.
+#[derive(Clone)]
+pub(crate) struct Observed {
+    id: Id,
+    pub(crate) runtime: WeakHandle,
+    pub(crate) reports: Arc<Reports>,
+}
+
+impl Shared {
+    pub(crate) fn runtimes(&self) -> Vec<Observed> {
+        self.runtimes.lock().clone()
+    }
+
+    /// Called by the thread of the server. If nobody uses it any more, closes its socket, by dropping `listener`, and
+    /// takes the server out of the list.
+    pub(crate) fn end_if_unused<T>(self: &Arc<Self>, listener: &mut Option<T>) -> bool {
+        let mut servers = SERVERS.lock();
+        if self.users.load(Ordering::Relaxed) > 0 {
+            return false;
+        }
+        *listener = None;
+        servers.retain(|server| !Arc::ptr_eq(server, self));
+        true
+    }
+}
+
+/// A server that listens, for a runtime that is about to be made.
+pub struct Prepared {
+    server: User,
+    reports: Arc<Reports>,
+}
+
+/// A runtime that can be looked into until this is dropped. Keeps nothing of the runtime alive.
+pub struct Registration {
+    server: User,
+    id: Id,
+}
+
+/// One of those for whom a server runs.
+struct User(Arc<Shared>);
+
+impl Drop for User {
+    fn drop(&mut self) {
+        let servers = SERVERS.lock();
+        let is_last = self.0.users.fetch_sub(1, Ordering::Relaxed) == 1;
+        drop(servers);
+        if is_last {
+            // Should this fail, the thread looks by itself within a second.
+            let _ = self.0.waker.wake();
+        }
+    }
+}
+
+/// Finds or starts the server for an address.
+///
+/// # Errors
+///
+/// If the address cannot be bound, if the server that listens there asks for another token, or if the operating system
+/// refuses a thread.
+pub fn prepare(settings: &Settings) -> io::Result<Prepared> {
+    let mut servers = SERVERS.lock();
+    let found = servers.iter().find(|server| server.requested == settings.address).cloned();
+    let shared = match found {
+        Some(server) => {
+            let is_same = match (&settings.token, &server.token) {
+                (Some(asked), token) => token.as_ref().is_some_and(|token| token.is(asked.as_bytes())),
+                (None, _) => true,
+            };
+            if !is_same {
+                let message = format!("{} is looked into with another token already", settings.address);
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            }
+            server
+        }
+        None => {
+            let server = start(settings)?;
+            servers.push(Arc::clone(&server));
+            server
+        }
+    };
+    shared.users.fetch_add(1, Ordering::Relaxed);
+    drop(servers);
+    Ok(Prepared { server: User(shared), reports: Arc::default() })
+}
+
+/// As [`prepare`], if `RT_INSPECT` asks for it. What is wrong is told on stderr, and keeps no program from running.
+pub fn prepare_from_environment() -> Option<Prepared> {
+    let settings = from_environment()?;
+    prepare(&settings).map_err(|error| tell(&format!("{ADDRESS_VAR}: {error}"))).ok()
+}
+
+/// Binds the socket, and starts the thread. Called under the lock, so the thread does not end before it has a user.
+fn start(settings: &Settings) -> io::Result<Arc<Shared>> {
+    let at = |error: io::Error| io::Error::new(error.kind(), format!("cannot listen at {}: {error}", settings.address));
+    let (poll, listener, waker) = Server::bind(settings.address).map_err(at)?;
+    let address = listener.local_addr()?;
+    let token = match &settings.token {
+        Some(token) => Some(Token::new(token.clone())),
+        None if settings.needs_token() => Some(Token::make()?),
+        None => None,
+    };
+    if settings.token.is_none()
+        && let Some(token) = &token
+    {
+        tell(&format!("to look into the program: http://{address}/?token={}", token.as_str()));
+    } else if settings.address.port() == 0 {
+        tell(&format!("to look into the program: http://{address}/"));
+    }
+    let shared = Arc::new(Shared {
+        requested: settings.address,
+        address,
+        token,
+        waker,
+        users: AtomicUsize::new(0),
+        runtimes: Mutex::default(),
+    });
+    let server = Server::new(Arc::clone(&shared), poll, listener);
+    thread::Builder::new().name("rt-inspect".into()).spawn(move || server.run())?;
+    Ok(shared)
+}
+
+impl Prepared {
+    /// Has the reports of blocked tasks kept, for the runtime that is made with this configuration.
+    pub fn observe(&self, config: &mut Config) {
+        config.on_blocked = Some(self.reports.hook(config.on_blocked.take()));
+    }
+
+    /// Serves a runtime from now on, until the registration is dropped.
+    pub fn register(self, handle: &Handle) -> Registration {
+        let observed = Observed { id: handle.id(), runtime: handle.downgrade(), reports: self.reports };
+        self.server.0.runtimes.lock().push(observed);
+        Registration { server: self.server, id: handle.id() }
+    }
+}
+
+impl Registration {
+    /// The address that the server listens at.
+    pub fn address(&self) -> SocketAddr {
+        self.server.0.address
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.server.0.runtimes.lock().retain(|observed| observed.id != self.id);
+    }
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("address", &self.server.0.address).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Registration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registration").field("address", &self.address()).field("id", &self.id).finish_non_exhaustive()
+    }
+}
