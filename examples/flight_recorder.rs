@@ -19,7 +19,7 @@ use rt::runtime::{Builder, Handle};
 use rt::task;
 use rt::time::{Duration, sleep};
 
-const SLOW: Duration = Duration::from_millis(20);
+const SLOW: Duration = Duration::from_millis(50);
 
 fn main() -> io::Result<()> {
     // Each thread keeps its last 16,384 events, in 256 KiB. Blocked tasks are seen in the recording here.
@@ -69,7 +69,7 @@ async fn compute_for_too_long() {
     sleep(Duration::from_millis(10)).await;
     let before = Instant::now();
     let mut number = 1_u64;
-    while before.elapsed() < 3 * SLOW {
+    while before.elapsed() < 2 * SLOW {
         number = black_box(number.wrapping_mul(6_364_136_223_846_793_005));
     }
 }

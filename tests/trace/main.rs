@@ -1,5 +1,5 @@
-//! The flight recorder: what is recorded, that nothing is left out, how it is read while threads go on or are stuck, the
-//! files, and their formats.
+//! The flight recorder: what is recorded, that nothing is left out, how it is read while threads go on or are stuck,
+//! the files, and their formats.
 //!
 //! Mutations that these tests are for: an event that is not recorded, or twice; a worker's event in another's lane; a
 //! snapshot that waits for a worker; old records after a new start; an arrow from a later wake; a file that is
