@@ -23,6 +23,8 @@ mod fatal;
 #[cfg(all(any(test, fuzzing), not(loom)))]
 #[doc(hidden)]
 pub mod fuzzing;
+#[doc(hidden)]
+pub mod inspect;
 pub mod metrics;
 #[doc(hidden)]
 pub mod os;

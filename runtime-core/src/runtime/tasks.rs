@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{Handle, Inner};
 use crate::clock::{self, Clock};
-use crate::local_set;
+use crate::{inspect, local_set};
 use crate::scheduler::Scheduler;
 use crate::task::{Id, Snapshot, TaskActivity, TaskInfo, TaskState, WaitsFor};
 
@@ -37,6 +37,7 @@ impl Handle {
     /// # drop(task);
     /// ```
     pub fn tasks(&self) -> Vec<TaskInfo> {
+        inspect::watch();
         let snapshots = snapshots(&self.inner);
         let running = polls_that_go_on(&self.inner);
         let now = clock::nanos_since_epoch(Clock::real());
