@@ -6,16 +6,14 @@ use std::time::Duration;
 
 use runtime_core::primitive::Arc;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use runtime_core::task::ChannelKind;
-use runtime_core::task::waits::Leaf;
 
 use super::channel::{Bounded, Channel};
 use super::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::handles::{receiver, sender};
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use crate::blocking::block_on;
-use crate::semaphore::TryAcquireError;
 use crate::semaphore::batch::Batch;
+use crate::semaphore::{Permits, TryAcquireError};
 
 /// Makes a channel with room for `buffer` values.
 ///
@@ -282,7 +280,7 @@ impl<T> Sender<T> {
             return Ok(());
         }
         let unless_taken = Reserving(&*self.channel);
-        semaphore.acquire_as(n, Leaf::Channel(ChannelKind::MpscSender)).await.map_err(|_| SendError(()))?;
+        semaphore.acquire_as(n, Permits::OfChannel).await.map_err(|_| SendError(()))?;
         std::mem::forget(unless_taken);
         Ok(())
     }

@@ -32,6 +32,7 @@ use runtime_core::task::waits::{self, Leaf};
 use super::error::TryRecvError;
 use super::list::{Head, List};
 use crate::blocking;
+use crate::semaphore::Permits;
 use crate::semaphore::batch::Batch;
 
 /// How many values may be in a channel.
@@ -158,7 +159,7 @@ impl<T, L: Limit> Channel<T, L> {
 
     /// Waits until the receiver is closed.
     pub(super) async fn closed(&self) {
-        let closed = self.closed.acquire_as(1, Leaf::Channel(ChannelKind::MpscSender)).await;
+        let closed = self.closed.acquire_as(1, Permits::OfChannel).await;
         debug_assert!(closed.is_err());
     }
 

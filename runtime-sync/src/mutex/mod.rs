@@ -9,12 +9,10 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use runtime_core::task::LockKind;
-use runtime_core::task::waits::Leaf;
-
 pub use self::guards::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
 use crate::blocking::block_on;
 use crate::guard::Lock;
+use crate::semaphore::Permits;
 use crate::semaphore::batch::Batch;
 
 /// A lock that can be held over an `await`.
@@ -188,7 +186,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     async fn wait(&self) {
-        if self.batch.acquire_as(1, Leaf::Lock(LockKind::Mutex, self.batch.address())).await.is_err() {
+        if self.batch.acquire_as(1, Permits::OfMutex).await.is_err() {
             unreachable!("the semaphore of a mutex is never closed");
         }
     }

@@ -9,14 +9,12 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::sync::Arc;
 
-use runtime_core::task::LockKind;
-use runtime_core::task::waits::Leaf;
-
 pub use self::guards::{RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard};
 pub use self::owned_guards::{OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
 use crate::TryLockError;
 use crate::blocking::block_on;
 use crate::guard::Lock;
+use crate::semaphore::Permits;
 use crate::semaphore::batch::Batch;
 
 /// As many readers there may be at a time, if the lock is not made for another number.
@@ -246,8 +244,8 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     async fn wait(&self, permits: usize) {
-        let kind = if permits == 1 { LockKind::RwLockRead } else { LockKind::RwLockWrite };
-        if self.batch.acquire_as(permits, Leaf::Lock(kind, self.batch.address())).await.is_err() {
+        let what = if permits == 1 { Permits::ToRead } else { Permits::ToWrite };
+        if self.batch.acquire_as(permits, what).await.is_err() {
             unreachable!("the semaphore of a lock is never closed");
         }
     }

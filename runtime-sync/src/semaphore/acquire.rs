@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use runtime_core::coop;
-use runtime_core::task::LockKind;
 use runtime_core::task::waits::{self, Leaf};
+use runtime_core::task::{ChannelKind, LockKind};
 
 use super::batch::{Batch, GRANTED, Wish};
 use super::error::{AcquireError, TryAcquireError};
@@ -27,6 +27,30 @@ enum Stage {
     Done,
 }
 
+/// What the permits are, for those who look at a task that waits. (A byte, which finds room beside the stage.)
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Permits {
+    OfSemaphore,
+    OfMutex,
+    ToRead,
+    ToWrite,
+    /// Room in a channel, or its end.
+    OfChannel,
+}
+
+impl Permits {
+    #[inline]
+    fn leaf(self, semaphore: &Batch) -> Leaf {
+        match self {
+            Self::OfSemaphore => Leaf::Lock(LockKind::Semaphore, 0),
+            Self::OfMutex => Leaf::Lock(LockKind::Mutex, semaphore.address()),
+            Self::ToRead => Leaf::Lock(LockKind::RwLockRead, semaphore.address()),
+            Self::ToWrite => Leaf::Lock(LockKind::RwLockWrite, semaphore.address()),
+            Self::OfChannel => Leaf::Channel(ChannelKind::MpscSender),
+        }
+    }
+}
+
 /// Waits for permits. Dropped before it is ready, it gives back what it has, and loses its place in the line.
 ///
 /// It takes its place in the line before it asks for budget. So a task that has used up its budget does not lose its
@@ -36,8 +60,7 @@ pub(crate) struct Acquire<'a> {
     semaphore: &'a Batch,
     permits: usize,
     stage: Stage,
-    /// What the permits are, for those who look at the task that waits.
-    leaf: Leaf,
+    what: Permits,
     waiter: Waiter<Wish>,
 }
 
@@ -49,14 +72,14 @@ impl Batch {
     /// If they are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     #[track_caller]
     pub(crate) fn acquire(&self, permits: usize) -> Acquire<'_> {
-        self.acquire_as(permits, Leaf::Lock(LockKind::Semaphore, 0))
+        self.acquire_as(permits, Permits::OfSemaphore)
     }
 
-    /// As [`acquire`](Self::acquire). What the permits are, `leaf` says to those who look at the task that waits.
+    /// As [`acquire`](Self::acquire), for permits that are something else.
     #[track_caller]
-    pub(crate) fn acquire_as(&self, permits: usize, leaf: Leaf) -> Acquire<'_> {
+    pub(crate) fn acquire_as(&self, permits: usize, what: Permits) -> Acquire<'_> {
         assert!(permits <= Self::MAX_PERMITS, "a semaphore cannot have more than {} permits", Self::MAX_PERMITS);
-        Acquire { semaphore: self, permits, stage: Stage::New, leaf, waiter: Waiter::new() }
+        Acquire { semaphore: self, permits, stage: Stage::New, what, waiter: Waiter::new() }
     }
 }
 
@@ -106,7 +129,7 @@ impl Future for Acquire<'_> {
         let this = unsafe { self.get_unchecked_mut() };
         this.stage = this.poll_stage(cx);
         let result = match this.stage {
-            Stage::New | Stage::Waiting => return waits::pending(this.leaf),
+            Stage::New | Stage::Waiting => return waits::pending(this.what.leaf(this.semaphore)),
             Stage::Granted => Ok(()),
             Stage::Refused => Err(AcquireError(())),
             Stage::Done => panic!("a future was polled after it was ready"),

@@ -11,6 +11,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub(crate) use self::acquire::Permits;
 use self::batch::Batch;
 pub use self::error::{AcquireError, TryAcquireError};
 pub use self::permit::{OwnedSemaphorePermit, SemaphorePermit};
