@@ -13,6 +13,8 @@ use crate::task::{self, Header, Id, JoinHandle, Notified, Schedule, SpawnInfo};
 pub(crate) struct Blocking;
 
 impl Schedule for Blocking {
+    const IN_ARENAS: bool = false;
+
     fn schedule(_: Notified) {
         unreachable!("a blocking task is queued from its birth to its one poll, and no wake queues it again");
     }

@@ -349,12 +349,12 @@ fn register(set: &Arc<Shared>) {
     sets.push(Arc::downgrade(set));
 }
 
-/// Passes on every task that is not over of the sets that this runtime has driven last.
+/// Reads every task that is not over of the sets that this runtime has driven last.
 #[cfg(not(loom))]
-pub(crate) fn inspect_tasks(runtime: runtime::Id, mut each: impl FnMut(Snapshot)) {
+pub(crate) fn inspect_tasks(runtime: runtime::Id, into: &mut Vec<Snapshot>) {
     let sets: Vec<_> = SETS.lock().iter().filter_map(Weak::upgrade).collect();
     let driven = |set: &&Arc<Shared>| set.driven_by.load(Relaxed) == runtime.get();
-    sets.iter().filter(driven).for_each(|set| set.tasks.inspect(&mut each));
+    sets.iter().filter(driven).for_each(|set| set.tasks.inspect(into));
 }
 
 /// The set runs on this thread while this lives, unless another ran inside of it.

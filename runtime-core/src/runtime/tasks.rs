@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::{Handle, Inner};
 use crate::clock::{self, Clock};
-use crate::{inspect, local_set};
 use crate::scheduler::Scheduler;
 use crate::task::{Id, Snapshot, TaskActivity, TaskInfo, TaskState, WaitsFor};
+use crate::{inspect, local_set};
 
 impl Handle {
     /// Every task of the runtime that is not over: where it was spawned, what it is doing, and what it waits for.
@@ -18,8 +18,10 @@ impl Handle {
     ///
     /// It may be called at any time, on any thread, of a program in production. No task is polled for it, and no worker
     /// is stopped. It does not need any worker either, so it tells what goes on where all of them are blocked. A worker
-    /// that needs new memory for tasks may wait until the call has looked at the memory that it has. The call takes
-    /// about a tenth of a microsecond for a task, and two three for one that waits for a socket.
+    /// that needs new memory for tasks, or gives some back, may have to wait while the call looks at some hundred tasks,
+    /// but not for all of them.
+    ///
+    /// From the first call in a process on, for good, wakes cost a little more: they note when they were.
     ///
     /// A task that is there during the whole call is listed once, and one that begins or ends meanwhile once or not at
     /// all. The order says nothing.
@@ -53,12 +55,11 @@ impl Handle {
 /// All tasks as they are.
 fn snapshots(runtime: &Inner) -> Vec<Snapshot> {
     let mut snapshots = Vec::new();
-    let mut push = |task| snapshots.push(task);
     match &runtime.scheduler {
-        Scheduler::Multi(shared) => shared.inspect_tasks(&mut push),
-        Scheduler::Current(shared) => shared.inspect_tasks(&mut push),
+        Scheduler::Multi(shared) => shared.inspect_tasks(&mut snapshots),
+        Scheduler::Current(shared) => shared.inspect_tasks(&mut snapshots),
     }
-    local_set::inspect_tasks(runtime.id, &mut push);
+    local_set::inspect_tasks(runtime.id, &mut snapshots);
     snapshots
 }
 
@@ -72,8 +73,8 @@ fn polls_that_go_on(runtime: &Inner) -> HashMap<Id, u64> {
 
 fn info(runtime: &Inner, task: Snapshot, running_since: Option<u64>, has_been: impl Fn(u64) -> Duration) -> TaskInfo {
     let recorded = task.recorded;
-    let since = recorded.map(|recorded| has_been(recorded.since));
-    let ended = recorded.map_or(0, |recorded| u64::from(recorded.polls));
+    let since = recorded.and_then(|recorded| recorded.since).map(&has_been);
+    let ended = recorded.map_or(0, |recorded| recorded.polls);
     let own_worker = || match &runtime.scheduler {
         Scheduler::Multi(_) => None,
         Scheduler::Current(shared) => shared.poll_began(),
@@ -94,8 +95,8 @@ fn info(runtime: &Inner, task: Snapshot, running_since: Option<u64>, has_been: i
         spawned_at: task.spawned_at,
         state,
         polls,
-        total_poll_time: Duration::from_nanos(recorded.map_or(0, |recorded| recorded.total_nanos)),
-        longest_poll: Duration::from_nanos(recorded.map_or(0, |recorded| recorded.longest_nanos)),
+        total_poll_time: Duration::from_nanos(recorded.map_or(0, |recorded| recorded.total_time)),
+        longest_poll: Duration::from_nanos(recorded.map_or(0, |recorded| recorded.longest_poll)),
         wakes,
         spurious_polls: recorded.map_or(0, |recorded| u64::from(recorded.spurious_polls)),
         waits_for: note.map(|note| note.tell(|number| describe(runtime, number), |_| None)),

@@ -1,16 +1,18 @@
-//! The memory of a task: one cell for header and stage, and behind these a record, and a name if the task has one.
+//! The memory of a task: one cell for header and stage, and in its last bytes a record.
 //!
 //! - [`Header`]: the same for every task, and what spawning, waking, queueing and joining touch.
 //! - the stage: the future, later what came of it. Touched only under `RUNNING`, and by the join handle after
 //!   `COMPLETE`. What it holds is said in the header ([`StageKind`]), which is as much the stage's as the stage itself.
-//! - the [`Record`]: how the task has fared. There is none before the end of the first poll after which the task goes on.
+//! - the [`Record`](super::record::Record): how the task has fared. Where it lies depends on the size of the cell, and
+//!   not on the type of the task (`arena/size.rs`), and it is never written but by atomic operations.
 //!
 //! A task whose future and output are a word each at most is one line of the cache, header and all. That is why the
 //! stage is a union, and why all else is as narrow as it may be: the threads that spawn a task, run it and join it
 //! write to it in turn, and on several threads each line goes from processor to processor each time.
 //!
-//! Inspection reads cells while their tasks live and die (`published.rs`): what it reads is written by atomic stores, in
-//! births and deaths too, though the memory is the writer's alone then.
+//! Inspection reads cells while their tasks live and die (`published.rs`): what it reads is written by atomic stores,
+//! in births and deaths too, though the memory is the writer's alone then. That is the state, the identifier, the spawn
+//! site and the record.
 //!
 //! A [`NonNull<Header>`] stands for a task of any type; the vtable in the header knows the type.
 
@@ -21,18 +23,16 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU8, AtomicU64};
 use std::task::{Context, Poll, Waker};
 
 use super::arena::TaskArena;
 use super::error::{Cause, JoinError};
-use super::observed::ObservedByte;
 use super::raw::{SpawnInfo, Vtable};
-use super::record::Record;
 use super::spawn_site::{Site, SiteOrLink};
 use super::state::State;
 use super::{Id, contain};
-use crate::primitive::UnsafeCell;
+use crate::primitive::{Cell, UnsafeCell};
 
 /// What all tasks have in common, whatever their type. `repr(C)`, and first in [`TaskCell`], so that a pointer to the
 /// one is a pointer to the other.
@@ -45,7 +45,7 @@ pub(crate) struct Header {
     pub(super) block_offset: MaybeUninit<u16>,
     /// Where the time is noted at which the task was queued, if it is followed (`scheduler/followed.rs`); zero if not.
     place: AtomicU8,
-    pub(super) kind: KindWord,
+    kind: Cell<StageKind>,
     pub(crate) vtable: &'static Vtable,
     /// The arena that the task is on, which also knows the runtime. Set before the task is shared and never changed.
     /// `None` for tasks without an arena (the blocking pool's).
@@ -62,61 +62,13 @@ pub(crate) struct Header {
 
 /// What the stage holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 enum StageKind {
-    Future = 0,
+    Future,
     /// The future's.
     Output,
     Error,
     /// It was dropped, or taken by the join handle.
     Nothing,
-}
-
-/// What the stage holds, which the stage's owner alone asks and says; and whether there is a record, which anybody may
-/// ask.
-pub(super) struct KindWord(ObservedByte);
-
-impl KindWord {
-    #[cfg(not(loom))]
-    const RECORDED: u8 = 0x80;
-    #[cfg(loom)]
-    const RECORDED: u8 = 0;
-
-    #[inline]
-    fn get(&self) -> StageKind {
-        match self.0.get() & !Self::RECORDED {
-            0 => StageKind::Future,
-            1 => StageKind::Output,
-            2 => StageKind::Error,
-            _ => StageKind::Nothing,
-        }
-    }
-
-    #[inline]
-    fn set(&self, kind: StageKind) {
-        self.0.set(self.0.get() & Self::RECORDED | kind as u8);
-    }
-
-    #[inline]
-    fn replace(&self, kind: StageKind) -> StageKind {
-        let before = self.get();
-        self.set(kind);
-        before
-    }
-
-    /// Whether there is a record. A reader that is told so may read it.
-    #[cfg(not(loom))]
-    #[inline]
-    pub(super) fn is_recorded(&self) -> bool {
-        self.0.acquire() & Self::RECORDED != 0
-    }
-
-    /// The record has been written. For the thread that has RUNNING.
-    #[cfg(not(loom))]
-    #[inline]
-    pub(super) fn set_recorded(&self) {
-        self.0.release(self.0.get() | Self::RECORDED);
-    }
 }
 
 /// The future, or what came of it. Which of them, [`StageKind`] says.
@@ -132,50 +84,6 @@ union Stage<F: Future> {
 pub(crate) struct TaskCell<F: Future> {
     pub(crate) header: Header,
     stage: UnsafeCell<Stage<F>>,
-}
-
-/// With its record.
-#[repr(C)]
-pub(super) struct RecordedCell<F: Future> {
-    cell: TaskCell<F>,
-    record: MaybeUninit<Record>,
-}
-
-/// One that has a name.
-#[repr(C)]
-pub(super) struct NamedCell<F: Future> {
-    recorded: RecordedCell<F>,
-    name: Name,
-}
-
-/// A string that lives for ever.
-#[repr(C)]
-pub(super) struct Name {
-    start: AtomicPtr<u8>,
-    len: AtomicUsize,
-}
-
-impl Name {
-    #[inline]
-    fn set(&self, name: &'static str) {
-        self.start.store(name.as_ptr().cast_mut(), Relaxed);
-        self.len.store(name.len(), Relaxed);
-    }
-
-    /// The two words.
-    #[inline]
-    pub(super) fn words(&self) -> (*const u8, usize) {
-        (self.start.load(Relaxed), self.len.load(Relaxed))
-    }
-
-    /// # Safety
-    ///
-    /// Both words are of one name.
-    #[inline]
-    pub(super) unsafe fn of_words((start, len): (*const u8, usize)) -> &'static str {
-        // SAFETY: the caller's promise: they are those of a string that lives for ever.
-        unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(start, len)) }
-    }
 }
 
 impl Header {
@@ -219,12 +127,6 @@ impl Header {
         &self.place
     }
 
-    /// Whether the task has a record.
-    #[inline]
-    pub(super) fn kind_word(&self) -> &KindWord {
-        &self.kind
-    }
-
     /// Prepares memory of an arena for its first task: there is none yet.
     ///
     /// # Safety
@@ -232,8 +134,17 @@ impl Header {
     /// The memory is the caller's, and as large and as aligned as a header.
     #[inline]
     pub(super) unsafe fn prepare(cell: NonNull<u8>) {
+        let header = cell.as_ptr().cast::<Self>();
         // SAFETY: the caller's promise.
-        unsafe { (&raw mut (*cell.as_ptr().cast::<Self>()).identity).write(AtomicU64::new(0)) };
+        unsafe {
+            (&raw mut (*header).identity).write(AtomicU64::new(0));
+            // What a birth writes by atomic stores.
+            #[cfg(not(loom))]
+            {
+                (&raw mut (*header).state).write(State::new_dead());
+                (&raw mut (*header).site_or_link).write(SiteOrLink::nowhere());
+            }
+        }
     }
 
     /// Writes the fields of a new task but for its identifier, which is written last.
@@ -242,17 +153,16 @@ impl Header {
     ///
     /// The memory is the caller's, and as large and as aligned as a header.
     #[inline(always)]
-    unsafe fn write_constants(header: *mut Self, info: &SpawnInfo, vtable: &'static Vtable) {
-        // SAFETY: the caller's promise. What inspection may be reading is written by atomic stores, to memory that is
-        // as good as initialised for these; the rest by plain ones.
+    unsafe fn write_constants(header: *mut Self, info: &SpawnInfo, site: Site, vtable: &'static Vtable) {
+        // SAFETY: the caller's promise. What inspection may be reading is written by atomic stores, the rest by plain
+        // ones.
         unsafe {
             State::write_new(&raw mut (*header).state);
             (&raw mut (*header).place).write(AtomicU8::new(0));
-            ObservedByte::write_new(&raw mut (*header).kind.0, StageKind::Future as u8);
-            let vtable = std::ptr::from_ref(vtable).cast_mut();
-            (*(&raw mut (*header).vtable).cast::<AtomicPtr<Vtable>>()).store(vtable, Relaxed);
+            (&raw mut (*header).kind).write(Cell::new(StageKind::Future));
+            (&raw mut (*header).vtable).write(vtable);
             (&raw mut (*header).arena).write(info.arena);
-            SiteOrLink::write(&raw mut (*header).site_or_link, info.location, info.name.is_some());
+            SiteOrLink::write(&raw mut (*header).site_or_link, site);
             (&raw mut (*header).join_waker).write(UnsafeCell::new(None));
             (&raw mut (*header).alive).write(UnsafeCell::new(()));
         }
@@ -260,30 +170,19 @@ impl Header {
 }
 
 impl<F: Future> TaskCell<F> {
-    /// Where in a [`RecordedCell`] the record lies, for code that does not know `F`.
-    pub(crate) const RECORD_OFFSET: usize = mem::offset_of!(RecordedCell<F>, record);
-    /// And in a [`NamedCell`] the name.
-    pub(crate) const NAME_OFFSET: usize = mem::offset_of!(NamedCell<F>, name);
-
-    /// Writes a new task.
+    /// Writes a new task, that was spawned there.
     ///
     /// # Safety
     ///
-    /// The memory is the caller's, and as large and as aligned as a `RecordedCell<F>`, or a `NamedCell<F>` if there is a
-    /// name. In an arena the word of the identifier is zero.
+    /// The memory is the caller's, and as large and as aligned as a `TaskCell<F>`. In an arena it was prepared, and the
+    /// word of the identifier is zero.
     #[inline]
-    pub(super) unsafe fn write(cell: NonNull<Self>, future: F, info: SpawnInfo, vtable: &'static Vtable) {
+    pub(super) unsafe fn write(cell: NonNull<Self>, future: F, info: &SpawnInfo, site: Site, vtable: &'static Vtable) {
         let cell = cell.as_ptr();
-        // SAFETY: the caller's promise. Every field is written but `block_offset`, which needs no value, and the record,
-        // which has none yet.
+        // SAFETY: the caller's promise. Every field is written but `block_offset`, which needs no value.
         unsafe {
             let header = &raw mut (*cell).header;
-            let write_fields = || {
-                Header::write_constants(header, &info, vtable);
-                if let Some(name) = info.name {
-                    (*cell.cast::<NamedCell<F>>()).name.set(name);
-                }
-            };
+            let write_fields = || Header::write_constants(header, info, site, vtable);
             #[cfg(not(loom))]
             super::published::publish(&(*header).identity, info.id.0, write_fields);
             #[cfg(loom)]
@@ -421,7 +320,5 @@ mod tests {
         assert_eq!(mem::size_of::<Header>(), 56);
         assert_eq!(mem::size_of::<TaskCell<Ready<()>>>(), 64);
         assert_eq!(mem::size_of::<TaskCell<Ready<u32>>>(), 64, "an output of a word, too");
-        assert_eq!(mem::size_of::<RecordedCell<Ready<()>>>(), 64 + mem::size_of::<Record>());
-        assert_eq!(mem::size_of::<NamedCell<Ready<()>>>(), 80 + mem::size_of::<Record>());
     }
 }

@@ -13,6 +13,7 @@ use super::waits::Note;
 use super::{Id, is_waker_of_task};
 use crate::clock::{self, Clock};
 use crate::coop::Budget;
+use crate::inspect;
 use crate::primitive::thread_local;
 
 pub(super) struct Current {
@@ -214,6 +215,13 @@ fn note_unconstrained() {
 pub(super) fn time_here() -> u64 {
     let now = CURRENT.with(|current| current.now.get());
     if now != 0 { now } else { read_time() }
+}
+
+/// The same, if it costs nothing, or somebody looks.
+#[inline]
+pub(super) fn time_to_note() -> Option<u64> {
+    let now = CURRENT.with(|current| current.now.get());
+    if now != 0 { Some(now) } else { inspect::is_watched().then(read_time) }
 }
 
 #[cold]

@@ -67,8 +67,15 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
             match cell.header.state.finish_poll(runner.has_yielded()) {
                 FinishPoll::Idle => {}
-                // SAFETY: SCHEDULED is set, and the queue's reference goes back to a queue.
-                FinishPoll::Requeue => return Some(unsafe { Notified::from_raw(header) }),
+                FinishPoll::Requeue => {
+                    #[cfg(not(loom))]
+                    if !runner.has_yielded() {
+                        // SAFETY: SCHEDULED is set, and the queue's reference is still this thread's.
+                        unsafe { record::note_requeued(header) };
+                    }
+                    // SAFETY: as above, and the reference goes back to a queue.
+                    return Some(unsafe { Notified::from_raw(header) });
+                }
                 // SAFETY: still RUNNING.
                 FinishPoll::Cancel => unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner) },
             }

@@ -10,11 +10,13 @@ use super::{Id, WaitsFor};
 ///
 /// Everything is as it was at one moment during that call; single counts may be a poll apart.
 ///
-/// *How long polls took* is measured where they are long enough for that to cost nothing: from some microseconds on each
-/// by itself. Shorter ones count as the average of their worker. Polls of tasks of a `LocalSet` are not measured.
+/// *How long polls took* is measured where they are long enough for that to cost nothing: from some microseconds on
+/// each by itself. Shorter ones count as the average of their worker. Polls of tasks of a `LocalSet` are not measured.
 ///
 /// *Since when* a task is in its state is known as exactly as its worker, or the thread that woke it, knew the time:
-/// where polls are short, to within a fraction of a millisecond, and else to within a poll.
+/// where polls are short, to within a fraction of a millisecond, and else to within a poll. What costs something to know
+/// is noted from the first look at the tasks of any runtime on, and of the time before it is not known: since when a
+/// task is queued that was woken while it waited, and since when one waits that no worker polled.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TaskInfo {
@@ -35,7 +37,8 @@ pub struct TaskInfo {
     /// How often it was woken. Wakes that found it woken already do not count.
     pub wakes: u64,
     /// Polls for nothing: the task was woken, and waited for the same thing as before, without any operation of the
-    /// runtime's having succeeded. (Where it is not known what a task waits for, none is counted.)
+    /// runtime's having succeeded. (Where it is not known what a task waits for, none is counted; nor are more than
+    /// four billion.)
     pub spurious_polls: u64,
     /// What it waits for, if it waits.
     pub waits_for: Option<WaitsFor>,
@@ -57,7 +60,8 @@ pub enum TaskState {
     /// It was spawned or woken, and waits for a worker to poll it.
     #[non_exhaustive]
     Queued {
-        /// For how long. Not known before the end of its first poll.
+        /// For how long. Not known before the end of its first poll, nor if it was woken before the first look at any
+        /// tasks of the process.
         since: Option<Duration>,
     },
     /// It waits to be woken.

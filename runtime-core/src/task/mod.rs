@@ -40,6 +40,7 @@ pub(crate) mod host;
 mod id;
 mod info;
 mod join;
+mod named_site;
 mod observed;
 pub(crate) mod outstanding;
 mod poll_timer;
@@ -85,6 +86,9 @@ pub use self::yield_now::yield_now;
 
 /// How tasks get back into a queue, and their memory into its arena: what a scheduler is to its tasks.
 pub(crate) trait Schedule: 'static {
+    /// Whether its tasks lie in arenas, where inspection finds them. Else nobody would read their records.
+    const IN_ARENAS: bool = true;
+
     /// Queues a task that was woken while it waited. Called on any thread, inside or outside of the runtime.
     fn schedule(task: Notified);
 

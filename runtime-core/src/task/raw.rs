@@ -8,12 +8,13 @@ use std::task::Waker;
 
 use super::arena;
 use super::arena::TaskArena;
-use super::cell::{Header, Name, NamedCell, RecordedCell, TaskCell};
+use super::cell::{Header, TaskCell};
 use super::current::{self, CurrentTask};
 use super::harness;
 #[cfg(not(loom))]
 use super::published;
 use super::runner::Runner;
+use super::spawn_site::Site;
 use super::state::Wake;
 use super::{Id, Schedule, catch, discard, waker};
 use crate::coop::Budget;
@@ -38,49 +39,40 @@ pub(crate) struct Vtable {
     drop_cell: unsafe fn(NonNull<Header>),
     /// What the memory is asked for as.
     layout: Layout,
-    /// From the header to the record, in bytes.
+    /// From the header to the record, in bytes, if there is one.
     #[cfg_attr(loom, allow(dead_code))] // models do not inspect
-    record_offset: usize,
-    /// From the header to the name, in bytes, if there is one.
-    name_offset: Option<usize>,
+    record_offset: Option<usize>,
 }
 
 /// The vtable of one type of task: a future, on a scheduler.
 pub(crate) struct VtableOf<F, S>(std::marker::PhantomData<(F, S)>);
 
 impl<F: Future + 'static, S: Schedule> VtableOf<F, S> {
-    /// For a task without a name, and for one that has one.
-    pub(crate) const VTABLE: &'static Vtable = &Self::vtable(Layout::new::<RecordedCell<F>>(), None);
-    pub(crate) const NAMED: &'static Vtable =
-        &Self::vtable(Layout::new::<NamedCell<F>>(), Some(TaskCell::<F>::NAME_OFFSET));
-
-    const fn vtable(layout: Layout, name_offset: Option<usize>) -> Vtable {
-        Vtable {
-            poll: harness::poll::<F>,
-            schedule: schedule::<S>,
-            cancel_claimed: harness::cancel_claimed::<F>,
-            take_output: harness::take_output::<F>,
-            drop_output: harness::drop_output::<F>,
-            release: release::<S>,
-            drop_cell: drop_cell::<F>,
-            layout,
-            record_offset: TaskCell::<F>::RECORD_OFFSET,
-            name_offset,
-        }
-    }
+    pub(crate) const VTABLE: &'static Vtable = &Vtable {
+        poll: harness::poll::<F>,
+        schedule: schedule::<S>,
+        cancel_claimed: harness::cancel_claimed::<F>,
+        take_output: harness::take_output::<F>,
+        drop_output: harness::drop_output::<F>,
+        release: release::<S>,
+        drop_cell: drop_cell::<F>,
+        layout: Self::LAYOUT,
+        record_offset: if Self::HAS_RECORD { Some(arena::record_offset(Self::LAYOUT)) } else { None },
+    };
+    /// Models do not inspect.
+    const HAS_RECORD: bool = S::IN_ARENAS && cfg!(not(loom));
+    const LAYOUT: Layout = {
+        let cell = Layout::new::<TaskCell<F>>();
+        if Self::HAS_RECORD { arena::with_record(cell) } else { cell }
+    };
 }
 
 #[cfg(not(loom))]
 impl Vtable {
     /// See the field.
-    #[inline]
-    pub(super) fn record_offset(&self) -> usize {
+    #[inline(always)]
+    pub(super) fn record_offset(&self) -> Option<usize> {
         self.record_offset
-    }
-
-    /// See the field.
-    pub(super) fn name_offset(&self) -> Option<usize> {
-        self.name_offset
     }
 }
 
@@ -158,10 +150,11 @@ pub(super) fn new<F: Future + 'static, S: Schedule>(
     info: SpawnInfo,
     allocate: impl FnOnce(Layout) -> NonNull<u8>,
 ) -> NonNull<Header> {
-    let vtable = if info.name.is_some() { VtableOf::<F, S>::NAMED } else { VtableOf::<F, S>::VTABLE };
+    let vtable = VtableOf::<F, S>::VTABLE;
+    let site = Site::new(info.location, info.name);
     let cell = allocate(vtable.layout).cast::<TaskCell<F>>();
     // SAFETY: the memory is as large and as aligned as the cell's type asks, and nobody else's.
-    unsafe { TaskCell::write(cell, future, info, vtable) };
+    unsafe { TaskCell::write(cell, future, &info, site, vtable) };
     cell.cast()
 }
 
@@ -199,10 +192,7 @@ impl TaskRef {
     /// What the user called the task.
     #[inline]
     pub(crate) fn name(&self) -> Option<&'static str> {
-        // SAFETY: the reference keeps the cell, the pointer is to the whole of it, and the vtable's offset is that of
-        // this very type of cell, if it is one with a name.
-        let name = |offset| unsafe { Name::of_words(self.0.byte_add(offset).cast::<Name>().as_ref().words()) };
-        self.header().vtable.name_offset.map(name)
+        self.header().site().name()
     }
 
     /// Asks for cancellation.
@@ -336,5 +326,35 @@ impl Notified {
         let task = self.into_raw();
         // SAFETY: the task came from a queue with the queue's reference, which `poll` takes.
         unsafe { (task.as_ref().vtable.poll)(task, runner) }
+    }
+}
+
+#[cfg(all(test, target_pointer_width = "64", not(loom)))]
+mod tests {
+    use std::future::{Pending, Ready};
+
+    use super::*;
+
+    struct Walked;
+    struct Unseen;
+
+    impl Schedule for Walked {
+        fn schedule(_: Notified) {}
+        unsafe fn release(_: NonNull<Header>) {}
+    }
+
+    impl Schedule for Unseen {
+        const IN_ARENAS: bool = false;
+        fn schedule(_: Notified) {}
+        unsafe fn release(_: NonNull<Header>) {}
+    }
+
+    #[test]
+    fn records_take_the_smallest_task_a_second_line_and_jobs_nothing() {
+        type Task<F> = VtableOf<F, Walked>;
+        assert!(Task::<Pending<()>>::LAYOUT.size() <= 128);
+        assert!(Task::<Ready<[u64; 3]>>::LAYOUT.size() <= 128, "nor does a small future take more");
+        let job = VtableOf::<Ready<()>, Unseen>::VTABLE;
+        assert_eq!((job.layout.size(), job.record_offset), (64, None));
     }
 }

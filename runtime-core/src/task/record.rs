@@ -1,117 +1,264 @@
 //! [`Record`]: how a task has fared, and what it waits for, for inspection.
 //!
-//! It lies behind the stage, and has no value until a poll of the task ends after which the task goes on. So a task that
-//! ends in its first poll does not touch it.
+//! It lies in the last bytes of the task's cell, which depends on the cell's size and not on the task's type
+//! (`arena/size.rs`): so they are those of every task that the cell ever has, and nothing else lies there. They are
+//! initialised when the cell is first cut, and ever after touched by atomic operations only, because a thread that
+//! inspects may look at them at any time, also after their task's death. (Jobs of the blocking pool have none: they are
+//! in no arena, where nobody finds them.)
+//!
+//! Births do not touch it. What is in it is of the task from when the first poll of the task ends after which the task
+//! goes on, which the state says ([`State::activity`]). So a task that ends in its first poll does not touch it either.
 //!
 //! # Who writes
 //!
 //! - The thread that has RUNNING, at the end of a poll that returned `Pending` ([`end_poll`]). All of it.
-//! - The thread that changed idle to SCHEDULED, before it queues the task ([`note_queued`]): `since`. The task has a
-//!   record then, since a poll has ended; and nobody polls it before it is queued.
+//! - The same thread, when the task was woken during that poll ([`note_requeued`]), and else the thread that changed
+//!   idle to SCHEDULED, if somebody looks ([`note_queued`]): `since`. Each has the task to itself, until it queues it.
 //!
 //! # Who reads
 //!
-//! Inspection, at any time ([`read_record`]). Single values may be of different moments. What the task waits for is two
-//! words, though, of which one says what the other means, so a reader makes sure that they are of one poll. It reads
-//! the state and the count of polls, then the words, then a fence, and both again: if the task was not RUNNING either
-//! time, and the count is the same, no poll has ended in between. For:
+//! Inspection, at any time ([`read_task`]). Times and counts may be of different moments. Two pairs of words are of one
+//! moment, or are not told:
 //!
-//! - the count is written last, released: with it a reader sees the words of its poll, or of a later one;
-//! - a writer's fence comes between its RUNNING and what it writes. A reader that sees a word of a later poll meets that
-//!   fence by its own, and so that poll's RUNNING, or what followed. If the writer has finished, the state that is
-//!   acquired then shows the new count.
+//! - *Since when* the task is in its state: the word says in which, and a reader believes it only if that is the state.
+//! - *What the task waits for* is two words, of which one says what the other means; it is also the count of polls. A
+//!   reader reads the state and the count, then the rest, then a fence, and both again. If the task was not RUNNING
+//!   either time, and the count is the same, no poll has ended in between. For:
+//!   - the count is written last, released: with it a reader sees the words of its poll, or of a later one;
+//!   - a writer's fence comes between its RUNNING and what it writes. A reader that sees a word of a later poll meets
+//!     that fence by its own, and so that poll's RUNNING, or what followed. If the writer has finished, the state that
+//!     is acquired then shows the new count.
+//!
+//! That all of it is of one task, the identifier says (`published.rs`). A reader that sees something of the cell's next
+//! task meets the fence of that one's first poll, or of a later poll, or the release of `note_queued`.
 
 #[cfg(not(loom))]
 use std::ptr::NonNull;
 
 #[cfg(not(loom))]
 use super::cell::Header;
+#[cfg(not(loom))]
 use super::current;
+use super::published::{begin_reading, is_still};
 #[cfg(not(loom))]
 use super::runner::Runner;
 use super::state::{Activity, State};
-use super::waits::Note;
+use super::waits::{CODE_BITS, Note};
+#[cfg(not(loom))]
+use crate::inspect;
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::primitive::atomic::{AtomicU32, AtomicU64, fence};
 
 /// See the module.
 #[derive(Debug)]
 #[repr(C)]
-#[cfg_attr(loom, allow(dead_code))] // models do not inspect, but for the one below
+#[cfg_attr(loom, allow(dead_code))] // models do not inspect, but for those below
 pub(super) struct Record {
-    /// When the task came into its state, by `clock::nanos_since_epoch`.
+    /// When the task came into its state, and which that is.
     since: AtomicU64,
-    total_nanos: AtomicU64,
-    /// The word that belongs to `waits_for`.
-    waits_for_word: AtomicU64,
-    /// Of a note: what kind of thing the task waits for.
-    waits_for: AtomicU32,
-    /// Polls that have ended.
-    polls: AtomicU32,
+    /// Nanoseconds.
+    total_time: AtomicU64,
+    /// The word that belongs to what kind of thing the task waits for.
+    waits_for: AtomicU64,
+    /// Polls that have ended, and what kind of thing the task waits for: the code of a note.
+    polls: AtomicU64,
     spurious_polls: AtomicU32,
     /// Nanoseconds, as the bits of an `f32`: as exact as anybody asks, and without an end.
     longest_poll: AtomicU32,
 }
 
-/// What [`Record::read`] has read.
+/// What was read of a record.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(loom, allow(dead_code))]
 pub(crate) struct Recorded {
-    pub(crate) since: u64,
-    pub(crate) total_nanos: u64,
-    pub(crate) longest_nanos: u64,
-    pub(crate) polls: u32,
+    /// Since when the task is in its state, by `clock::nanos_since_epoch`, if that is known.
+    pub(crate) since: Option<u64>,
+    /// Nanoseconds.
+    pub(crate) total_time: u64,
+    pub(crate) longest_poll: u64,
+    pub(crate) polls: u64,
     pub(crate) spurious_polls: u32,
     pub(crate) waits_for: Note,
 }
 
+/// A moment, and the state that the task came into.
+#[derive(Clone, Copy)]
+struct Since(u64);
+
 #[cfg_attr(loom, allow(dead_code))]
-impl Record {
-    /// The record of a task.
-    ///
-    /// # Safety
-    ///
-    /// The cell is there for as long as `'a`, and has the task of this vtable, or had it and nothing else yet.
-    #[cfg(not(loom))]
-    #[inline(always)]
-    pub(super) unsafe fn of<'a>(cell: NonNull<Header>, offset: usize) -> &'a Self {
-        // SAFETY: the caller's promise: there is a record behind the stage, of atomics, for which any bits are good.
-        unsafe { cell.byte_add(offset).cast::<Self>().as_ref() }
+impl Since {
+    const UNKNOWN: Self = Self(0);
+    const QUEUED: u64 = 1;
+    const WAITING: u64 = 2;
+    /// The states take two bits, which leaves time a hundred years.
+    const STATE_BITS: u32 = 2;
+
+    /// The state is none in which it is noted since when.
+    fn new(activity: Activity, time: Option<u64>) -> Self {
+        let tag = match activity {
+            Activity::Running => return Self::UNKNOWN,
+            Activity::Queued => Self::QUEUED,
+            Activity::Waiting => Self::WAITING,
+        };
+        time.map_or(Self::UNKNOWN, |time| Self(time << Self::STATE_BITS | tag))
     }
 
-    /// What is in it.
-    pub(super) fn read(&self) -> Recorded {
+    /// When, if this is the state.
+    fn time(self, activity: Activity) -> Option<u64> {
+        let time = self.0 >> Self::STATE_BITS;
+        (self.0 != 0 && Self::new(activity, Some(time)).0 == self.0).then_some(time)
+    }
+}
+
+#[cfg_attr(loom, allow(dead_code))]
+impl Record {
+    /// That of a cell that has had no task yet.
+    pub(super) fn new() -> Self {
+        let (word, count) = (|| AtomicU64::new(0), || AtomicU32::new(0));
+        Self {
+            since: word(),
+            total_time: word(),
+            waits_for: word(),
+            polls: word(),
+            spurious_polls: count(),
+            longest_poll: count(),
+        }
+    }
+
+    /// Writes everything, at the end of a task's first poll.
+    fn begin(&self, took: u64, waits_for: Note, since: Since) {
+        // A thread that still reads the cell's last task, and sees what follows, sees that one's end, too.
+        fence(Release);
+        self.since.store(since.0, Relaxed);
+        self.total_time.store(took, Relaxed);
+        self.waits_for.store(waits_for.word(), Relaxed);
+        self.spurious_polls.store(0, Relaxed);
+        self.longest_poll.store((took as f32).to_bits(), Relaxed);
+        // Nobody believes any of this before the state says that there is a record.
+        self.polls.store(1 << CODE_BITS | u64::from(waits_for.code()), Relaxed);
+    }
+
+    /// After another poll. Whether the task waits for the same thing as before.
+    #[inline]
+    fn go_on(&self, took: u64, waits_for: Note, since: Since) -> bool {
+        // A thread that sees what follows sees RUNNING, too.
+        fence(Release);
+        self.since.store(since.0, Relaxed);
+        self.add_time(took);
+        let polls = self.polls.load(Relaxed);
+        let before = Note::from_parts(polls, self.waits_for.load(Relaxed));
+        if before.word() != waits_for.word() {
+            self.waits_for.store(waits_for.word(), Relaxed);
+        }
+        let polls = (polls >> CODE_BITS).wrapping_add(1);
+        // Last: a thread that sees the count sees all of this poll.
+        self.polls.store(polls << CODE_BITS | u64::from(waits_for.code()), Release);
+        before == waits_for
+    }
+
+    #[inline]
+    fn add_time(&self, took: u64) {
+        self.total_time.store(self.total_time.load(Relaxed).wrapping_add(took), Relaxed);
+        let longest = took as f32;
+        if longest > f32::from_bits(self.longest_poll.load(Relaxed)) {
+            self.longest_poll.store(longest.to_bits(), Relaxed);
+        }
+    }
+
+    #[inline]
+    fn count_spurious_poll(&self) {
+        self.spurious_polls.store(self.spurious_polls.load(Relaxed).saturating_add(1), Relaxed);
+    }
+
+    /// The task waited until now.
+    fn queue(&self, time: u64) {
+        // A thread that sees it sees the task's birth, too, and that it does not wait any more.
+        self.since.store(Since::new(Activity::Queued, Some(time)).0, Release);
+    }
+
+    /// The task would wait from now on, but was woken already.
+    #[inline]
+    fn requeue(&self) {
+        let since = Since(self.since.load(Relaxed)).time(Activity::Waiting);
+        // By the thread whose fence came before the rest of this poll.
+        self.since.store(Since::new(Activity::Queued, since).0, Relaxed);
+    }
+
+    /// The word that is written last, which is to be read first.
+    fn version(&self) -> u64 {
+        self.polls.load(Acquire)
+    }
+
+    /// What is in it, for a task that was in this state, and this version.
+    fn read(&self, activity: Activity, polls: u64) -> Recorded {
         Recorded {
-            polls: self.polls.load(Acquire),
-            since: self.since.load(Relaxed),
-            total_nanos: self.total_nanos.load(Relaxed),
-            longest_nanos: f32::from_bits(self.longest_poll.load(Relaxed)) as u64,
+            polls: polls >> CODE_BITS,
+            since: Since(self.since.load(Relaxed)).time(activity),
+            total_time: self.total_time.load(Relaxed),
+            longest_poll: f32::from_bits(self.longest_poll.load(Relaxed)) as u64,
             spurious_polls: self.spurious_polls.load(Relaxed),
-            waits_for: Note::from_parts(self.waits_for.load(Relaxed), self.waits_for_word.load(Relaxed)),
+            waits_for: Note::from_parts(polls, self.waits_for.load(Relaxed)),
         }
     }
 }
 
-/// Reads a record, and the state that goes with it.
+/// What was read of a task: the identifier, what the closure has read, the state, and the record if there is one.
 #[cfg_attr(loom, allow(dead_code))]
-pub(super) fn read_record(state: &State, record: &Record) -> Option<(Activity, Recorded)> {
+pub(super) type Read<T> = (u64, T, Activity, Option<Recorded>);
+
+/// Reads the task of a cell, unless there is none or it is over, or it ends meanwhile. The closure reads its constant
+/// fields.
+#[cfg_attr(loom, allow(dead_code))]
+pub(super) fn read_task<T>(
+    identity: &AtomicU64,
+    state: &State,
+    record: &Record,
+    constants: impl FnOnce() -> T,
+) -> Option<Read<T>> {
+    let id = begin_reading(identity)?;
+    let constants = constants();
+    let (activity, recorded) = read_record(state, record)?;
+    is_still(identity, id).then_some((id, constants, activity, recorded))
+}
+
+/// Reads a record, if there is one, and the state that goes with it.
+#[cfg_attr(loom, allow(dead_code))]
+fn read_record(state: &State, record: &Record) -> Option<(Activity, Option<Recorded>)> {
     /// A task that goes through one poll after the other meanwhile is not read for ever.
     const TRIES: u32 = if cfg!(loom) { 1 } else { 8 };
     for _ in 0..TRIES {
-        let activity = state.activity()?;
-        let recorded = record.read();
-        // Pairs with the fence of the writer.
-        fence(Acquire);
-        if state.activity()? == activity && activity != Activity::Running && record.read().polls == recorded.polls {
-            return Some((activity, recorded));
+        let (activity, is_recorded) = state.activity()?;
+        if !is_recorded {
+            return Some((activity, None));
         }
+        let version = record.version();
+        let recorded = record.read(activity, version);
         if activity == Activity::Running {
             // It is not waiting, and all else is good one by one.
-            return Some((activity, Recorded { waits_for: Note::NOTHING, ..recorded }));
+            return Some((activity, Some(Recorded { waits_for: Note::NOTHING, ..recorded })));
+        }
+        // Pairs with the fence of the writer.
+        fence(Acquire);
+        if state.activity()?.0 == activity && record.version() == version {
+            return Some((activity, Some(recorded)));
         }
     }
-    let recorded = Recorded { waits_for: Note::NOTHING, ..record.read() };
-    Some((state.activity()?, recorded))
+    let (activity, is_recorded) = state.activity()?;
+    let read = || Recorded { waits_for: Note::NOTHING, ..record.read(activity, record.version()) };
+    let recorded = is_recorded.then(read);
+    Some((activity, recorded))
+}
+
+/// The record of a task, if its cell has one.
+///
+/// # Safety
+///
+/// The caller has a reference to the task, for as long as `'a`.
+#[cfg(not(loom))]
+#[inline(always)]
+unsafe fn record_of<'a>(cell: NonNull<Header>) -> Option<&'a Record> {
+    // SAFETY: the caller's promise; there it lies in a cell for such a task, initialised.
+    unsafe { cell.as_ref().vtable.record_offset().map(|offset| cell.byte_add(offset).cast::<Record>().as_ref()) }
 }
 
 /// A poll of the task has returned `Pending`, and is not over yet. Whether it was spurious: the task was woken, and
@@ -119,138 +266,101 @@ pub(super) fn read_record(state: &State, record: &Record) -> Option<(Activity, R
 ///
 /// # Safety
 ///
-/// The caller has set RUNNING and not cleared it; the task is of the type that the cell was made for.
+/// The caller has set RUNNING and not cleared it.
 #[cfg(not(loom))]
 #[inline]
 pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>) -> bool {
-    // SAFETY: the caller's promise.
-    let (header, Some(current)) = (unsafe { cell.as_ref() }, runner.current) else { return false };
-    // SAFETY: as above.
-    let record = unsafe { Record::of(cell, header.vtable.record_offset()) };
+    // SAFETY: RUNNING comes with a reference.
+    let (Some(record), state) = (unsafe { (record_of(cell), &cell.as_ref().state) }) else { return false };
     let took = runner.polls.map_or(0, |(_, timer)| timer.end_poll());
-    if !header.kind_word().is_recorded() {
-        record.begin(took, current.waits_for());
-        header.kind_word().set_recorded();
+    let yields = runner.has_yielded();
+    // A task that yields waits for its turn only.
+    let waits_for = runner.current.filter(|_| !yields).map_or(Note::NOTHING, |current| current.waits_for());
+    let activity = if yields { Activity::Queued } else { Activity::Waiting };
+    let since = Since::new(activity, current::time_to_note());
+    if !state.is_recorded() {
+        record.begin(took, waits_for, since);
         return false;
     }
-    if current.yields() {
-        // It waits for its turn only.
-        record.go_on(took, Note::NOTHING);
-        return false;
-    }
-    let waits_for = current.waits_for();
-    let is_spurious = record.go_on(took, waits_for) && waits_for.is_known() && !current.may_have_made_progress();
+    let waits_as_before = record.go_on(took, waits_for, since);
+    let made_progress = || runner.current.is_none_or(|current| current.may_have_made_progress());
+    let is_spurious = waits_as_before && waits_for.is_known() && !made_progress();
     if is_spurious {
-        record.spurious_polls.store(record.spurious_polls.load(Relaxed).wrapping_add(1), Relaxed);
+        record.count_spurious_poll();
     }
     is_spurious
+}
+
+/// The task was woken during its poll, which is over, and is about to be queued.
+///
+/// # Safety
+///
+/// The caller has cleared RUNNING, with SCHEDULED set, and has the queue's reference.
+#[cfg(not(loom))]
+#[inline]
+pub(super) unsafe fn note_requeued(cell: NonNull<Header>) {
+    // SAFETY: the caller's promise.
+    if let Some(record) = unsafe { record_of(cell) } {
+        record.requeue();
+    }
 }
 
 /// The task waited until now, and is about to be queued.
 ///
 /// # Safety
 ///
-/// The cell has a task, whose state the caller has changed from idle to SCHEDULED.
+/// The caller has a reference to the task, whose state it has changed from idle to SCHEDULED.
 #[cfg(not(loom))]
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn note_queued(cell: NonNull<Header>) {
-    // SAFETY: the caller has a reference to the task. It has a record, since it was polled.
-    unsafe {
-        let record = Record::of(cell, cell.as_ref().vtable.record_offset());
-        record.since.store(current::time_here(), Relaxed);
+    // The record is on another line than what a wake needs, and a thread that is no worker's has to read the clock.
+    if inspect::is_watched() {
+        // SAFETY: passed on.
+        unsafe { note_queued_now(cell) };
     }
 }
 
-#[cfg_attr(loom, allow(dead_code))]
-impl Record {
-    /// Writes everything, after the first poll.
-    fn begin(&self, took: u64, waits_for: Note) {
-        // Nobody reads it before it is said that there is a record.
-        self.since.store(current::time_here(), Relaxed);
-        self.total_nanos.store(took, Relaxed);
-        self.waits_for_word.store(waits_for.word(), Relaxed);
-        self.waits_for.store(waits_for.code(), Relaxed);
-        self.polls.store(1, Relaxed);
-        self.spurious_polls.store(0, Relaxed);
-        self.longest_poll.store((took as f32).to_bits(), Relaxed);
+/// # Safety
+///
+/// As [`note_queued`].
+#[cfg(not(loom))]
+#[cold]
+unsafe fn note_queued_now(cell: NonNull<Header>) {
+    // SAFETY: the caller's promise.
+    if let Some(record) = unsafe { record_of(cell) } {
+        record.queue(current::time_here());
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_told_of_its_own_state_only() {
+        use Activity::{Queued, Running, Waiting};
+        for activity in [Queued, Waiting] {
+            for time in [0, 1, u64::MAX >> Since::STATE_BITS] {
+                let since = Since::new(activity, Some(time));
+                for told in [Queued, Running, Waiting] {
+                    assert_eq!(since.time(told), (told == activity).then_some(time));
+                }
+            }
+            assert_eq!(Since::new(activity, None).time(activity), None);
+        }
     }
 
-    /// After another poll. Whether the task waits for the same thing as before.
-    #[inline]
-    fn go_on(&self, took: u64, waits_for: Note) -> bool {
-        // A thread that sees what follows sees RUNNING, too.
-        fence(Release);
-        self.add_time(took);
-        self.since.store(current::time_here(), Relaxed);
-        let before = Note::from_parts(self.waits_for.load(Relaxed), self.waits_for_word.load(Relaxed));
-        if before != waits_for {
-            self.waits_for.store(waits_for.code(), Relaxed);
-            self.waits_for_word.store(waits_for.word(), Relaxed);
-        }
-        // Last: a thread that sees the count sees all of this poll.
-        self.polls.store(self.polls.load(Relaxed).wrapping_add(1), Release);
-        before == waits_for
-    }
-
-    #[inline]
-    fn add_time(&self, took: u64) {
-        self.total_nanos.store(self.total_nanos.load(Relaxed).wrapping_add(took), Relaxed);
-        let longest = took as f32;
-        if longest > f32::from_bits(self.longest_poll.load(Relaxed)) {
-            self.longest_poll.store(longest.to_bits(), Relaxed);
-        }
+    #[test]
+    fn polls_are_counted_beyond_32_bits_and_spurious_ones_up_to_that() {
+        let record = Record::new();
+        record.polls.store(u64::from(u32::MAX) << CODE_BITS, Relaxed);
+        record.spurious_polls.store(u32::MAX - 1, Relaxed);
+        (0..2).for_each(|_| record.count_spurious_poll());
+        assert!(record.go_on(1, Note::NOTHING, Since::UNKNOWN));
+        let read = record.read(Activity::Waiting, record.version());
+        assert_eq!((read.polls, read.spurious_polls), (1 << 32, u32::MAX));
     }
 }
 
 #[cfg(all(test, loom))]
-mod loom_tests {
-    use loom::thread;
-
-    use super::*;
-    use crate::primitive::Arc;
-    use crate::task::Id;
-    use crate::task::state::{FinishPoll, Wake};
-    use crate::task::waits::Leaf;
-
-    /// A task waits for one thing, is woken, and waits for another: whoever looks meanwhile finds one of them whole.
-    #[test]
-    fn loom_what_a_task_waits_for_is_of_one_poll() {
-        let waits = [Note::of(Leaf::Join(Id(7))), Note::of(Leaf::Descriptor(8))];
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(move || {
-            let (word, count) = (|| AtomicU64::new(0), || AtomicU32::new(0));
-            let record = Record {
-                since: word(),
-                total_nanos: word(),
-                waits_for_word: word(),
-                waits_for: count(),
-                polls: count(),
-                spurious_polls: count(),
-                longest_poll: count(),
-            };
-            let task = Arc::new((State::new(), record));
-            let poll = |task: &(State, Record), waits_for, is_first| {
-                let _ = task.0.start_poll();
-                if is_first {
-                    task.1.begin(0, waits_for);
-                } else {
-                    task.1.go_on(0, waits_for);
-                }
-                assert_eq!(task.0.finish_poll(false), FinishPoll::Idle);
-            };
-            poll(&task, waits[0], true);
-            let reader = {
-                let task = task.clone();
-                thread::spawn(move || read_record(&task.0, &task.1).expect("it is not over"))
-            };
-            assert_eq!(task.0.wake_by_ref(), Wake::Submit);
-            poll(&task, waits[1], false);
-            let (activity, read) = reader.join().unwrap();
-            assert!(
-                read.waits_for == Note::NOTHING || activity != Activity::Running && waits.contains(&read.waits_for)
-            );
-            assert_eq!(read_record(&task.0, &task.1).unwrap().1.waits_for, waits[1]);
-        });
-    }
-}
+mod loom_tests;

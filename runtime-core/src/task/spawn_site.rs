@@ -5,21 +5,25 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 use super::cell::Header;
+use super::named_site::NamedSite;
 use super::observed::ObservedPtr;
 
-/// Where a task was spawned, and whether it has a name: one word.
+/// Where a task was spawned, and its name if it has one: one word, a pointer to something that stays for ever.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site(NonNull<()>);
 
 impl Site {
-    /// Locations are aligned to more than a byte, so there is a bit to spare.
+    /// It points to a [`NamedSite`], and else to a [`Location`]. Both are aligned to more than a byte, so there is a
+    /// bit to spare.
     const NAMED: usize = 1;
 
     #[inline]
-    fn new(location: &'static Location<'static>, is_named: bool) -> Self {
-        const { assert!(align_of::<Location<'static>>() > Self::NAMED) };
-        let place = NonNull::from(location).cast::<()>();
-        Self(if is_named { place.map_addr(|addr| addr | Self::NAMED) } else { place })
+    pub(super) fn new(location: &'static Location<'static>, name: Option<&'static str>) -> Self {
+        const { assert!(align_of::<Location<'static>>() > Self::NAMED && align_of::<NamedSite>() > Self::NAMED) };
+        match name {
+            None => Self(NonNull::from(location).cast()),
+            Some(name) => Self(NonNull::from(NamedSite::of(location, name)).cast().map_addr(|addr| addr | Self::NAMED)),
+        }
     }
 
     pub(crate) fn as_ptr(self) -> *mut () {
@@ -35,14 +39,30 @@ impl Site {
         NonNull::new(site).map(Self)
     }
 
+    #[inline]
     pub(crate) fn is_named(self) -> bool {
         self.0.addr().get() & Self::NAMED != 0
     }
 
+    #[inline]
+    fn named(self) -> Option<&'static NamedSite> {
+        let site = self.0.as_ptr().map_addr(|addr| addr & !Self::NAMED).cast::<NamedSite>();
+        // SAFETY: but for the bit, which says so, it is what `new` was given: a reference that is valid for ever.
+        self.is_named().then(|| unsafe { &*site })
+    }
+
     pub(crate) fn location(self) -> &'static Location<'static> {
-        let place = self.0.as_ptr().map_addr(|addr| addr & !Self::NAMED);
-        // SAFETY: but for the bit it is what `new` was given: a reference that is valid for ever.
-        unsafe { &*place.cast() }
+        match self.named() {
+            Some(site) => site.location,
+            // SAFETY: as above, to the other kind.
+            None => unsafe { self.0.cast().as_ref() },
+        }
+    }
+
+    /// What the user called the task.
+    #[inline]
+    pub(crate) fn name(self) -> Option<&'static str> {
+        self.named().map(|site| site.name)
     }
 }
 
@@ -52,15 +72,21 @@ impl Site {
 pub(crate) struct SiteOrLink(ObservedPtr);
 
 impl SiteOrLink {
+    /// Of memory that no task has lain in yet.
+    #[cfg(not(loom))]
+    pub(super) fn nowhere() -> Self {
+        Self(ObservedPtr::null())
+    }
+
     /// Writes that of a new task.
     ///
     /// # Safety
     ///
     /// The memory is the caller's. (Inspection may be reading it all the same.)
     #[inline]
-    pub(super) unsafe fn write(this: *mut Self, location: &'static Location<'static>, is_named: bool) {
+    pub(super) unsafe fn write(this: *mut Self, site: Site) {
         // SAFETY: the caller's promise.
-        unsafe { ObservedPtr::write_new(&raw mut (*this).0, Site::new(location, is_named).as_ptr()) };
+        unsafe { ObservedPtr::write_new(&raw mut (*this).0, site.as_ptr()) };
     }
 
     /// Only while there is a reference to the task.
@@ -87,5 +113,22 @@ impl SiteOrLink {
     /// For the thread that took the stack.
     pub(super) fn next_free(&self) -> *mut Header {
         self.0.get().cast()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_tells_the_place_and_the_name() {
+        let here = Location::caller();
+        for name in [None, Some("a name")] {
+            let site = Site::new(here, name);
+            assert_eq!((site.location(), site.name(), site.is_named()), (here, name, name.is_some()));
+            // SAFETY: from `as_ptr`.
+            let again = unsafe { Site::from_ptr(site.as_ptr()) }.unwrap();
+            assert_eq!((again.location(), again.name()), (here, name));
+        }
     }
 }

@@ -16,8 +16,10 @@
 //! - `JOIN_WAKER`: the join waker in the header is the runtime's: it is set, stays as it is, and the thread that
 //!   completes the task takes it and wakes it. While the bit is clear (and before `COMPLETE`) the waker belongs to the
 //!   join handle. Set and cleared only by the join handle, and only before `COMPLETE`.
+//! - `RECORDED`: a poll has ended after which the task went on, so that there is a record of it (`record.rs`). Set by
+//!   the step that ends that poll, and never cleared. Means nothing to the task.
 //!
-//! Above them, the count of references, of which there may be 64 million: the word has 32 bits on every machine, so
+//! Above them, the count of references, of which there may be 32 million: the word has 32 bits on every machine, so
 //! that a small task fits a line of the cache (`cell.rs`). One each for the arena (until completion), the queue entry,
 //! the join handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the arena
 //! holds on until completion, a future never meets that moment.
@@ -71,8 +73,10 @@ const CANCELLED: u32 = 1 << 3;
 const JOIN_INTEREST: u32 = 1 << 4;
 /// The join waker belongs to the runtime.
 const JOIN_WAKER: u32 = 1 << 5;
+/// There is a record of the task.
+const RECORDED: u32 = 1 << 6;
 /// The bits above these flags count the references.
-const REF_SHIFT: u32 = 6;
+const REF_SHIFT: u32 = 7;
 /// One reference.
 const REF: u32 = 1 << REF_SHIFT;
 
@@ -83,7 +87,7 @@ const MAX_REFS: u32 = u32::MAX - (REF << 20);
 /// A new task stands in a queue; the arena, the queue and the join handle hold it.
 const INITIAL: u32 = SCHEDULED | JOIN_INTEREST | (3 * REF);
 
-/// The state word of one task. The module arenas its bits and transitions.
+/// The state word of one task. The module lists its bits and transitions.
 #[derive(Debug)]
 pub(crate) struct State(AtomicU32);
 
@@ -160,6 +164,18 @@ impl State {
         Self(AtomicU32::new(INITIAL))
     }
 
+    /// That of memory which no task has lain in yet: as of one that is over.
+    #[cfg_attr(loom, allow(dead_code))]
+    pub(super) fn new_dead() -> Self {
+        Self(AtomicU32::new(COMPLETE))
+    }
+
+    /// What [`write_new`](Self::write_new) does where models do inspect.
+    #[cfg(all(test, loom))]
+    pub(super) fn store_new(&self) {
+        self.0.store(INITIAL, Relaxed);
+    }
+
     /// Writes that of a new task.
     ///
     /// # Safety
@@ -167,7 +183,7 @@ impl State {
     /// The memory is the caller's. (Inspection may be reading it all the same.)
     #[inline]
     pub(super) unsafe fn write_new(this: *mut Self) {
-        // SAFETY: the caller's promise; what is there is as good as initialised for an atomic store.
+        // SAFETY: the caller's promise; in the memory of an arena there is a state already, and elsewhere nobody looks.
         #[cfg(not(loom))]
         unsafe {
             (*this).0.store(INITIAL, Relaxed);
@@ -179,20 +195,28 @@ impl State {
         }
     }
 
-    /// What the task is doing, for inspection. `None` if it is over.
-    #[cfg_attr(loom, allow(dead_code))] // models do not inspect, but for one
+    /// What the task is doing, and whether there is a record of it, for inspection. `None` if it is over.
+    #[cfg_attr(loom, allow(dead_code))] // models do not inspect, but for some
     #[inline]
-    pub(super) fn activity(&self) -> Option<Activity> {
+    pub(super) fn activity(&self) -> Option<(Activity, bool)> {
         let current = self.0.load(Acquire);
-        if current & COMPLETE != 0 {
-            None
+        let activity = if current & COMPLETE != 0 {
+            return None;
         } else if current & RUNNING != 0 {
-            Some(Activity::Running)
+            Activity::Running
         } else if current & SCHEDULED != 0 {
-            Some(Activity::Queued)
+            Activity::Queued
         } else {
-            Some(Activity::Waiting)
-        }
+            Activity::Waiting
+        };
+        Some((activity, current & RECORDED != 0))
+    }
+
+    /// Whether there is a record of the task. For the thread that polls it.
+    #[cfg_attr(loom, allow(dead_code))]
+    #[inline]
+    pub(super) fn is_recorded(&self) -> bool {
+        self.0.load(Relaxed) & RECORDED != 0
     }
 
     /// Applies `f` until it sticks. `None` leaves the word alone.
@@ -225,10 +249,10 @@ impl State {
             if current & CANCELLED != 0 {
                 (FinishPoll::Cancel, None)
             } else if yields || current & SCHEDULED != 0 {
-                (FinishPoll::Requeue, Some((current & !RUNNING) | SCHEDULED))
+                (FinishPoll::Requeue, Some((current & !RUNNING) | SCHEDULED | RECORDED))
             } else {
                 debug_assert!(current >> REF_SHIFT >= 2, "the arena holds on until completion");
-                (FinishPoll::Idle, Some((current & !RUNNING) - REF))
+                (FinishPoll::Idle, Some(((current & !RUNNING) | RECORDED) - REF))
             }
         })
     }
@@ -399,5 +423,5 @@ impl State {
 /// error.
 #[cold]
 fn too_many_references() -> ! {
-    fatal::abort("a task has 64 million wakers and handles, and cannot count more");
+    fatal::abort("a task has 32 million wakers and handles, and cannot count more");
 }

@@ -176,6 +176,7 @@ pub fn named<T>(poll: Poll<T>, leaf: Leaf) -> Poll<T> {
 /// What a leaf has said: two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
+    /// The class, the kind, and whether there were others, in [`CODE_BITS`] bits.
     code: u32,
     word: u64,
 }
@@ -187,11 +188,15 @@ const LOCK: u32 = 4;
 const JOIN: u32 = 5;
 const BLOCKING_JOB: u32 = 6;
 const TASK_GROUP: u32 = 7;
-const CLASS: u32 = 0xff;
-/// Above the class, the kind.
-const KIND_SHIFT: u32 = 8;
+/// Up to 15 classes.
+const CLASS: u32 = 0xf;
+/// Above the class, the kind: up to 32 of each.
+const KIND_SHIFT: u32 = 4;
 /// Other leaves have said something in the same poll.
-const AND_OTHERS: u32 = 1 << 31;
+const AND_OTHERS: u32 = 1 << 9;
+/// How much of its word a code takes. A record has something else in the rest.
+pub(super) const CODE_BITS: u32 = 10;
+const _: () = assert!(TASK_GROUP <= CLASS && (LockKind::CancellationToken as u32) << KIND_SHIFT < AND_OTHERS);
 
 impl Note {
     /// No leaf has said anything.
@@ -211,8 +216,10 @@ impl Note {
         Self { code, word }
     }
 
-    pub(super) fn from_parts(code: u32, word: u64) -> Self {
-        Self { code, word }
+    /// From a word whose lowest bits are the code.
+    #[inline]
+    pub(super) fn from_parts(code: u64, word: u64) -> Self {
+        Self { code: code as u32 & ((1 << CODE_BITS) - 1), word }
     }
 
     #[inline]

@@ -394,10 +394,10 @@ impl Shared {
         nanos(now.saturating_duration_since(self.started))
     }
 
-    /// Passes on every task that is not over.
+    /// Reads every task that is not over.
     #[cfg(not(loom))]
-    pub(crate) fn inspect_tasks(&self, mut each: impl FnMut(Snapshot)) {
-        self.arenas().iter().for_each(|arena| arena.inspect(&mut each));
+    pub(crate) fn inspect_tasks(&self, into: &mut Vec<Snapshot>) {
+        self.arenas().iter().for_each(|arena| arena.inspect(into));
     }
 
     /// When the poll at hand began, if there is one (`PollTimer::began`).

@@ -405,10 +405,10 @@ impl Shared {
         handle
     }
 
-    /// Passes on every task that is not over.
+    /// Reads every task that is not over.
     #[cfg(not(loom))]
-    pub(crate) fn inspect_tasks(&self, mut each: impl FnMut(Snapshot)) {
-        self.arenas().for_each(|arena| arena.inspect(&mut each));
+    pub(crate) fn inspect_tasks(&self, into: &mut Vec<Snapshot>) {
+        self.arenas().for_each(|arena| arena.inspect(into));
     }
 
     /// The tasks in whose polls workers are, and since when (`PollTimer::began`).

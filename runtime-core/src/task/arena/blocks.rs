@@ -31,15 +31,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Release;
 
-use super::census::Census;
+use super::census::{CellAndRecord, Census, Entry, EntryKind};
 use super::free_list::FreeList;
-use super::size::{LINE, SIZES, Size};
+use super::size::{LINE, SIZES, Size, prepare_record};
 use crate::primitive::atomic::AtomicU32;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use crate::task::cell::Header;
 
 /// The largest block, with its head.
 pub(super) const MAX_BLOCK_LINES: usize = 32 * 1024 / LINE;
+/// A block has fewer cells.
+#[cfg(not(loom))]
+pub(super) const MAX_CELLS: usize = MAX_BLOCK_LINES;
 /// The first block of a size. Each further one is as large as all of its size together, up to the largest, so that
 /// what blocks have to spare is little beside what is in use.
 const MIN_BLOCK_LINES: usize = MAX_BLOCK_LINES / 8;
@@ -86,15 +89,16 @@ impl InUse {
 }
 
 /// The head of some memory: what of it is out.
+#[repr(C)]
 pub(super) struct Block {
-    /// Its place in the census.
-    index: u32,
+    /// In the census. First, so that a pointer to the one is a pointer to the other.
+    entry: Entry,
     /// Of its cells.
     size: Size,
     /// How large it is, with the head.
     lines: u16,
-    /// Where the cells lie that have never been out, in lines from the beginning. A walk (`census.rs`) that reads it sees
-    /// that the cells before it have been prepared.
+    /// Where the cells lie that have never been out, in lines from the beginning. A walk (`census.rs`) that reads it
+    /// sees that the cells before it have been prepared.
     fresh: AtomicU16,
     in_use: InUse,
     /// Cells that came back.
@@ -114,7 +118,8 @@ impl Block {
         let in_use = InUse(AtomicU32::new(0));
         let null = ptr::null_mut();
         let fresh = AtomicU16::new(HEAD_LINES);
-        let head = Self { size, index: 0, lines, fresh, in_use, free: FreeList::EMPTY, prev: null, next: null };
+        let entry = Entry::new(EntryKind::Block);
+        let head = Self { entry, size, lines, fresh, in_use, free: FreeList::EMPTY, prev: null, next: null };
         // SAFETY: the memory begins with a line for the head.
         unsafe { block.write(head) };
         block
@@ -146,17 +151,22 @@ impl Block {
         unsafe { this.cast::<u8>().add(line as usize * LINE) }
     }
 
-    /// The cells that have ever been out.
+    /// The cells that have ever been out, and their records.
     ///
     /// # Safety
     ///
     /// The block is there as long as the iterator.
-    pub(super) unsafe fn cells(this: NonNull<Self>) -> impl Iterator<Item = NonNull<u8>> {
+    pub(super) unsafe fn cells(this: NonNull<Self>) -> impl Iterator<Item = CellAndRecord> {
         // Not a reference to all of it, whose owner may be another thread, and about to change the rest.
         // SAFETY: the caller's promise.
         let (fresh, size) = unsafe { ((*this.as_ptr()).fresh.load(Acquire), (*this.as_ptr()).size) };
-        // SAFETY: so much of the memory has been cut.
-        (HEAD_LINES..fresh).step_by(size.lines() as usize).map(move |line| unsafe { Self::cell(this, line) })
+        (HEAD_LINES..fresh).step_by(size.lines() as usize).map(move |line| {
+            // SAFETY: so much of the memory has been cut, and prepared.
+            unsafe {
+                let cell = Self::cell(this, line);
+                (cell, cell.add(size.record_offset()).cast())
+            }
+        })
     }
 
     /// # Safety
@@ -175,6 +185,7 @@ impl Block {
             let cell = Self::cell(this, line);
             cell.add(OFFSET_FIELD).cast::<BlockOffset>().write(line);
             Header::prepare(cell);
+            prepare_record(cell, (*block).size.record_offset());
             fresh.store(line + (*block).size.lines(), Release);
             cell
         }
@@ -236,11 +247,13 @@ impl Blocks {
         let most = self.lines[size.index()].clamp(MIN_BLOCK_LINES, MAX_BLOCK_LINES) - HEAD_LINES as usize;
         let lines = HEAD_LINES as usize + most - most % size.lines() as usize;
         let block = Block::new(size, lines as u16);
-        self.remember(block);
         self.lines[size.index()] += lines;
         self.total_lines += lines;
-        // SAFETY: new, and so not on a list.
-        unsafe { self.link(block, size) };
+        // SAFETY: new, and so neither in a census nor on a list.
+        unsafe {
+            self.census.add(block.cast());
+            self.link(block, size);
+        }
         block
     }
 
@@ -262,8 +275,8 @@ impl Blocks {
                 let lines = block.as_ref().lines as usize;
                 self.lines[size.index()] -= lines;
                 self.total_lines -= lines;
-                self.forget(block);
-                // After a walk that has found it, which `forget` has waited for.
+                // If a walk looks at it, that is waited for.
+                self.census.remove(block.cast());
                 Block::delete(block);
                 return;
             }
@@ -279,46 +292,27 @@ impl Blocks {
         self.total_lines > SPARSE_FACTOR * self.lines_in_use + SPARSE_FACTOR * MAX_BLOCK_LINES
     }
 
-    fn remember(&self, block: NonNull<Block>) {
-        let blocks = &mut self.census.lock().blocks;
-        // SAFETY: new, and this thread's.
-        unsafe { (*block.as_ptr()).index = blocks.len() as u32 };
-        blocks.push(block);
-    }
-
-    /// # Safety
-    ///
-    /// The block is one of these.
-    unsafe fn forget(&self, block: NonNull<Block>) {
-        let blocks = &mut self.census.lock().blocks;
-        // SAFETY: the caller's promise, and all blocks are this thread's.
-        unsafe {
-            let index = block.as_ref().index as usize;
-            blocks.swap_remove(index);
-            if let Some(moved) = blocks.get_mut(index) {
-                (*moved.as_ptr()).index = index as u32;
-            }
-        }
-    }
-
     /// Every cell that is out, and also some that were: their first bytes are as they were left.
     pub(super) fn cells(&self) -> impl Iterator<Item = NonNull<u8>> {
         // Without the lock while the caller runs: until it is done no block comes or goes.
-        let blocks = self.census.lock().blocks.clone();
         // SAFETY: the blocks are this thread's.
-        blocks.into_iter().flat_map(|block| unsafe { Block::cells(block) })
+        self.blocks().flat_map(|block| unsafe { Block::cells(block) }).map(|(cell, _)| cell)
     }
 
     /// How many cells are out.
     pub(super) fn count(&self) -> usize {
         // SAFETY: the blocks are this thread's.
-        self.census.lock().blocks.iter().map(|block| unsafe { block.as_ref() }.in_use.count()).sum()
+        self.blocks().map(|block| unsafe { block.as_ref() }.in_use.count()).sum()
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = NonNull<Block>> + use<> {
+        self.census.entries(EntryKind::Block).into_iter().map(NonNull::cast)
     }
 
     /// Leaves the blocks that have cells in use to these, which may have freed some already. Nothing is allocated here
     /// any more.
     pub(super) fn leave(&mut self) {
-        self.census.lock().blocks = Vec::new();
+        self.census.leave();
         *self = Self::new(Arc::clone(&self.census));
     }
 

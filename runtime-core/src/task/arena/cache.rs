@@ -32,10 +32,8 @@ use super::blocks::{self, Blocks, MAX_BLOCK_LINES};
 use super::census::Census;
 use super::free_list::{self, FreeList};
 use super::large::{self, LargeCells};
-use super::size::{LINE, SIZES, Size};
+use super::size::{LINE, PLAIN, SIZES, Size, kept_as};
 
-/// Whether every cell is an allocation.
-const PLAIN: bool = cfg!(any(rt_plain_cells, loom));
 /// How many bytes of dead cells an arena keeps: those of some 2000 to 4000 small tasks.
 const MAX_CACHED_BYTES: usize = 8 * MAX_BLOCK_LINES * LINE;
 
@@ -91,12 +89,6 @@ pub(in crate::task) unsafe fn free_outstanding(cell: NonNull<u8>, layout: Layout
             None => large::free_outstanding(cell, layout),
         }
     }
-}
-
-/// The cells for this layout, unless each is an allocation.
-#[inline]
-const fn kept_as(layout: Layout) -> Option<Size> {
-    if PLAIN { None } else { Size::of(layout) }
 }
 
 impl CellCache {
@@ -237,7 +229,7 @@ mod tests {
     #[test]
     fn large_and_aligned_cells_are_not_kept() {
         let mut cells = CellCache::new(Census::new());
-        for layout in [layout(1025), Layout::from_size_align(128, 128).unwrap()] {
+        for layout in [layout(1032), Layout::from_size_align(128, 128).unwrap()] {
             let cell = cells.make(layout);
             // SAFETY: just made.
             unsafe { cells.put(cell, layout) };
@@ -250,7 +242,7 @@ mod tests {
         // What stands for the state, of the living and of the dead.
         const ALIVE: u32 = 1;
         const DEAD: u32 = 2;
-        let layouts = [layout(40), layout(120), layout(1000), layout(5000), Layout::from_size_align(300, 256).unwrap()];
+        let layouts = [layout(40), layout(120), layout(1000), layout(5000), Layout::from_size_align(304, 256).unwrap()];
         let mut cells = CellCache::new(Census::new());
         let mut living = BTreeSet::new();
         let mut born = Vec::new();

@@ -16,7 +16,7 @@ pub(super) const LINK: usize = 8;
 /// The cell is one that waits, or is about to.
 #[inline]
 unsafe fn link<'a>(cell: NonNull<u8>) -> &'a AtomicPtr<u8> {
-    // SAFETY: every cell is a line at least, and begins on one; inspection (`census.rs`) uses atomic operations as well.
+    // SAFETY: every cell is a line at least, and begins on one; inspection (`census.rs`) uses atomic operations, too.
     unsafe { AtomicPtr::from_ptr(cell.add(LINK).cast().as_ptr()) }
 }
 

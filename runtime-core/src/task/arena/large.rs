@@ -4,17 +4,21 @@
 //! memory, are its links to the others of its arena, by which shutdown finds it.
 
 use std::alloc::Layout;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::census::Census;
+use super::census::{CellAndRecord, Census, Entry, EntryKind};
+use super::size::{prepare_record, record_offset_in};
 use crate::task::cell::Header;
 
-/// What is behind a task.
+/// What is behind a task and its record.
+#[repr(C)]
 pub(super) struct Node {
+    /// In the census. First, so that a pointer to the one is a pointer to the other.
+    entry: Entry,
     cell: NonNull<u8>,
-    prev: *mut Node,
-    next: *mut Node,
+    /// Where in the cell the record lies.
+    record_offset: usize,
 }
 
 /// A cell with its node, and where that is.
@@ -23,16 +27,18 @@ fn with_node(cell: Layout) -> (Layout, usize) {
 }
 
 impl Node {
-    /// The cells of a list, from this node on.
+    /// The cell, and its record.
     ///
     /// # Safety
     ///
-    /// The list stays as it is for as long as the iterator is used.
-    pub(super) unsafe fn cells(first: *mut Self) -> impl Iterator<Item = NonNull<u8>> {
-        // SAFETY: the caller's promise.
-        let first = unsafe { first.as_ref() };
-        // SAFETY: as above.
-        std::iter::successors(first, |node| unsafe { node.next.as_ref() }).map(|node| node.cell)
+    /// The node is in a census, and stays during the call.
+    pub(super) unsafe fn cell(this: NonNull<Self>) -> CellAndRecord {
+        // Not a reference to all of it, whose links may be another thread's.
+        // SAFETY: the caller's promise; these fields stay as they are.
+        unsafe {
+            let cell = (*this.as_ptr()).cell;
+            (cell, cell.add((*this.as_ptr()).record_offset).cast())
+        }
     }
 }
 
@@ -56,18 +62,15 @@ impl LargeCells {
     pub(super) fn allocate(&mut self, layout: Layout) -> NonNull<u8> {
         let (whole, offset) = with_node(layout);
         let cell = super::cache::allocate(whole);
-        let mut memory = self.census.lock();
-        // SAFETY: the memory is as large as both; those on the list are this thread's.
+        let record_offset = record_offset_in(layout.size());
+        // SAFETY: the memory is as large as both, and nobody else's until it is in the census.
         unsafe {
             Header::prepare(cell);
+            prepare_record(cell, record_offset);
             let node = cell.add(offset).cast::<Node>();
-            node.write(Node { cell, prev: ptr::null_mut(), next: memory.first_large });
-            if let Some(next) = memory.first_large.as_mut() {
-                next.prev = node.as_ptr();
-            }
-            memory.first_large = node.as_ptr();
+            node.write(Node { entry: Entry::new(EntryKind::Large), cell, record_offset });
+            self.census.add(node.cast());
         }
-        drop(memory);
         self.len += 1;
         cell
     }
@@ -80,18 +83,9 @@ impl LargeCells {
     #[cold]
     pub(super) unsafe fn free(&mut self, cell: NonNull<u8>, layout: Layout) {
         let (whole, offset) = with_node(layout);
-        let mut memory = self.census.lock();
-        // SAFETY: the caller's promise: it is on the list, as its neighbours are.
+        // SAFETY: the caller's promise: it is in the census. If a walk looks at it, that is waited for.
         unsafe {
-            let node = cell.add(offset).cast::<Node>().read();
-            match node.prev.as_mut() {
-                Some(prev) => prev.next = node.next,
-                None => memory.first_large = node.next,
-            }
-            if let Some(next) = node.next.as_mut() {
-                next.prev = node.prev;
-            }
-            drop(memory);
+            self.census.remove(cell.add(offset).cast());
             super::cache::free(cell, whole);
         }
         self.len -= 1;
@@ -100,10 +94,8 @@ impl LargeCells {
     /// Every cell.
     pub(super) fn cells(&self) -> impl Iterator<Item = NonNull<u8>> {
         // Without the lock while the caller runs: until it is done none comes or goes.
-        let memory = self.census.lock();
-        // SAFETY: the lock keeps the list as it is.
-        let cells: Vec<_> = unsafe { Node::cells(memory.first_large) }.collect();
-        cells.into_iter()
+        // SAFETY: they are in the census, and stay.
+        self.census.entries(EntryKind::Large).into_iter().map(|entry| unsafe { Node::cell(entry.cast()) }.0)
     }
 
     /// How many cells are out.
@@ -113,7 +105,7 @@ impl LargeCells {
 
     /// Leaves the cells to their tasks, which may have freed some already. Nothing is allocated here any more.
     pub(super) fn leave(&mut self) {
-        self.census.lock().first_large = ptr::null_mut();
+        self.census.leave();
         self.len = 0;
     }
 }

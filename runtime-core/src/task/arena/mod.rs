@@ -15,7 +15,7 @@
 //!
 //! # An arena takes no lock
 //!
-//! But for a new block, and a block that goes (`census.rs`).
+//! But for a new block or large cell, and one that goes (`census.rs`).
 //!
 //! An arena has one *owner*, a thread, at a time: its worker. The arenas of remote tasks belong to the thread that
 //! holds their spawn lock (`scheduler/remote_spawns.rs`); that of a vacant core, to the thread that holds the lock
@@ -57,6 +57,7 @@ pub(crate) use self::local::LocalArena;
 use self::remote_free::closed;
 #[cfg(all(test, loom))]
 pub(crate) use self::remote_free::requests_drain;
+pub(super) use self::size::{record_offset, with_record};
 use super::cell::Header;
 use super::host::{Host, HostCalls};
 use super::raw::destroy;
@@ -146,16 +147,19 @@ impl TaskArena {
         ptr::addr_eq(self.runtime.load(Relaxed), ptr::from_ref(host))
     }
 
-    /// Reads every task of the arena that is not over, while its threads go on. The closure runs nothing of a user's, and
-    /// takes no lock of a runtime's.
+    /// Reads every task of the arena that is not over, while its threads go on.
     #[cfg(not(loom))]
-    pub(crate) fn inspect(&self, mut each: impl FnMut(Snapshot)) {
-        self.census.visit(|cell| {
-            // SAFETY: a cell of an arena, which stays while the census is locked.
-            if let Some(task) = unsafe { Snapshot::take(cell.cast()) } {
-                each(task);
+    pub(crate) fn inspect(&self, into: &mut Vec<Snapshot>) {
+        let mut walk = self.census.walk();
+        loop {
+            // Here, because nothing is allocated beneath the census's lock.
+            into.reserve(self::blocks::MAX_CELLS);
+            // SAFETY: a cell of an arena, which stays during the step.
+            let has_looked = walk.step(|(cell, record)| into.extend(unsafe { Snapshot::take(cell.cast(), record) }));
+            if !has_looked {
+                return;
             }
-        });
+        }
     }
 
     /// What only the owner may do with the arena.

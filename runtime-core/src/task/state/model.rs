@@ -164,6 +164,8 @@ struct Task {
     complete: bool,
     runtime_closed: bool,
     claimed: bool,
+    /// A poll has ended, and the task went on.
+    recorded: bool,
     freed: bool,
 }
 
@@ -184,6 +186,7 @@ impl Task {
             complete: false,
             runtime_closed: false,
             claimed: false,
+            recorded: false,
             freed: false,
         };
         task.check();
@@ -303,6 +306,7 @@ impl Task {
                     && !self.complete
                     && !self.cancelled
                     && !self.join_waker
+                    && !self.recorded
                     && self.wakers + self.abort_handles == 0;
                 assert_eq!(self.state.drop_join_at_birth(), as_born);
                 self.join = if as_born { Join::Gone } else { Join::Dropping };
@@ -355,6 +359,7 @@ impl Task {
             return;
         }
         self.run = Run::Nobody;
+        self.recorded = true;
         self.run_has_ref = false;
         self.queued = std::mem::take(&mut self.woken) | yields;
         assert_eq!(polled, if self.queued { FinishPoll::Requeue } else { FinishPoll::Idle });
@@ -426,6 +431,7 @@ impl Task {
         expect(COMPLETE, self.complete);
         expect(CANCELLED, self.cancelled);
         expect(JOIN_WAKER, self.join_waker);
+        expect(RECORDED, self.recorded);
         assert_eq!(self.state.is_complete(), self.complete);
         assert_eq!(self.state.has_join_waker(), self.join_waker);
         if !self.complete {

@@ -73,7 +73,7 @@ fn a_count_that_is_full_ends_the_process_instead_of_wrapping_round() {
     child.args(["a_count_that_is_full_ends_the_process", "--nocapture"]).env(IN_CHILD, "1");
     let output = child.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && stderr.contains("64 million"), "{output:?}");
+    assert!(!output.status.success() && stderr.contains("32 million"), "{output:?}");
 }
 
 #[test]
