@@ -6,9 +6,10 @@ mod waits;
 
 use std::future::poll_fn;
 use std::panic::Location;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 use std::task::Poll;
 
+use parking_lot::{Condvar, Mutex};
 use rt::runtime::{Builder, Handle, Runtime, TaskInfo};
 use rt::task::JoinHandle;
 
@@ -46,20 +47,20 @@ struct Gate(Arc<(Mutex<(u32, bool)>, Condvar)>);
 impl Gate {
     fn block(&self) {
         let (state, changed) = &*self.0;
-        let mut state = state.lock().unwrap();
+        let mut state = state.lock();
         state.0 += 1;
         changed.notify_all();
-        drop(changed.wait_while(state, |state| !state.1).unwrap());
+        changed.wait_while(&mut state, |state| !state.1);
     }
 
     /// Waits until so many threads are blocked.
     fn wait_for(&self, blocked: u32) {
         let (state, changed) = &*self.0;
-        drop(changed.wait_while(state.lock().unwrap(), |state| state.0 < blocked).unwrap());
+        changed.wait_while(&mut state.lock(), |state| state.0 < blocked);
     }
 
     fn open(&self) {
-        self.0.0.lock().unwrap().1 = true;
+        self.0.0.lock().1 = true;
         self.0.1.notify_all();
     }
 }

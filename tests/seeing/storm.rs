@@ -1,6 +1,7 @@
 //! Tasks are born and die, by the thousand, beside a thread that lists them.
 
 use std::collections::HashSet;
+use std::future::Future;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -41,6 +42,45 @@ async fn born_and_dead(rounds: u32) {
     }
 }
 
+/// Tasks whose futures have as many types, in cells of a few sizes: where the one ends, the other has its last bytes,
+/// and each writes to all of its own.
+fn spawn_one_of_many(number: u64) -> JoinHandle<()> {
+    async fn filled<const WORDS: usize>(number: u64) {
+        let mut words = [number; WORDS];
+        for round in 0..number % 4 {
+            words.fill(round);
+            std::hint::black_box(&mut words);
+            rt::task::yield_now().await;
+        }
+        std::hint::black_box(&mut words);
+    }
+    macro_rules! one_of {
+        ($($words:literal),*) => {
+            match number % [$($words),*].len() as u64 {
+                $(place if place == $words - 1 => {
+                    let task = rt::task::Builder::new();
+                    let named = ["one", "the other"].get(number as usize / 7 % 3).copied();
+                    named.into_iter().fold(task, rt::task::Builder::name).spawn(filled::<$words>(number))
+                })*
+                _ => unreachable!(),
+            }
+        };
+    }
+    one_of!(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
+}
+
+/// Each task is followed by one of another type, mostly in the same cell.
+async fn reborn(rounds: u32) {
+    let mut number = u64::from(rounds);
+    for _ in 0..rounds {
+        let few: Vec<_> = (1..=8).map(|step| spawn_one_of_many(number + 7 * step)).collect();
+        number += 7 * 8;
+        for task in few {
+            task.await.unwrap();
+        }
+    }
+}
+
 fn walk_while(runtime: &Handle, steady: &HashSet<rt::task::Id>, goes_on: &AtomicBool) {
     let mut walks = 0;
     while goes_on.load(Relaxed) || walks == 0 {
@@ -56,7 +96,10 @@ fn walk_while(runtime: &Handle, steady: &HashSet<rt::task::Id>, goes_on: &Atomic
     }
 }
 
-fn storm(runtime: &Runtime, stormers: u32, rounds: u32) {
+fn storm<F>(runtime: &Runtime, stormers: u32, stormer: impl Fn() -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let (goes_on, handle) = (AtomicBool::new(true), runtime.handle());
     let steady: Vec<_> = (0..200).map(|_| rt::task::Builder::new().name("steady").spawn_on(never(), handle)).collect();
     let steady_ids = steady.iter().map(JoinHandle::id).collect();
@@ -65,8 +108,8 @@ fn storm(runtime: &Runtime, stormers: u32, rounds: u32) {
             scope.spawn(|| walk_while(handle, &steady_ids, &goes_on));
         }
         runtime.block_on(async {
-            let storms: Vec<_> = (0..stormers).map(|_| rt::spawn(born_and_dead(rounds))).collect();
-            born_and_dead(rounds).await;
+            let storms: Vec<_> = (0..stormers).map(|_| rt::spawn(stormer())).collect();
+            stormer().await;
             for storm in storms {
                 storm.await.unwrap();
             }
@@ -77,12 +120,18 @@ fn storm(runtime: &Runtime, stormers: u32, rounds: u32) {
 
 #[test]
 fn births_and_deaths_on_several_threads_beside_two_walks() {
-    storm(&multi(3), 6, 20);
+    storm(&multi(3), 6, || born_and_dead(20));
 }
 
 #[test]
 fn births_and_deaths_on_one_thread_beside_two_walks() {
-    storm(&Builder::new_current_thread().build().unwrap(), 3, 20);
+    storm(&Builder::new_current_thread().build().unwrap(), 3, || born_and_dead(20));
+}
+
+#[test]
+fn rebirths_as_tasks_of_other_types_beside_two_walks() {
+    storm(&multi(3), 6, || reborn(300));
+    storm(&Builder::new_current_thread().build().unwrap(), 3, || reborn(300));
 }
 
 #[test]

@@ -207,13 +207,13 @@ fn polls_for_nothing_are_counted() {
     run(async || {
         let before = Handle::current().metrics().totals().spurious_polls;
         let (_send, receive) = oneshot::channel::<()>();
-        let wakers = Arc::new(std::sync::Mutex::new(None));
+        let wakers = Arc::new(parking_lot::Mutex::new(None));
         let task = rt::spawn({
             let wakers = wakers.clone();
             async move {
                 let mut receive = std::pin::pin!(receive);
                 poll_fn(|cx| {
-                    *wakers.lock().unwrap() = Some(cx.waker().clone());
+                    *wakers.lock() = Some(cx.waker().clone());
                     receive.as_mut().poll(cx)
                 })
                 .await
@@ -223,7 +223,8 @@ fn polls_for_nothing_are_counted() {
         for polls in 1..=4 {
             let seen = until(&task, |task| task.state.is_waiting() && task.polls == polls).await;
             assert_eq!((seen.wakes, seen.spurious_polls), (polls - 1, polls - 1));
-            wakers.lock().unwrap().take().unwrap().wake();
+            let waker = wakers.lock().take();
+            waker.unwrap().wake();
         }
         until(&task, |task| task.state.is_waiting() && task.polls == 5).await;
         assert_eq!(Handle::current().metrics().totals().spurious_polls - before, 4);
