@@ -26,7 +26,10 @@ impl Counter {
 }
 
 macro_rules! worker_counters {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+    (
+        counted { $($(#[$doc:meta])* $name:ident),* $(,)? }
+        timed { $($(#[$doc_of_time:meta])* $time:ident),* $(,)? }
+    ) => {
         /// What one worker counts. Written by its thread alone, except for the block that remote threads share.
         #[derive(Debug, Default)]
         pub(crate) struct WorkerCounters {
@@ -41,63 +44,70 @@ macro_rules! worker_counters {
         #[non_exhaustive]
         pub struct Counts {
             $($(#[$doc])* pub $name: u64,)*
+            $($(#[$doc_of_time])* pub $time: u64,)*
         }
 
         impl WorkerCounters {
+            /// All but the times, which are in the worker's [`WorkerTimes`](super::WorkerTimes).
             pub(crate) fn read(&self) -> Counts {
-                Counts { $($name: self.$name.get(),)* }
+                Counts { $($name: self.$name.get(),)* $($time: 0,)* }
             }
         }
 
         impl std::ops::AddAssign for Counts {
             fn add_assign(&mut self, other: Self) {
                 $(self.$name += other.$name;)*
+                $(self.$time += other.$time;)*
             }
         }
     };
 }
 
 worker_counters! {
-    /// Polls of tasks.
-    polls,
-    /// Polls for nothing: a task was woken, and waited for the same thing as before, without any operation of the
-    /// runtime's having succeeded.
-    spurious_polls,
-    /// Tasks spawned.
-    spawns,
-    /// Tasks completed: with an output, by a panic, or cancelled.
-    completions,
-    /// Times the worker went to sleep.
-    parks,
-    /// Times it came back from there.
-    unparks,
-    /// Nanoseconds in which it had work.
-    busy_nanos,
-    /// Nanoseconds in which it looked for work at other workers, or waited for some without going to sleep.
-    searching_nanos,
-    /// Nanoseconds in which it slept, on its own or in the drivers.
-    parked_nanos,
-    /// Times it went to sleep without having polled a task since it came back.
-    idle_wakes,
-    /// Times it looked for work at other workers.
-    steal_attempts,
-    /// Times it found some.
-    steals,
-    /// Tasks it took from other workers.
-    stolen_tasks,
-    /// Tasks woken or spawned onto the worker's own queues.
-    local_schedules,
-    /// Tasks woken or spawned into the global queue (the injector), from outside the workers.
-    injector_schedules,
-    /// Times a task had used its budget up and was made to yield.
-    budget_yields,
-    /// Wakers that are not of the runtime's tasks (a future's in `block_on`, an external executor's), called for
-    /// sockets and timers.
-    foreign_wakes,
-    /// Times the worker polled the drivers without waiting, or waited in them.
-    driver_polls,
-    /// Times it waited in them.
-    driver_waits,
+    counted {
+        /// Polls of tasks.
+        polls,
+        /// Polls for nothing: a task was woken, and waited for the same thing as before, without any operation of the
+        /// runtime's having succeeded.
+        spurious_polls,
+        /// Tasks spawned.
+        spawns,
+        /// Tasks completed: with an output, by a panic, or cancelled.
+        completions,
+        /// Times the worker went to sleep.
+        parks,
+        /// Times it came back from there.
+        unparks,
+        /// Times it went to sleep without having polled a task since it came back.
+        idle_wakes,
+        /// Times it looked for work at other workers.
+        steal_attempts,
+        /// Times it found some.
+        steals,
+        /// Tasks it took from other workers.
+        stolen_tasks,
+        /// Tasks woken or spawned onto the worker's own queues.
+        local_schedules,
+        /// Tasks woken or spawned into the global queue (the injector), from outside the workers.
+        injector_schedules,
+        /// Times a task had used its budget up and was made to yield.
+        budget_yields,
+        /// Wakers that are not of the runtime's tasks (a future's in `block_on`, an external executor's), called for
+        /// sockets and timers.
+        foreign_wakes,
+        /// Times the worker polled the drivers without waiting, or waited in them.
+        driver_polls,
+        /// Times it waited in them.
+        driver_waits,
+    }
+    timed {
+        /// Nanoseconds in which it had work.
+        busy_nanos,
+        /// Nanoseconds in which it looked for work at other workers, or waited for some without going to sleep.
+        searching_nanos,
+        /// Nanoseconds in which it slept, on its own or in the drivers.
+        parked_nanos,
+    }
 }
 
 impl Counts {

@@ -1,21 +1,15 @@
 //! [`WorkerTimes`]: what a worker measures by the clock: what it spends its time on, how long its polls take, and how
 //! long tasks wait for it.
 //!
-//! The time is added up where the worker reads the clock anyway, or once in many polls. What has passed since then of
-//! the state that the worker is in, a reader adds.
-//!
-//! # Protocol
-//!
-//! One word, `now_in`, has the state that the worker is in and since when. The worker alone writes: it takes the word
-//! away (zero), adds what has passed to the counter of that state, and stores the new word. A reader that finds the
-//! same word before and after it has read the counters, and not zero, knows that no change lay between: it may add what
-//! has passed since. The worker's fence orders the zero before the addition, its release store the addition before the
-//! new word; the reader's acquire load and its fence are their counterparts. (No word comes twice with a change in
-//! between, unless both are of the same nanosecond: then nothing had passed.)
+//! The worker's thread writes; when the worker gets another thread, its core goes from hand to hand under a lock. Any
+//! thread reads, at any time. What it spends its time on is kept by three [stopwatches](Stopwatch), of which one runs
+//! while it has a thread: so the time of the state that goes on is counted without the worker's doing anything.
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU64, fence};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
+use super::stopwatch::Stopwatch;
+use super::watch::Watch;
 use super::{Counts, HistogramCells, WorkerCounters};
 
 /// What a worker is doing.
@@ -33,8 +27,12 @@ pub enum WorkerState {
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct WorkerTimes {
-    /// Nanoseconds since the runtime's start, and two bits of state; zero for none.
+    /// The state that the worker is in, in two bits (zero: it has no thread), and since when, in nanoseconds since the
+    /// runtime's start.
     now_in: AtomicU64,
+    busy: Stopwatch,
+    searching: Stopwatch,
+    parked: Stopwatch,
     /// How long polls took.
     // Boxed, as a runtime is moved while it is made, and in unoptimised code each move takes stack.
     pub(crate) polls: Box<HistogramCells>,
@@ -42,89 +40,82 @@ pub(crate) struct WorkerTimes {
     pub(crate) wake_to_poll: Box<HistogramCells>,
     /// How long a poll took of late, averaged, in parts of a nanosecond.
     mean_poll: AtomicU64,
+    /// When the worker last read the clock between polls, by `clock::nanos_since_epoch`.
+    read_clock_at: AtomicU64,
+    /// What the monitor has seen of its polls.
+    pub(crate) watch: Watch,
 }
 
 const STATE_BITS: u32 = 2;
 
-/// The last group of polls has this part of the average's weight.
+/// The last group of polls has this part of the average's weight. (A power of two is divided by in one cycle. With this
+/// one a change shows within some ten groups, and a single long poll counts for as many.)
 const AVERAGED: u64 = 8;
 
-fn word_of(state: WorkerState, since: u64) -> u64 {
+fn word_of(state: Option<WorkerState>, since: u64) -> u64 {
     let state = match state {
-        WorkerState::Busy => 1,
-        WorkerState::Searching => 2,
-        WorkerState::Parked => 3,
+        None => 0,
+        Some(WorkerState::Busy) => 1,
+        Some(WorkerState::Searching) => 2,
+        Some(WorkerState::Parked) => 3,
     };
     since << STATE_BITS | state
 }
 
-fn state_of(word: u64) -> Option<(WorkerState, u64)> {
-    let state = match word & ((1 << STATE_BITS) - 1) {
-        1 => WorkerState::Busy,
-        2 => WorkerState::Searching,
-        3 => WorkerState::Parked,
-        _ => return None,
-    };
-    Some((state, word >> STATE_BITS))
-}
-
 impl WorkerTimes {
     /// From now on, in nanoseconds since the runtime's start, the worker is in that state, or in none: then it has no
-    /// thread.
-    pub(crate) fn turn_to(&self, state: Option<WorkerState>, now: u64, counters: &WorkerCounters) {
-        let before = self.now_in.load(Relaxed);
-        self.now_in.store(0, Relaxed);
-        fence(Release);
-        if let Some((state, since)) = state_of(before) {
-            let counter = match state {
-                WorkerState::Busy => &counters.busy_nanos,
-                WorkerState::Searching => &counters.searching_nanos,
-                WorkerState::Parked => &counters.parked_nanos,
-            };
-            counter.add(now.saturating_sub(since));
+    /// thread. For the worker.
+    pub(crate) fn turn_to(&self, state: Option<WorkerState>, now: u64) {
+        if cfg!(loom) {
+            // Models have no time; the stopwatches have one of their own.
+            return;
         }
-        self.now_in.store(state.map_or(0, |state| word_of(state, now)), Release);
+        let before = self.state();
+        // The clock may have been read before the last turn.
+        let now = before.map_or(now, |(_, since)| now.max(since));
+        if let Some((before, _)) = before {
+            self.stopwatch(before).stop(now);
+        }
+        if let Some(state) = state {
+            self.stopwatch(state).start(now);
+        }
+        self.now_in.store(word_of(state, now), Relaxed);
     }
 
-    /// Adds up what has passed, and stays in the state.
-    pub(crate) fn count(&self, now: u64, counters: &WorkerCounters) {
-        let state = self.state();
-        self.turn_to(state.map(|(state, _)| state), now, counters);
+    fn stopwatch(&self, state: WorkerState) -> &Stopwatch {
+        match state {
+            WorkerState::Busy => &self.busy,
+            WorkerState::Searching => &self.searching,
+            WorkerState::Parked => &self.parked,
+        }
     }
 
     /// The state, and since when.
     pub(crate) fn state(&self) -> Option<(WorkerState, u64)> {
-        state_of(self.now_in.load(Relaxed))
+        let word = self.now_in.load(Relaxed);
+        let state = match word & ((1 << STATE_BITS) - 1) {
+            0 => return None,
+            1 => WorkerState::Busy,
+            2 => WorkerState::Searching,
+            _ => WorkerState::Parked,
+        };
+        Some((state, word >> STATE_BITS))
     }
 
-    /// The worker's counts, by the time it is: `now` gives that, and is called after the counts were read.
-    pub(crate) fn read(&self, counters: &WorkerCounters, now: impl Fn() -> u64) -> Counts {
-        /// A worker that turns from one state to the next without end is not waited for.
-        const TRIES: u32 = 100;
-        for _ in 0..TRIES {
-            let before = self.now_in.load(Acquire);
-            let mut counts = counters.read();
-            fence(Acquire);
-            if self.now_in.load(Relaxed) != before {
-                continue;
-            }
-            if let Some((state, since)) = state_of(before) {
-                let passed = now().saturating_sub(since);
-                match state {
-                    WorkerState::Busy => counts.busy_nanos += passed,
-                    WorkerState::Searching => counts.searching_nanos += passed,
-                    WorkerState::Parked => counts.parked_nanos += passed,
-                }
-            }
-            return counts;
+    /// What the worker has counted, with its times, if it is `now`. No count goes backwards from one call to the next.
+    pub(crate) fn read(&self, counters: &WorkerCounters, now: u64) -> Counts {
+        Counts {
+            busy_nanos: self.busy.read(now),
+            searching_nanos: self.searching.read(now),
+            parked_nanos: self.parked.read(now),
+            ..counters.read()
         }
-        counters.read()
     }
 
     /// How long a poll took of late.
-    pub(crate) fn note_mean_poll(&self, nanos: u64) {
+    pub(super) fn note_mean_poll(&self, nanos: u64) {
         let before = self.mean_poll.load(Relaxed);
-        let mean = if before == 0 { nanos * AVERAGED } else { before - before / AVERAGED + nanos };
+        let mean = if before == 0 { nanos.saturating_mul(AVERAGED) } else { before - before / AVERAGED + nanos };
         self.mean_poll.store(mean, Relaxed);
     }
 
@@ -132,34 +123,62 @@ impl WorkerTimes {
     pub(crate) fn mean_poll(&self) -> u64 {
         self.mean_poll.load(Relaxed) / AVERAGED
     }
+
+    /// The worker has read the clock between polls, or at the end of one. By `clock::nanos_since_epoch`.
+    pub(crate) fn note_clock(&self, now: u64) {
+        self.read_clock_at.store(now, Relaxed);
+    }
+
+    /// When it did so last: the poll that it is in, if it is in one, began then, or up to a group of short polls later.
+    #[cfg(not(loom))]
+    pub(crate) fn read_clock_at(&self) -> Option<u64> {
+        Some(self.read_clock_at.load(Relaxed)).filter(|at| *at != 0)
+    }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
+    fn sum(counts: Counts) -> u64 {
+        counts.busy_nanos + counts.searching_nanos + counts.parked_nanos
+    }
+
     #[test]
     fn time_goes_to_the_state_that_it_was_spent_in() {
         let (times, counters) = (WorkerTimes::default(), WorkerCounters::default());
         let nanos = |at| {
-            let counts = times.read(&counters, || at);
+            let counts = times.read(&counters, at);
             (counts.busy_nanos, counts.searching_nanos, counts.parked_nanos)
         };
         assert_eq!(nanos(5), (0, 0, 0));
-        times.turn_to(Some(WorkerState::Busy), 10, &counters);
+        times.turn_to(Some(WorkerState::Busy), 10);
         assert_eq!(nanos(12), (2, 0, 0));
-        times.count(13, &counters);
-        assert_eq!((nanos(13), counters.busy_nanos.get()), ((3, 0, 0), 3));
-        times.turn_to(Some(WorkerState::Searching), 18, &counters);
-        times.turn_to(Some(WorkerState::Parked), 20, &counters);
+        times.turn_to(Some(WorkerState::Busy), 13);
+        assert_eq!(nanos(13), (3, 0, 0));
+        times.turn_to(Some(WorkerState::Searching), 18);
+        times.turn_to(Some(WorkerState::Parked), 20);
         assert_eq!(nanos(120), (8, 2, 100));
         assert_eq!(times.state(), Some((WorkerState::Parked, 20)));
-        times.turn_to(None, 200, &counters);
+        times.turn_to(None, 200);
         assert_eq!((nanos(900), times.state()), ((8, 2, 180), None));
+        times.turn_to(Some(WorkerState::Busy), 1_000);
+        assert_eq!(nanos(1_001), (9, 2, 180));
     }
 
     #[test]
-    fn a_reader_counts_no_time_twice() {
+    fn a_reading_from_before_the_last_turn_counts_as_that_turn() {
+        let (times, counters) = (WorkerTimes::default(), WorkerCounters::default());
+        times.turn_to(Some(WorkerState::Busy), 10);
+        times.turn_to(Some(WorkerState::Parked), 30);
+        times.turn_to(Some(WorkerState::Busy), 25);
+        assert_eq!(times.state(), Some((WorkerState::Busy, 30)));
+        assert_eq!(sum(times.read(&counters, 40)), 30);
+    }
+
+    /// However the two threads meet, no reader sees a count go back; and in the end all time is accounted for.
+    #[test]
+    fn what_is_read_only_grows_and_adds_up() {
         let (times, counters) = (WorkerTimes::default(), WorkerCounters::default());
         let clock = AtomicU64::new(0);
         std::thread::scope(|scope| {
@@ -167,18 +186,19 @@ mod tests {
                 let states = [WorkerState::Busy, WorkerState::Searching, WorkerState::Parked];
                 for at in 0..20_000 {
                     clock.store(at, Relaxed);
-                    times.turn_to(Some(states[at as usize % 3]), at, &counters);
+                    times.turn_to(Some(states[at as usize % 3]), at);
                 }
             });
+            let mut before = Counts::default();
             while !writer.is_finished() {
-                let counts = times.read(&counters, || clock.load(Relaxed));
-                let sum = counts.busy_nanos + counts.searching_nanos + counts.parked_nanos;
-                let now = clock.load(Relaxed);
-                assert!(sum <= now, "{sum} of {now}");
+                let counts = times.read(&counters, clock.load(Relaxed));
+                assert!(counts.busy_nanos >= before.busy_nanos, "{before:?}, {counts:?}");
+                assert!(counts.searching_nanos >= before.searching_nanos, "{before:?}, {counts:?}");
+                assert!(counts.parked_nanos >= before.parked_nanos, "{before:?}, {counts:?}");
+                before = counts;
             }
         });
-        let counts = times.read(&counters, || 20_000);
-        assert_eq!(counts.busy_nanos + counts.searching_nanos + counts.parked_nanos, 20_000);
+        assert_eq!(sum(times.read(&counters, 20_000)), 20_000);
     }
 
     #[test]

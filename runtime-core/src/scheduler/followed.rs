@@ -8,7 +8,7 @@
 //!
 //! From a task's being queued, for a wake, a spawn, or a yield, to its poll. (A task that yields while nothing else is
 //! queued is polled again without being queued, and is not followed.) A thread follows one task at a time, and not more
-//! often than reading the clock is worth (`poll_times.rs`). Each counts as many times as tasks were queued by its thread
+//! often than reading the clock is worth (`metrics/poll_times.rs`). Each counts as many times as tasks were queued by its thread
 //! since the last one that it followed. So times in which tasks wait for long, and fewer can be followed, have no less
 //! weight than others, and the counts add up: to the number of tasks that were queued, but for those that were queued
 //! since. What a worker takes over from the drivers counts from when it is queued, after the whole batch was taken.

@@ -15,7 +15,6 @@ mod main_waker;
 pub(crate) mod multi;
 mod park;
 mod poll_interval;
-mod poll_times;
 mod remote_spawns;
 mod thread_role;
 

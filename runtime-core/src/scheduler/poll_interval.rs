@@ -8,8 +8,9 @@
 //! poll that is long enough not to notice. What is measured also says how often the injector has its turn
 //! (`injector_turns.rs`).
 //!
-//! An interval may be cut into *parts*, for who wants to read the clock more often than that (`poll_times.rs`). They say
-//! when the counting of ticks ends for the moment, and nothing else.
+//! An interval may be cut into *parts*, as the clock may have to be read more often than that, to measure polls
+//! (`metrics/poll_times.rs`). They say when the counting of ticks ends for the moment, and nothing else. So there is one
+//! countdown for both, and an ordinary poll does nothing more for a second reason.
 //!
 //! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in
 //! runs: those of two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a
@@ -89,6 +90,12 @@ impl PollInterval {
         }
     }
 
+    /// Whether the poll that is about to begin is the last of its part: the next tick says so.
+    #[inline]
+    pub(crate) fn is_last(&self) -> bool {
+        self.left.get() <= 1
+    }
+
     /// At a tick that said so: if only a part of the interval is over the next one begins, with `polls` polls at most,
     /// and this is true. Else it is time to [end the interval](Self::end_interval).
     #[inline]
@@ -100,13 +107,13 @@ impl PollInterval {
         left > 0
     }
 
-    /// The interval has just begun: its first part has `polls` polls at most.
+    /// The part at hand has `polls` more polls at most.
     pub(crate) fn limit_part(&self, polls: u32) {
         self.cut(self.ticks_left(), polls);
     }
 
-    /// The same, if it began with the end of sleep, where a tick comes before the first poll.
-    pub(crate) fn limit_part_after_sleep(&self, polls: u32) {
+    /// The same, if a tick comes before the first of them, as after sleep.
+    pub(crate) fn limit_part_before_tick(&self, polls: u32) {
         self.cut(self.ticks_left(), polls.saturating_add(1));
     }
 
@@ -119,11 +126,6 @@ impl PollInterval {
     /// Ticks until the interval ends.
     fn ticks_left(&self) -> u32 {
         self.left.get() + self.after.get()
-    }
-
-    /// How long a poll took, on average, in the last interval that was measured.
-    pub(crate) fn poll_time(&self) -> Duration {
-        Duration::from_nanos(self.poll_time.get())
     }
 
     /// How many polls fit into a time that nobody is meant to notice ([`MIN_DRIVER_POLL_GAP`]).
@@ -311,7 +313,7 @@ mod tests {
     fn after_sleep_the_first_part_has_a_tick_more() {
         let (poll_interval, now) = (PollInterval::new(61), Clock::real());
         poll_interval.restart(now);
-        poll_interval.limit_part_after_sleep(1);
+        poll_interval.limit_part_before_tick(1);
         assert_eq!(polls(&poll_interval), 2);
         assert!(poll_interval.begin_part(1));
         assert_eq!(polls(&poll_interval), 1);
@@ -319,7 +321,7 @@ mod tests {
         assert_eq!(polls(&poll_interval), 1);
         assert!(!poll_interval.begin_part(1), "three polls");
         poll_interval.restart(now);
-        poll_interval.limit_part_after_sleep(u32::MAX);
+        poll_interval.limit_part_before_tick(u32::MAX);
         assert_eq!(polls(&poll_interval), FIRST_INTERVAL_POLLS + 1);
     }
 

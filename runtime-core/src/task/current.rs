@@ -235,14 +235,8 @@ fn read_time() -> u64 {
     now
 }
 
-/// Reads the clock, for a worker.
-pub(super) fn read_time_here() -> u64 {
-    forget_time_here();
-    read_time()
-}
-
 /// The thread, a worker's, knows the time. That time, by [`clock::nanos_since_epoch`].
-pub(super) fn set_time_here(now: Instant) -> u64 {
+pub(crate) fn set_time_here(now: Instant) -> u64 {
     let now = clock::nanos_since_epoch(now);
     CURRENT.with(|current| {
         current.keeps_time.set(true);
@@ -252,7 +246,7 @@ pub(super) fn set_time_here(now: Instant) -> u64 {
 }
 
 /// The worker is about to sleep: what it knows of the time will be old.
-pub(super) fn forget_time_here() {
+pub(crate) fn forget_time_here() {
     CURRENT.with(|current| current.now.set(0));
 }
 

@@ -58,12 +58,13 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
     });
     match polled {
         Ok(Poll::Pending) => {
-            runner.tell(&task, TaskEventKind::Pending);
+            // First: it may read the clock.
             #[cfg(not(loom))]
             // SAFETY: still RUNNING.
             if unsafe { record::end_poll(header, runner) } {
                 runner.count_spurious_poll();
             }
+            runner.tell(&task, TaskEventKind::Pending);
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
             match cell.header.state.finish_poll(runner.has_yielded()) {
                 FinishPoll::Idle => {}
@@ -76,8 +77,11 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
                     // SAFETY: as above, and the reference goes back to a queue.
                     return Some(unsafe { Notified::from_raw(header) });
                 }
-                // SAFETY: still RUNNING.
-                FinishPoll::Cancel => unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner) },
+                FinishPoll::Cancel => {
+                    runner.take_back_end();
+                    // SAFETY: still RUNNING.
+                    unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner) };
+                }
             }
         }
         // SAFETY: still RUNNING.

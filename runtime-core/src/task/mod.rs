@@ -43,7 +43,7 @@ mod join;
 mod named_site;
 mod observed;
 pub(crate) mod outstanding;
-mod poll_timer;
+mod poll_clock;
 mod published;
 mod raw;
 mod record;
@@ -67,7 +67,7 @@ use std::ptr::NonNull;
 
 pub(crate) use self::cell::Header;
 use self::frame::Frame;
-pub(crate) use self::poll_timer::PollTimer;
+pub(crate) use self::poll_clock::PollClock;
 pub(crate) use self::raw::{Again, Notified, SpawnInfo, TaskRef, free};
 pub(crate) use self::runner::Runner;
 #[cfg(not(loom))]

@@ -272,7 +272,7 @@ unsafe fn record_of<'a>(cell: NonNull<Header>) -> Option<&'a Record> {
 pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>) -> bool {
     // SAFETY: RUNNING comes with a reference.
     let (Some(record), state) = (unsafe { (record_of(cell), &cell.as_ref().state) }) else { return false };
-    let took = runner.polls.map_or(0, |(_, timer)| timer.end_poll());
+    let took = runner.clock.map_or(0, |clock| clock.end_poll());
     let yields = runner.has_yielded();
     // A task that yields waits for its turn only.
     let waits_for = runner.current.filter(|_| !yields).map_or(Note::NOTHING, |current| current.waits_for());

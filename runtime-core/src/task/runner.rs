@@ -2,7 +2,7 @@
 
 use super::arena::LocalArena;
 use super::current::CurrentTask;
-use super::poll_timer::PollTimer;
+use super::poll_clock::PollClock;
 use super::raw::TaskRef;
 use crate::events::{Events, TaskEventKind};
 use crate::metrics::Counter;
@@ -20,9 +20,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) completions: Option<&'a Counter>,
     /// Where its tasks are freed, if it has an arena.
     pub(crate) local_arena: Option<&'a LocalArena>,
-    /// Where the spurious polls of its tasks are counted, and what says how long polls take, if anything.
-    #[cfg_attr(loom, allow(dead_code))] // models do not inspect
-    pub(crate) polls: Option<(&'a Counter, &'a PollTimer)>,
+    /// What says how long the poll takes, if anything.
+    pub(crate) clock: Option<PollClock<'a>>,
     /// What the context knows of the task: put in by `Notified::run_current`.
     pub(crate) current: Option<&'a CurrentTask>,
 }
@@ -34,14 +33,23 @@ impl Runner<'_> {
         lane: LaneId::Shared(0),
         completions: None,
         local_arena: None,
-        polls: None,
+        clock: None,
         current: None,
     };
 
     #[inline]
     pub(super) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {
         if let Some(events) = self.events {
-            events.tell(self.lane, task, kind);
+            self.tell_listeners(events, task, kind);
+        }
+    }
+
+    #[cold]
+    fn tell_listeners(&self, events: &Events, task: &TaskRef, kind: TaskEventKind) {
+        let tell = || events.tell(self.lane, task, kind);
+        match &self.clock {
+            Some(clock) if events.observer().is_some() => clock.leave_out(kind == TaskEventKind::Polled, tell),
+            _ => tell(),
         }
     }
 
@@ -57,8 +65,16 @@ impl Runner<'_> {
     #[cfg_attr(loom, allow(dead_code))]
     #[cold]
     pub(super) fn count_spurious_poll(&self) {
-        if let Some((spurious, _)) = self.polls {
-            spurious.add(1);
+        if let Some(clock) = &self.clock {
+            clock.counters.spurious_polls.add(1);
+        }
+    }
+
+    /// The poll goes on, after all: the task was cancelled meanwhile.
+    #[cold]
+    pub(super) fn take_back_end(&self) {
+        if let Some(clock) = &self.clock {
+            clock.take_back_end();
         }
     }
 

@@ -32,7 +32,7 @@ use crate::scheduler::park::Slept;
 use crate::scheduler::{AnyWorker, is_task_of, work_as};
 use crate::spans;
 use crate::task::arena::LocalArena;
-use crate::task::{self, JoinHandle, Notified, Runner, SpawnInfo, current};
+use crate::task::{self, JoinHandle, Notified, PollClock, Runner, SpawnInfo, current};
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -152,7 +152,6 @@ impl Worker {
         let now = Clock::real();
         self.turn_to(Some(WorkerState::Busy), now);
         self.begin_polls(now);
-        self.shared().poll_timer.restart(now);
         self.record_passing();
         if self.counters().polls.get() == 0 {
             self.queue_injected();
@@ -161,7 +160,6 @@ impl Worker {
         let now = Clock::real();
         self.end_polls(now);
         self.turn_to(None, now);
-        self.shared().poll_timer.pause();
         current::keep_no_time_here();
         result
     }
@@ -239,7 +237,7 @@ impl Worker {
         self.line.end();
         // Without tasks, a thread whose main future waits goes to sleep in the drivers.
         if !is_of_wait || (!main.is_woken() && self.line.has_yielder() && has_tasks()) {
-            self.poll_drivers();
+            self.poll_drivers_between_polls();
         }
         true
     }
@@ -355,6 +353,9 @@ impl Worker {
         if task.header().place().load(Relaxed) != 0 {
             self.arrive(&task);
         }
+        if self.core.poll_times.is_interrupted() {
+            self.begin_polls(Clock::real());
+        }
         let counters = self.counters();
         counters.polls.add(1);
         let runner = Runner {
@@ -362,7 +363,12 @@ impl Worker {
             lane: LANE,
             completions: Some(&counters.completions),
             local_arena: Some(&self.local_arena),
-            polls: Some((&counters.spurious_polls, &self.shared().poll_timer)),
+            clock: Some(PollClock {
+                counters,
+                times: self.shared().times(),
+                poll_times: &self.core.poll_times,
+                is_last: self.core.poll_interval.is_last(),
+            }),
             current: None,
         };
         let again = task.run_current(runner, self.runtime.budget);
@@ -375,18 +381,15 @@ impl Worker {
 
     pub(super) fn maintain(&self, now: Instant) {
         self.exchange_frees();
-        self.shared().times.count(self.shared().nanos_at(now), self.counters());
         self.look_whom_to_follow(now);
         let is_drivers_turn = self.core.poll_interval.end_interval(now);
         self.core.poll_interval.limit_part(self.core.poll_times.size());
-        self.shared().poll_timer.adapt(now, self.core.poll_interval.poll_time());
         self.core.injector_turns.adapt(&self.core.poll_interval);
         if let Some(events) = self.runtime.events.heard() {
             events.record_depths(LANE, self.core.queue.borrow().len(), self.shared().injector_depth());
         }
         if is_drivers_turn {
-            self.poll_drivers();
-            self.begin_polls_now();
+            self.poll_drivers_between_polls();
         }
         // A main future that is never done may keep the thread from sleeping when all tasks have ended.
         if self.runtime.ends.is_awaited() {
@@ -394,8 +397,13 @@ impl Worker {
         }
     }
 
-    /// Queues what sockets and timers have woken by now.
-    pub(super) fn poll_drivers(&self) {
+    /// Queues what sockets and timers have woken by now, in the middle of the loop: it is no part of any poll.
+    pub(super) fn poll_drivers_between_polls(&self) {
+        self.interrupt_polls();
+        self.poll_drivers();
+    }
+
+    fn poll_drivers(&self) {
         if self.shared().driver.poll(&mut Woken(self)) {
             self.counters().driver_polls.add(1);
         }
@@ -423,31 +431,36 @@ impl Worker {
 
     fn park(&self) {
         self.exchange_frees();
-        self.runtime.hooks.on_park();
+        let hooks = &self.runtime.hooks;
+        let now = Clock::real();
+        self.end_polls(now);
+        hooks.on_park();
         let mut slept = Slept::NotAtAll;
+        let mut woke_at = None;
         // The hook may have spawned or woken something.
         if self.core.queue.borrow().is_empty() {
             self.counters().parks.add(1);
-            let now = Clock::real();
-            self.end_polls(now);
-            self.turn_to(Some(WorkerState::Parked), now);
-            self.shared().poll_timer.pause();
+            self.turn_to(Some(WorkerState::Parked), if hooks.has_park() { Clock::real() } else { now });
+            // It will be old.
+            current::forget_time_here();
             self.record_sleep(true);
             slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, &mut Woken(self));
             self.record_sleep(false);
             let now = Clock::real();
             self.turn_to(Some(WorkerState::Busy), now);
-            self.begin_polls(now);
             self.counters().unparks.add(1);
+            woke_at = Some(now);
         }
         if slept == Slept::InDriver {
             self.counters().driver_polls.add(1);
             self.counters().driver_waits.add(1);
         }
-        self.runtime.hooks.on_unpark();
-        let now = Clock::real();
-        self.shared().poll_timer.restart(now);
-        if slept != Slept::NotAtAll {
+        hooks.on_unpark();
+        // User code was no poll.
+        let now = woke_at.filter(|_| !hooks.has_unpark()).unwrap_or_else(Clock::real);
+        if slept == Slept::NotAtAll {
+            self.begin_polls(now);
+        } else {
             self.core.poll_interval.restart(now);
             self.restart_polls(now);
         }

@@ -1,5 +1,6 @@
-//! Where the thread that has the core reads the clock to measure: how long polls take (`poll_times.rs`), how long tasks
-//! wait (`followed.rs`), and what it spends its time on. As `multi/measure.rs`, but that nobody searches.
+//! Where the thread that has the core reads the clock to measure: how long polls take (`metrics/poll_times.rs`), how long
+//! tasks wait (`followed.rs`), and what it spends its time on. As `multi/measure.rs`, but that nobody searches, and that
+//! there are polls of a main future between those of tasks.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -7,18 +8,13 @@ use std::time::Instant;
 use super::{Shared, Worker};
 use crate::clock::Clock;
 use crate::metrics::WorkerState;
-use crate::scheduler::poll_times::Polls;
-use crate::task::Notified;
+use crate::task::{Notified, current};
 
 impl Worker {
-    fn polls(&self) -> Polls {
-        (self.counters().polls.get(), self.core.main_polls.get())
-    }
-
     /// An interval of polls is over, or a part of it.
     #[cold]
     pub(super) fn end_part(&self) {
-        let now = Clock::real();
+        let now = self.end_of_poll();
         self.end_polls(now);
         if self.core.poll_interval.begin_part(self.core.poll_times.size()) {
             self.look_whom_to_follow(now);
@@ -27,40 +23,54 @@ impl Worker {
         }
     }
 
-    /// The last poll has ended by now.
+    /// When the last poll ended: as its harness has read it, or now.
+    fn end_of_poll(&self) -> Instant {
+        self.core.poll_times.take_end().unwrap_or_else(Clock::real)
+    }
+
+    /// The last poll has ended at that time, and the next one begins then if it is not said otherwise.
     pub(super) fn end_polls(&self, now: Instant) {
-        self.core.poll_times.end(now, self.polls(), &self.shared().times);
+        self.note_clock(now);
+        self.core.poll_times.end(now, self.counters().polls.get(), &self.shared().times);
     }
 
     /// What the thread did until now was no poll.
     pub(super) fn begin_polls(&self, now: Instant) {
-        self.core.poll_times.begin(now, self.polls());
+        self.note_clock(now);
+        self.core.poll_times.begin(now, self.counters().polls.get());
     }
 
-    /// The same, where the clock was not read anyway.
-    pub(super) fn begin_polls_now(&self) {
-        if self.core.poll_times.is_on() {
-            self.begin_polls(Clock::real());
+    /// It is about to do something else than to poll: for less time, perhaps, than it takes to read the clock twice. So
+    /// it is read before only if there was a poll of a task, and after only if there is another one.
+    pub(super) fn interrupt_polls(&self) {
+        if self.core.poll_times.has_begun(self.counters().polls.get()) {
+            self.end_polls(self.end_of_poll());
         }
+        self.core.poll_times.interrupt();
     }
 
     /// It has slept until now.
     pub(super) fn restart_polls(&self, now: Instant) {
-        if self.core.poll_times.is_on() {
-            self.core.poll_times.restart(now, self.polls());
-            self.core.poll_interval.limit_part_after_sleep(self.core.poll_times.size());
-            self.look_whom_to_follow(now);
-        }
+        self.note_clock(now);
+        self.core.poll_times.restart(now, self.counters().polls.get());
+        self.core.poll_interval.limit_part_before_tick(self.core.poll_times.size());
+        self.look_whom_to_follow(now);
     }
 
-    /// Polls the main future. Where polls are long, it is measured for itself, so as not to be taken for one of a task.
+    /// The thread knows the time.
+    fn note_clock(&self, now: Instant) {
+        self.shared().times.note_clock(current::set_time_here(now));
+    }
+
+    /// Polls the main future. Where polls are measured one by one it is measured for itself, so as not to be taken for
+    /// one of a task.
     pub(super) fn measure_main<T>(&self, poll: impl FnOnce() -> T) -> T {
         let is_alone = self.core.poll_times.size() == 1;
         if is_alone {
-            self.end_polls(Clock::real());
+            self.end_polls(self.end_of_poll());
         }
         let polled = poll();
-        self.core.main_polls.set(self.core.main_polls.get() + 1);
+        self.core.poll_times.note_other();
         if is_alone {
             self.end_polls(Clock::real());
         }
@@ -70,7 +80,7 @@ impl Worker {
     /// From now on it does that; `None`: its thread leaves the core.
     pub(super) fn turn_to(&self, state: Option<WorkerState>, now: Instant) {
         let shared = self.shared();
-        shared.times.turn_to(state, shared.nanos_at(now), self.counters());
+        shared.times.turn_to(state, shared.nanos_at(now));
     }
 
     /// Has this thread, and one outside of the runtime, follow the next task that it queues, if that is due.

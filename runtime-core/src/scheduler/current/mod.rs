@@ -15,7 +15,7 @@ mod loom_tests;
 mod measure;
 mod step;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::NonNull;
@@ -35,14 +35,13 @@ use super::injector_turns::InjectorTurns;
 use super::multi::take_one;
 use super::park::{SharedDriver, Wakeup};
 use super::poll_interval::PollInterval;
-use super::poll_times::PollTimes;
 use super::remote_spawns::{self, RemoteSpawns};
 use super::{AtWork, IdBlock, ThreadRole, ends, runtime_of};
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::driver::Driver;
 use crate::events::TaskEventKind;
-use crate::metrics::{Counts, WorkerCounters, WorkerTimes, nanos};
+use crate::metrics::{Counts, PollTimes, WorkerCounters, WorkerTimes, nanos};
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, AtomicUsize, fence};
 use crate::primitive::{Condvar, Injector, Mutex, Parker, Unparker};
@@ -51,7 +50,7 @@ use crate::runtime::{Config, Inner};
 #[cfg(not(loom))]
 use crate::task::Snapshot;
 use crate::task::arena::{ArenaId, TaskArena};
-use crate::task::{Header, JoinHandle, Notified, PollTimer, Runner, Schedule, SpawnInfo, TaskRef};
+use crate::task::{Header, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef};
 use crate::trace::LaneId;
 
 /// Where the flight recorder has the events of the thread that has the core.
@@ -79,7 +78,6 @@ pub(crate) struct Shared {
     /// The next thread that puts a task into the injector is to follow it.
     follows_injected: std::sync::atomic::AtomicBool,
     started: Instant,
-    poll_timer: PollTimer,
     ended: EndedTasks,
     /// The only thread that may take the core, if the runtime is bound to one.
     bound_to: Option<ThreadId>,
@@ -110,8 +108,6 @@ struct Core {
     // injector and the drivers to the next, who does the same.
     poll_interval: PollInterval,
     poll_times: PollTimes,
-    /// How often main futures were polled.
-    main_polls: Cell<u64>,
     follower: Follower,
     injector_turns: InjectorTurns,
 }
@@ -125,8 +121,7 @@ impl Shared {
             user_random: rng.split(),
             ids: IdBlock::default(),
             poll_interval: PollInterval::new(config.event_interval),
-            poll_times: PollTimes::new(config.measure_polls && !cfg!(loom)),
-            main_polls: Cell::default(),
+            poll_times: PollTimes::new(config.measure_polls && !cfg!(loom), config.on_task_event.is_some()),
             follower: Follower::default(),
             injector_turns: InjectorTurns::new(config.global_queue_interval),
         };
@@ -147,7 +142,6 @@ impl Shared {
             places: Places::new(2),
             follows_injected: std::sync::atomic::AtomicBool::new(false),
             started: Clock::real(),
-            poll_timer: PollTimer::default(),
             ended: EndedTasks::new(),
             bound_to: config.local.then(|| thread::current().id()),
         }
@@ -377,7 +371,7 @@ impl Shared {
 
     /// What the thread that has the core has counted, by the time it is.
     pub(crate) fn own_counts(&self) -> Counts {
-        self.times.read(&self.counters, || self.nanos_at(Clock::real()))
+        self.times.read(&self.counters, self.nanos_at(Clock::real()))
     }
 
     /// What all have counted.
@@ -400,10 +394,10 @@ impl Shared {
         self.arenas().iter().for_each(|arena| arena.inspect(into));
     }
 
-    /// When the poll at hand began, if there is one (`PollTimer::began`).
+    /// When the poll at hand began, if there is one, or a group of short polls earlier.
     #[cfg(not(loom))]
     pub(crate) fn poll_began(&self) -> Option<u64> {
-        self.poll_timer.began()
+        self.times.read_clock_at()
     }
 
     pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {

@@ -38,7 +38,7 @@ impl Worker {
             return true;
         }
         self.exchange_frees();
-        self.poll_drivers();
+        self.poll_drivers_between_polls();
         self.turn()
     }
 }

@@ -149,14 +149,18 @@ impl Worker {
 
     /// Calls the external wakers that were kept while a worker had the drivers. Nobody waits for this thread: it is
     /// awake, the drivers are free, and what they woke is queued. Should one block, others come for the rest.
-    pub(super) fn call_external_wakers(&self) {
+    /// Whether there were any.
+    pub(super) fn call_external_wakers(&self) -> bool {
         let shared = self.shared();
-        if !shared.external_wakers.is_empty() {
+        let any = !shared.external_wakers.is_empty();
+        if any {
+            self.end_polls_now();
             self.stop_searching();
             self.slot().activity.calls_user_code();
             shared.call_external_wakers(|| self.counters().foreign_wakes.add(1));
             self.slot().activity.polls_nothing();
         }
+        any
     }
 
     /// User code is about to be called, which may block: nobody must rely on this worker as on one that searches.

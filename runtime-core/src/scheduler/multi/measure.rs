@@ -1,4 +1,4 @@
-//! Where a worker reads the clock to measure: how long polls take (`poll_times.rs`), how long tasks wait
+//! Where a worker reads the clock to measure: how long polls take (`metrics/poll_times.rs`), how long tasks wait
 //! (`followed.rs`), and what it spends its time on. Nothing here is on the path of an ordinary poll, wake or spawn: those
 //! only look at a cell that says whether there is anything to do.
 //!
@@ -13,13 +13,13 @@ use super::{Shared, Worker};
 use crate::clock::Clock;
 use crate::context;
 use crate::metrics::WorkerState;
-use crate::task::Notified;
+use crate::task::{Notified, current};
 
 impl Worker {
     /// An interval of polls is over, or a part of it.
     #[cold]
     pub(super) fn end_part(&self, batch: &mut EventBatch) {
-        let now = Clock::real();
+        let now = self.end_of_poll();
         self.end_polls(now);
         if self.poll_interval.begin_part(self.poll_times.size()) {
             self.look_whom_to_follow(now);
@@ -28,48 +28,66 @@ impl Worker {
         }
     }
 
-    /// The last poll has ended by now.
+    /// When the last poll ended: as its harness has read it, or now.
+    fn end_of_poll(&self) -> Instant {
+        self.poll_times.take_end().unwrap_or_else(Clock::real)
+    }
+
+    /// The last poll has ended at that time, and the next one begins then if it is not said otherwise.
     pub(super) fn end_polls(&self, now: Instant) {
-        self.poll_times.end(now, (self.counters().polls.get(), 0), &self.slot().times);
+        self.note_clock(now);
+        self.poll_times.end(now, self.counters().polls.get(), &self.slot().times);
     }
 
-    /// What the worker did until now was no poll.
-    pub(super) fn begin_polls(&self, now: Instant) {
-        self.poll_times.begin(now, (self.counters().polls.get(), 0));
-    }
-
-    /// The same, where the clock was not read anyway.
-    pub(super) fn begin_polls_now(&self) {
-        if self.poll_times.is_on() {
-            self.begin_polls(Clock::real());
+    /// The same, before the worker does anything else than to poll, if it has polled anything.
+    pub(super) fn end_polls_now(&self) {
+        if self.poll_times.has_begun(self.counters().polls.get()) {
+            self.end_polls(self.end_of_poll());
         }
+    }
+
+    /// What the worker did until now was no poll. It has a task in hand, or is about to take one without a tick.
+    pub(super) fn begin_polls(&self, now: Instant) {
+        self.note_clock(now);
+        self.poll_times.begin(now, self.counters().polls.get());
+        self.poll_interval.limit_part(self.poll_times.size());
+    }
+
+    /// The same, where a tick comes before the next poll.
+    pub(super) fn begin_polls_with_tick(&self, now: Instant) {
+        self.note_clock(now);
+        self.poll_times.begin(now, self.counters().polls.get());
+        self.poll_interval.limit_part_before_tick(self.poll_times.size());
     }
 
     /// It has slept until now.
     pub(super) fn restart_polls(&self, now: Instant) {
-        if self.poll_times.is_on() {
-            self.poll_times.restart(now, (self.counters().polls.get(), 0));
-            self.poll_interval.limit_part_after_sleep(self.poll_times.size());
-            self.look_whom_to_follow(now);
-        }
+        self.poll_times.restart(now, self.counters().polls.get());
+        self.begin_polls_with_tick(now);
+        self.look_whom_to_follow(now);
+    }
+
+    /// The worker's thread knows the time.
+    fn note_clock(&self, now: Instant) {
+        self.slot().times.note_clock(current::set_time_here(now));
     }
 
     /// From now on it does that.
     pub(super) fn turn_to(&self, state: WorkerState, now: Instant) {
-        self.slot().times.turn_to(Some(state), self.shared().nanos_at(now), self.counters());
+        self.slot().times.turn_to(Some(state), self.shared().nanos_at(now));
     }
 
     /// Its thread is about to leave the core.
     pub(super) fn turn_to_nothing(&self) {
         let now = Clock::real();
         self.end_polls(now);
-        self.slot().times.turn_to(None, self.shared().nanos_at(now), self.counters());
+        self.slot().times.turn_to(None, self.shared().nanos_at(now));
     }
 
     /// It has no work of its own, and looks at others.
     pub(super) fn begin_searching(&self) {
         if self.poll_times.is_on() {
-            let now = Clock::real();
+            let now = self.end_of_poll();
             self.end_polls(now);
             self.turn_to(WorkerState::Searching, now);
         }

@@ -411,7 +411,7 @@ impl Shared {
         self.arenas().for_each(|arena| arena.inspect(into));
     }
 
-    /// The tasks in whose polls workers are, and since when (`PollTimer::began`).
+    /// The tasks in whose polls workers are, and since when ([`WorkerTimes::read_clock_at`]).
     #[cfg(not(loom))]
     pub(crate) fn polls_that_go_on(&self) -> impl Iterator<Item = (Id, u64)> {
         self.all_slots().filter_map(Slot::poll_that_goes_on)
@@ -446,7 +446,7 @@ impl Shared {
     }
 
     fn counts_of(&self, slot: &Slot) -> Counts {
-        slot.times.read(&slot.counters, || self.nanos_since_start())
+        slot.times.read(&slot.counters, self.nanos_since_start())
     }
 
     /// What all have counted: workers, `block_on` threads, spare workers, and remote threads.

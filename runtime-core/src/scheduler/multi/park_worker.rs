@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::metrics::WorkerState;
 use crate::scheduler::park::Slept;
 use crate::spin;
+use crate::task::current;
 
 impl Worker {
     /// The worker has found no work: it spins a little, and goes to sleep if none comes.
@@ -38,9 +39,8 @@ impl Worker {
             // That was no poll.
             let now = Clock::real();
             self.poll_interval.resume(now);
-            self.slot().poll_timer.resume(now);
             self.turn_to(WorkerState::Busy, now);
-            self.begin_polls(now);
+            self.begin_polls_with_tick(now);
             return;
         }
         self.turn_to(WorkerState::Parked, if may_spin && self.poll_times.is_on() { Clock::real() } else { now });
@@ -79,25 +79,26 @@ impl Worker {
         let now = Clock::real();
         self.note_maintenance(now);
         self.turn_to(WorkerState::Busy, now);
-        self.begin_polls(now);
-        self.slot().poll_timer.restart(now);
         let counters = self.counters();
         counters.unparks.add(1);
         // Relaxed, as all that the monitor reads. Should the monitor see the one without the other, it overestimates
         // the age of the poll, by the time since its last sample at most.
         self.slot().polls_at_unpark.store(counters.polls.get(), Relaxed);
-        self.call_external_wakers();
+        let mut was_called_out = self.call_external_wakers();
         if self.runtime.hooks.has_unpark() {
+            was_called_out = true;
             self.stop_searching();
             self.slot().activity.calls_user_code();
             self.runtime.hooks.on_unpark();
             self.slot().activity.polls_nothing();
         }
+        // User code was no poll.
+        let now = if was_called_out { Clock::real() } else { now };
         if slept {
-            // Not the time from above: user code was no poll.
-            let now = Clock::real();
             self.poll_interval.restart(now);
             self.restart_polls(now);
+        } else {
+            self.begin_polls_with_tick(now);
         }
     }
 
@@ -121,7 +122,8 @@ impl Worker {
         let mut slept = Slept::NotAtAll;
         if !shared.is_closing() {
             let mut woken = Collector { worker: self, batch };
-            self.slot().poll_timer.pause();
+            // It will be old.
+            current::forget_time_here();
             slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, &mut woken);
             // In the drivers this is after they have delivered what there was. (A call that came before the sleep was
             // not timed.)

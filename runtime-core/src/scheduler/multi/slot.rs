@@ -15,7 +15,7 @@ use crate::runtime::{Inner, PolledTask, WorkerActivity};
 use crate::scheduler::ends::EndedTasks;
 use crate::scheduler::park::Wakeup;
 use crate::task::arena::{ArenaId, TaskArena};
-use crate::task::{Header, Id, PollTimer, Site, TaskRef};
+use crate::task::{Header, Id, Site, TaskRef};
 use crate::wake_latency::WakeLatency;
 
 /// What other threads see of a worker.
@@ -31,7 +31,6 @@ pub(super) struct Slot {
     pub(super) polls_at_unpark: AtomicU64,
     pub(super) ended: EndedTasks,
     pub(super) activity: Activity,
-    pub(super) poll_timer: PollTimer,
     pub(super) arena: TaskArena,
 }
 
@@ -47,7 +46,6 @@ impl Slot {
             polls_at_unpark: AtomicU64::new(0),
             ended: EndedTasks::new(),
             activity: Activity::default(),
-            poll_timer: PollTimer::default(),
             arena: TaskArena::new::<Inner>(ArenaId::Slot(index)),
         }
     }
@@ -77,11 +75,11 @@ impl Slot {
         (is_first && self.activity.user_code().is_some()).then_some(since_maintenance_us)
     }
 
-    /// The task in whose poll it is, and since when.
+    /// The task in whose poll it is, and since when, or a group of short polls earlier.
     #[cfg(not(loom))]
     pub(super) fn poll_that_goes_on(&self) -> Option<(Id, u64)> {
         match self.activity.user_code()? {
-            UserCode::Poll(polled) => Some((polled.task, self.poll_timer.began()?)),
+            UserCode::Poll(polled) => Some((polled.task, self.times.read_clock_at()?)),
             UserCode::External => None,
         }
     }

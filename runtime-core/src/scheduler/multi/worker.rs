@@ -30,15 +30,14 @@ use super::driver_events::EventBatch;
 use super::{Core, Multi, Shared, Slot};
 use crate::clock::Clock;
 use crate::events::TaskEventKind;
-use crate::metrics::{WorkerCounters, WorkerState};
+use crate::metrics::{PollTimes, WorkerCounters, WorkerState};
 use crate::rng::Stream;
 use crate::runtime::Inner;
 use crate::scheduler::followed::Follower;
 use crate::scheduler::poll_interval::PollInterval;
-use crate::scheduler::poll_times::PollTimes;
 use crate::spans;
 use crate::task::arena::LocalArena;
-use crate::task::{Again, JoinHandle, Notified, Runner, SpawnInfo};
+use crate::task::{Again, JoinHandle, Notified, PollClock, Runner, SpawnInfo};
 use crate::trace::LaneId;
 
 /// A task that is woken in its poll goes onto the LIFO queue once in this number of its worker's polls.
@@ -99,7 +98,8 @@ impl Worker {
         };
         let follower = Follower::new(slot.counters.local_schedules.get());
         let (shared, slot) = (NonNull::from(shared), NonNull::from(slot));
-        let runtime_measures = runtime.measures_polls;
+        // An observer is called before and after each poll, and takes longer than to read the clock.
+        let poll_times = PollTimes::new(runtime.measures_polls, runtime.events.observer().is_some());
         Self {
             runtime,
             shared,
@@ -108,7 +108,7 @@ impl Worker {
             core,
             searching: Cell::new(false),
             poll_interval,
-            poll_times: PollTimes::new(runtime_measures),
+            poll_times,
             follower,
             role,
             standing: Cell::new(Standing::InUse),
@@ -281,8 +281,7 @@ impl Worker {
         }
         let now = Clock::real();
         self.turn_to(WorkerState::Busy, now);
-        self.begin_polls(now);
-        self.slot().poll_timer.restart(now);
+        self.begin_polls_with_tick(now);
         let mut batch = EventBatch::default();
         let mut yielded = None;
         loop {
@@ -398,7 +397,12 @@ impl Worker {
             lane: self.lane(),
             completions: Some(&counters.completions),
             local_arena: Some(&self.local_arena),
-            polls: Some((&counters.spurious_polls, &self.slot().poll_timer)),
+            clock: Some(PollClock {
+                counters,
+                times: &self.slot().times,
+                poll_times: &self.poll_times,
+                is_last: self.poll_interval.is_last(),
+            }),
             current: None,
         };
         let again = task.run_current(runner, self.runtime.budget);
@@ -435,11 +439,9 @@ impl Worker {
         if self.may_retire() {
             return;
         }
-        self.slot().times.count(self.shared().nanos_at(now), self.counters());
         self.look_whom_to_follow(now);
         let is_drivers_turn = self.poll_interval.end_interval(now);
         self.poll_interval.limit_part(self.poll_times.size());
-        self.slot().poll_timer.adapt(now, self.poll_interval.poll_time());
         self.core.run_queue.adapt_injector_interval(&self.poll_interval);
         let before = self.slot().last_maintenance_us.load(Relaxed);
         let now = self.note_maintenance(now);
@@ -449,7 +451,9 @@ impl Worker {
         }
         if is_drivers_turn {
             self.poll_drivers(batch);
-            self.begin_polls_now();
+            if self.poll_times.is_on() {
+                self.begin_polls(Clock::real());
+            }
         }
     }
 

@@ -16,7 +16,7 @@ use super::sampler::{Elapsed, Event, Progress, Sample, Sampler};
 use super::sites::{BlockingSites, FormerResponders};
 use super::{LONG_BLOCK, Monitor};
 use crate::blocked::Stack;
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
 use crate::fatal;
 use crate::metrics::Counter;
 use crate::runtime::Inner;
@@ -165,6 +165,8 @@ impl<'a> MonitorThread<'a> {
                 progress.push(Progress::Away);
                 continue;
             };
+            // The clock is read anew: after it was seen which poll it is.
+            slot.times.watch.find(slot.counters.polls.get(), || clock::nanos_since_epoch(Clock::real()));
             let woke_up = slot.first_poll_us(now).map(Duration::from_micros);
             let sample = Sample { steps: steps(slot), is_away: !is_awake(slot), woke_up };
             let sampler = &mut self.samplers[number];
@@ -256,9 +258,6 @@ impl<'a> MonitorThread<'a> {
         for (number, how) in progress.iter_mut().enumerate() {
             if !matches!(how, Progress::Slow | Progress::Stuck) {
                 continue;
-            }
-            if let Some(slot) = self.shared.victim(number) {
-                slot.poll_timer.watch();
             }
             let sampler = &mut self.samplers[number];
             let is_worth_it = readings < MAX_THREAD_READINGS || !sampler.is_proven(threshold) || !sampler.has_reading();

@@ -1,0 +1,65 @@
+//! [`PollClock`]: how the harness of a task comes to know how long a poll took, for the task's record.
+//!
+//! It is handed over with the rest of the [`Runner`](super::Runner) for one poll. When the clock is read, and what a
+//! poll is charged with, says `metrics/poll_times.rs`.
+
+use super::current;
+use crate::clock::Clock;
+use crate::metrics::{PollTimes, WorkerCounters, WorkerTimes};
+
+/// See the module.
+#[derive(Clone, Copy)]
+pub(crate) struct PollClock<'a> {
+    /// What the worker has counted, this poll included.
+    pub(crate) counters: &'a WorkerCounters,
+    pub(crate) times: &'a WorkerTimes,
+    pub(crate) poll_times: &'a PollTimes,
+    /// Whether this poll is the last of its group: the worker takes its end for that of the group.
+    pub(crate) is_last: bool,
+}
+
+#[cfg_attr(loom, allow(dead_code))] // models do not inspect
+impl PollClock<'_> {
+    /// The future has returned, and the task goes on. What the poll is charged with, in nanoseconds.
+    #[inline]
+    pub(super) fn end_poll(&self) -> u64 {
+        let poll = self.counters.polls.get();
+        if self.is_last || self.times.watch.has_found(poll) { self.read(poll) } else { self.poll_times.usual() }
+    }
+
+    #[cold]
+    fn read(&self, poll: u64) -> u64 {
+        if !self.poll_times.is_on() {
+            return 0;
+        }
+        let now = Clock::real();
+        let since_epoch = current::set_time_here(now);
+        self.times.note_clock(since_epoch);
+        // Seen by the monitor it took that long at least.
+        let seen = self.times.watch.found(poll).map_or(0, |found| since_epoch.saturating_sub(found));
+        let charged = if self.is_last { self.poll_times.note_end(now, poll) } else { self.poll_times.usual() };
+        charged.max(seen)
+    }
+
+    /// The poll goes on, although it was said to have ended: its future is dropped.
+    pub(super) fn take_back_end(&self) {
+        self.poll_times.take_back_end();
+    }
+
+    /// Runs code of an observer of the runtime, before the poll or at its end: it belongs to no poll. (With an observer
+    /// each poll is a group of its own.)
+    #[cold]
+    pub(super) fn leave_out(&self, is_before_poll: bool, observe: impl FnOnce()) {
+        if !self.poll_times.is_on() {
+            return observe();
+        }
+        let polls = self.counters.polls.get();
+        if !is_before_poll && self.is_last && !self.poll_times.has_end() {
+            self.poll_times.note_end(Clock::real(), polls);
+        }
+        observe();
+        if is_before_poll && !self.poll_times.has_begun(polls - 1) {
+            self.poll_times.begin(Clock::real(), polls - 1);
+        }
+    }
+}
