@@ -13,6 +13,14 @@ impl Counter {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
     }
 
+    /// Adds one, and returns the new count. Only for the thread that the counter belongs to.
+    #[inline]
+    pub(crate) fn increment(&self) -> u64 {
+        let count = self.0.load(Ordering::Relaxed).wrapping_add(1);
+        self.0.store(count, Ordering::Relaxed);
+        count
+    }
+
     /// Adds, from any thread.
     #[inline]
     pub(crate) fn add_shared(&self, n: u64) {

@@ -8,10 +8,13 @@
 //!
 //! From a task's being queued, for a wake, a spawn, or a yield, to its poll. (A task that yields while nothing else is
 //! queued is polled again without being queued, and is not followed.) A thread follows one task at a time, and not more
-//! often than reading the clock is worth (`metrics/poll_times.rs`). Each counts as many times as tasks were queued by its thread
-//! since the last one that it followed. So times in which tasks wait for long, and fewer can be followed, have no less
-//! weight than others, and the counts add up: to the number of tasks that were queued, but for those that were queued
-//! since. What a worker takes over from the drivers counts from when it is queued, after the whole batch was taken.
+//! often than reading the clock is worth (`metrics/poll_times.rs`). When it is time again, it is not the next task: tasks
+//! are queued in bursts, of which the first waits least, and the time to look comes between two bursts. It is any of as
+//! many as the thread has queued between the last looks. (Of tasks from outside of the runtime it is the next one.) Each
+//! counts as many times as tasks were queued by its thread since the last one that it followed. So times in which tasks
+//! wait for long, and fewer can be followed, have no less weight than others, and the counts add up: to the number of
+//! tasks that were queued, but for those that were queued since. What a worker takes over from the drivers counts from
+//! when it is queued, after the whole batch was taken.
 //!
 //! # Protocol
 //!
@@ -26,12 +29,14 @@ use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 
-use crate::metrics::WorkerTimes;
+use crate::metrics::{WorkerTimes, nanos};
 use crate::primitive::atomic::AtomicU64;
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::task::Header;
 
-/// After a task that was followed the next one is not, for this number of times that a group of polls is to take.
+/// After a task that was followed the next one is not, for this number of times that a group of polls is to take. The
+/// clock is read once for a group, and twice for a task that is followed: so this takes half of the time that measuring
+/// polls takes.
 const GROUPS_BETWEEN: u32 = 4;
 
 /// Where the times of the followed tasks of a runtime are.
@@ -102,47 +107,57 @@ impl Places {
     }
 }
 
-/// Says when its thread follows a task.
-#[derive(Debug, Default)]
+/// Says when its thread follows a task. The thread counts the tasks that it queues.
+#[derive(Debug)]
 pub(super) struct Follower {
-    wants: Cell<bool>,
+    /// The number of the task that is to be followed, or the next one that can be. `u64::MAX`: none is.
+    next: Cell<u64>,
     not_before: Cell<Option<Instant>>,
-    /// How many tasks the thread had queued when it last followed one.
-    queued: Cell<u64>,
+    /// How many tasks the thread had queued when it was last time to follow one.
+    looked_at: Cell<u64>,
+    /// How many it had queued when it last followed one.
+    followed_at: Cell<u64>,
 }
 
 impl Follower {
     /// For a thread that has queued so many tasks before.
     pub(super) fn new(queued: u64) -> Self {
-        Self { queued: Cell::new(queued), ..Self::default() }
+        let (looked_at, followed_at) = (Cell::new(queued), Cell::new(queued));
+        Self { next: Cell::new(u64::MAX), not_before: Cell::default(), looked_at, followed_at }
     }
 
-    /// Whether the next task that the thread queues is to be followed.
+    /// Whether the thread is to follow a task that it queues: the last of `queued` in all.
     #[inline]
-    pub(super) fn wants(&self) -> bool {
-        self.wants.get()
+    pub(super) fn wants(&self, queued: u64) -> bool {
+        queued >= self.next.get()
     }
 
-    /// It is as late as that, and a group of polls is to take `group`, if polls are measured. Whether it is time again to
-    /// follow a task.
-    pub(super) fn look(&self, now: Instant, group: Option<Duration>) -> bool {
+    /// It is as late as that, a group of polls is to take `group`, if polls are measured, and the thread has queued so
+    /// many tasks. Whether it is time again to follow one.
+    pub(super) fn look(&self, now: Instant, group: Option<Duration>, queued: u64) -> bool {
         let Some(group) = group else { return false };
-        if self.not_before.get().is_some_and(|not_before| now < not_before) {
+        let not_before = self.not_before.get().unwrap_or(now);
+        if now < not_before {
             return false;
         }
         self.not_before.set(now.checked_add(group * GROUPS_BETWEEN));
-        self.wants.set(true);
+        let since = queued.wrapping_sub(self.looked_at.replace(queued));
+        if since > 0 || self.next.get() == u64::MAX {
+            // By how much it is late is as good as a random number.
+            let random = nanos(now.saturating_duration_since(not_before)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+            self.next.set(queued + 1 + random % since.max(1));
+        }
         true
     }
 
     /// A task is followed, or cannot be.
     pub(super) fn has_looked(&self) {
-        self.wants.set(false);
+        self.next.set(u64::MAX);
     }
 
     /// How many tasks the followed one counts for, if the thread has queued so many in all, that one included.
     pub(super) fn stands_for(&self, queued: u64) -> u64 {
-        queued.wrapping_sub(self.queued.replace(queued))
+        queued.wrapping_sub(self.followed_at.replace(queued))
     }
 }
 
@@ -151,15 +166,41 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
 
+    const GROUP: Option<Duration> = Some(Duration::from_micros(4));
+
     #[test]
     fn a_thread_follows_one_task_in_a_while() {
-        let (follower, now, group) = (Follower::new(10), Clock::real(), Duration::from_micros(4));
-        assert!(!follower.look(now, None) && !follower.wants(), "nothing is measured");
-        assert!(follower.look(now, Some(group)) && follower.wants());
+        let (follower, now) = (Follower::new(10), Clock::real());
+        assert!(!follower.look(now, None, 10) && !follower.wants(11), "nothing is measured");
+        assert!(follower.look(now, GROUP, 10) && !follower.wants(10) && follower.wants(11));
         follower.has_looked();
-        assert!(!follower.look(now + group * (GROUPS_BETWEEN - 1), Some(group)) && !follower.wants());
-        assert!(follower.look(now + group * GROUPS_BETWEEN, Some(group)) && follower.wants());
+        let later = |groups| now + GROUP.unwrap() * groups;
+        assert!(!follower.look(later(GROUPS_BETWEEN - 1), GROUP, 11) && !follower.wants(12));
+        assert!(follower.look(later(GROUPS_BETWEEN), GROUP, 11) && follower.wants(12));
         assert_eq!((follower.stands_for(13), follower.stands_for(14)), (3, 1));
+    }
+
+    /// Tasks are queued in bursts of eight, and between them there is much time to look.
+    #[test]
+    fn of_a_burst_any_may_be_followed() {
+        let (follower, mut now, mut queued) = (Follower::new(0), Clock::real(), 0_u64);
+        let mut followed = [0; 8];
+        for round in 0..8_000_u64 {
+            for task in &mut followed {
+                queued += 1;
+                if follower.wants(queued) {
+                    *task += follower.stands_for(queued);
+                    follower.has_looked();
+                }
+            }
+            for _ in 0..10 {
+                now += GROUP.unwrap() * GROUPS_BETWEEN + Duration::from_nanos(round * round % 1_009);
+                follower.look(now, GROUP, queued);
+            }
+        }
+        let all: u64 = followed.iter().sum();
+        assert!(queued - all < 100, "all but the last are counted: {all} of {queued}");
+        assert!(followed.iter().all(|&times| times > all / 16 && times < all / 4), "{followed:?}");
     }
 
     #[test]

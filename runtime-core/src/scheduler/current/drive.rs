@@ -151,7 +151,7 @@ impl Worker {
     fn work<R>(&self, work: impl FnOnce(&Self) -> R) -> R {
         let now = Clock::real();
         self.turn_to(Some(WorkerState::Busy), now);
-        self.begin_polls(now);
+        self.begin_polls_with_tick(now);
         self.record_passing();
         if self.counters().polls.get() == 0 {
             self.queue_injected();
@@ -294,8 +294,7 @@ impl Worker {
 
     /// For a task that gives way.
     fn push_behind_main(&self, task: Notified) {
-        self.counters().local_schedules.add(1);
-        if self.core.follower.wants() {
+        if self.core.follower.wants(self.counters().local_schedules.increment()) {
             self.follow(&task);
         }
         let mut queue = self.core.queue.borrow_mut();
@@ -459,7 +458,7 @@ impl Worker {
         // User code was no poll.
         let now = woke_at.filter(|_| !hooks.has_unpark()).unwrap_or_else(Clock::real);
         if slept == Slept::NotAtAll {
-            self.begin_polls(now);
+            self.begin_polls_with_tick(now);
         } else {
             self.core.poll_interval.restart(now);
             self.restart_polls(now);

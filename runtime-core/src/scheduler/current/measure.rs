@@ -34,10 +34,18 @@ impl Worker {
         self.core.poll_times.end(now, self.counters().polls.get(), &self.shared().times);
     }
 
-    /// What the thread did until now was no poll.
+    /// What the thread did until now was no poll. It has a task in hand.
     pub(super) fn begin_polls(&self, now: Instant) {
         self.note_clock(now);
         self.core.poll_times.begin(now, self.counters().polls.get());
+        self.core.poll_interval.limit_part(self.core.poll_times.size());
+    }
+
+    /// The same, where a tick comes before the next poll.
+    pub(super) fn begin_polls_with_tick(&self, now: Instant) {
+        self.note_clock(now);
+        self.core.poll_times.begin(now, self.counters().polls.get());
+        self.core.poll_interval.limit_part_before_tick(self.core.poll_times.size());
     }
 
     /// It is about to do something else than to poll: for less time, perhaps, than it takes to read the clock twice. So
@@ -51,9 +59,8 @@ impl Worker {
 
     /// It has slept until now.
     pub(super) fn restart_polls(&self, now: Instant) {
-        self.note_clock(now);
         self.core.poll_times.restart(now, self.counters().polls.get());
-        self.core.poll_interval.limit_part_before_tick(self.core.poll_times.size());
+        self.begin_polls_with_tick(now);
         self.look_whom_to_follow(now);
     }
 
@@ -85,7 +92,7 @@ impl Worker {
 
     /// Has this thread, and one outside of the runtime, follow the next task that it queues, if that is due.
     pub(super) fn look_whom_to_follow(&self, now: Instant) {
-        if self.core.follower.look(now, self.core.poll_times.target()) {
+        if self.core.follower.look(now, self.core.poll_times.target(), self.counters().local_schedules.get()) {
             self.shared().follows_injected.store(true, Relaxed);
         }
     }

@@ -122,7 +122,7 @@ impl Shared {
             ids: IdBlock::default(),
             poll_interval: PollInterval::new(config.event_interval),
             poll_times: PollTimes::new(config.measure_polls && !cfg!(loom), config.on_task_event.is_some()),
-            follower: Follower::default(),
+            follower: Follower::new(0),
             injector_turns: InjectorTurns::new(config.global_queue_interval),
         };
         Self {

@@ -112,7 +112,7 @@ impl Worker {
             return;
         }
         // Not the first, which waits for the shortest time.
-        if self.follower.wants()
+        if self.follower.wants(self.counters().local_schedules.get())
             && let Some(task) = batch.any(self.counters().polls.get())
         {
             self.follow(task);

@@ -218,8 +218,8 @@ impl Worker {
             self.queue_unannounced(task);
             self.offer_surplus();
         } else {
-            self.counters().local_schedules.add(1);
-            if self.follower.wants() || self.shared().follows_injected.load(Relaxed) {
+            let queued = self.counters().local_schedules.increment();
+            if self.follower.wants(queued) || self.shared().follows_injected.load(Relaxed) {
                 self.follow(&task);
             }
             self.shared().inject_unfollowed(&self.runtime, task);
@@ -229,8 +229,7 @@ impl Worker {
     /// A task is about to be queued.
     #[inline(always)] // into the wake and the spawn of a task
     fn count_queued(&self, task: &Notified) {
-        self.counters().local_schedules.add(1);
-        if self.follower.wants() {
+        if self.follower.wants(self.counters().local_schedules.increment()) {
             self.follow(task);
         }
     }
