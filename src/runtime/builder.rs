@@ -293,11 +293,12 @@ impl Builder {
 
     /// Whether to measure how long polls take and how long tasks wait for them (yes), for
     /// [`poll_times`](super::RuntimeMetrics::poll_times) and
-    /// [`wake_to_poll_times`](super::RuntimeMetrics::wake_to_poll_times).
+    /// [`wake_to_poll_times`](super::RuntimeMetrics::wake_to_poll_times), and for the records of
+    /// [`tasks`](super::Handle::tasks).
     ///
     /// It costs a worker a percent of its time or less, as it reads the clock seldom where polls are short. Switched off,
-    /// the clock is read for neither, these two are empty, and the time in which a worker looks for work at others counts
-    /// as time in which it has some. Whatever else is counted always is.
+    /// the clock is read for neither, these two are empty, the polls of tasks take no time by their records, and the time
+    /// in which a worker looks for work at others counts as time in which it has some. Whatever else is counted always is.
     ///
     /// # Example
     ///

@@ -2,6 +2,7 @@
 
 mod abort;
 mod block_on;
+mod charges;
 mod driving;
 mod entering;
 mod giving_way;

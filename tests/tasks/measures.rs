@@ -95,7 +95,8 @@ fn a_task_that_waits_behind_a_long_poll_counts_as_late() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         let metrics = runtime.handle().metrics();
-        // Which task is followed is up to the runtime: so until it was one that has waited.
+        // Which task is followed is up to the runtime: so until it was one that has waited. (If it were always the first
+        // of them, that would never be.)
         eventually(|| {
             runtime.block_on(async {
                 let tasks = (0..8).map(|_| rt::spawn(async { compute(LONG) }));
@@ -175,6 +176,36 @@ fn a_workers_time_is_all_accounted_for() {
     drop(runtime);
     assert_eq!(metrics.worker_state(0), None);
     assert!(u128::from(nanos()) <= began.elapsed().as_nanos());
+}
+
+/// However workers fall asleep and wake up meanwhile.
+#[test]
+fn no_time_of_a_worker_goes_backwards() {
+    let _watchdog = watchdog();
+    for builder in [Builder::new_multi_thread, Builder::new_current_thread] {
+        let runtime = builder().worker_threads(2).enable_all().build().unwrap();
+        let metrics = runtime.metrics();
+        let is_over = AtomicU32::new(0);
+        scope(|scope| {
+            scope.spawn(|| {
+                let mut before = vec![(0, 0, 0); metrics.num_workers()];
+                while is_over.load(Ordering::SeqCst) == 0 {
+                    for (worker, before) in before.iter_mut().enumerate() {
+                        let counts = metrics.worker(worker).unwrap();
+                        let now = (counts.busy_nanos, counts.searching_nanos, counts.parked_nanos);
+                        assert!(now.0 >= before.0 && now.1 >= before.1 && now.2 >= before.2, "{before:?}, {now:?}");
+                        *before = now;
+                    }
+                }
+            });
+            runtime.block_on(async {
+                for _ in 0..2_000 {
+                    rt::spawn(rt::task::yield_now()).await.unwrap();
+                }
+            });
+            is_over.store(1, Ordering::SeqCst);
+        });
+    }
 }
 
 #[test]

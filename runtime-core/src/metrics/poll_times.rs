@@ -179,15 +179,13 @@ impl PollTimes {
         self.is_on() && self.before.get() != polls
     }
 
-    /// The poll at hand, the last of its group and number `polls`, has ended `now`, and its task goes on. What that is
-    /// charged with, in nanoseconds.
-    pub(crate) fn note_end(&self, now: Instant, polls: u64) -> u64 {
+    /// The poll at hand, the last of its group and number `polls`, has ended `now`. How long it took, in nanoseconds, if
+    /// it is the only one of its group.
+    pub(crate) fn note_end(&self, now: Instant, polls: u64) -> Option<u64> {
         self.ended.set(Some(now));
         let is_alone = polls.wrapping_sub(self.before.get()) == 1 && self.others.get() == 0;
-        match self.began.get() {
-            Some(began) if is_alone => nanos(now.saturating_duration_since(began)),
-            _ => self.usual.get(),
-        }
+        let began = self.began.get().filter(|_| is_alone)?;
+        Some(nanos(now.saturating_duration_since(began)))
     }
 
     /// The poll goes on, although it was said to have ended.

@@ -35,10 +35,12 @@ impl PollClock<'_> {
         let now = Clock::real();
         let since_epoch = current::set_time_here(now);
         self.times.note_clock(since_epoch);
-        // Seen by the monitor it took that long at least.
-        let seen = self.times.watch.found(poll).map_or(0, |found| since_epoch.saturating_sub(found));
-        let charged = if self.is_last { self.poll_times.note_end(now, poll) } else { self.poll_times.usual() };
-        charged.max(seen)
+        let took = if self.is_last { self.poll_times.note_end(now, poll) } else { None };
+        took.unwrap_or_else(|| {
+            // At least so long, if the monitor has found it.
+            let found = self.times.watch.found(poll).map_or(0, |found| since_epoch.saturating_sub(found));
+            self.poll_times.usual().max(found)
+        })
     }
 
     /// The poll goes on, although it was said to have ended: its future is dropped.
@@ -55,7 +57,7 @@ impl PollClock<'_> {
         }
         let polls = self.counters.polls.get();
         if !is_before_poll && self.is_last && !self.poll_times.has_end() {
-            self.poll_times.note_end(Clock::real(), polls);
+            _ = self.poll_times.note_end(Clock::real(), polls);
         }
         observe();
         if is_before_poll && !self.poll_times.has_begun(polls - 1) {

@@ -32,7 +32,8 @@ impl Worker {
         self.polls += 1;
         self.pass(nanos);
         let is_last = self.left == 1;
-        let charged = if is_last { self.poll_times.note_end(self.now, self.polls) } else { self.poll_times.usual() };
+        let took = if is_last { self.poll_times.note_end(self.now, self.polls) } else { None };
+        let charged = took.unwrap_or(self.poll_times.usual());
         self.end_of_poll();
         charged
     }

@@ -1,0 +1,229 @@
+//! How long its polls took is said of a task itself, and of no other: not what another task's poll took, nor what the
+//! runtime does between polls.
+//!
+//! Mutations that these tests are for: the end of a poll is read by another clock than the one that its beginning was
+//! read by; the worker does not begin a group of polls anew after it was with the drivers, or has called a hook, an
+//! observer, or a waker; the end of a poll is read after the observer was told; the main future's time stays in a group.
+//!
+//! Should the operating system interrupt a thread in the middle of a short poll, that poll has taken long. So each of
+//! these is tried until that has not happened.
+
+use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
+
+use rt::runtime::{Builder, Histogram, Runtime, TaskEventKind, TaskInfo};
+use rt::task::JoinHandle;
+use rt_test_util::*;
+
+const LONG: Duration = Duration::from_millis(2);
+
+fn compute() {
+    let began = Instant::now();
+    while began.elapsed() < LONG {
+        std::hint::spin_loop();
+    }
+}
+
+/// What was counted in buckets of durations that are as long.
+fn long_polls(runtime: &Runtime) -> u64 {
+    let histogram = runtime.metrics().poll_times();
+    let buckets = histogram.buckets().iter().enumerate();
+    buckets.filter(|&(bucket, _)| Histogram::bucket_range(bucket).end > LONG).map(|(_, count)| count).sum()
+}
+
+/// Everybody's records.
+fn infos(runtime: &Runtime) -> Vec<TaskInfo> {
+    runtime.handle().tasks()
+}
+
+/// A task that does nothing but to let others go first, this number of times, and then waits.
+fn idler(runtime: &Runtime, yields: usize) -> JoinHandle<()> {
+    runtime.spawn(async move {
+        for _ in 0..yields {
+            rt::task::yield_now().await;
+        }
+        pending::<()>().await;
+    })
+}
+
+/// Waits until all tasks of the runtime wait.
+async fn until_all_wait(runtime: &Runtime) {
+    while !infos(runtime).iter().all(|task| task.state.is_waiting()) {
+        rt::task::yield_now().await;
+    }
+}
+
+/// Whether none of the runtime's tasks was charged with so much, all its polls together.
+fn is_nobody_charged(runtime: &Runtime) -> bool {
+    infos(runtime).iter().all(|task| task.longest_poll < LONG && task.total_poll_time < LONG)
+}
+
+/// Tries it on new runtimes until it is so.
+fn on_each_until(builder: impl Fn(&mut Builder), is_so: impl Fn(&Runtime) -> bool) {
+    let _watchdog = watchdog();
+    let current = || (Builder::new_current_thread(), 1);
+    let multi = |workers| move || (Builder::new_multi_thread(), workers);
+    let kinds: [Box<dyn Fn() -> (Builder, usize)>; 3] = [Box::new(current), Box::new(multi(1)), Box::new(multi(2))];
+    for kind in kinds {
+        eventually(|| {
+            let (mut new, workers) = kind();
+            new.worker_threads(workers).enable_all();
+            builder(&mut new);
+            is_so(&new.build().unwrap())
+        });
+    }
+}
+
+/// A task computes, in every poll, between tasks that do nothing.
+#[test]
+fn only_the_task_that_took_the_time_is_charged_with_it() {
+    on_each_until(
+        |_| (),
+        |runtime| {
+            runtime.block_on(async {
+                let idlers: Vec<_> = (0..4).map(|_| idler(runtime, 20)).collect();
+                let busy = runtime.spawn(async {
+                    for _ in 0..20 {
+                        compute();
+                        rt::task::yield_now().await;
+                    }
+                    pending::<()>().await;
+                });
+                let idlers: Vec<_> = idlers.into_iter().chain((0..4).map(|_| idler(runtime, 20))).collect();
+                until_all_wait(runtime).await;
+                let (its, others): (Vec<_>, Vec<_>) = infos(runtime).into_iter().partition(|task| task.id == busy.id());
+                assert_eq!((its.len(), others.len()), (1, idlers.len()));
+                let are_others_free = others.iter().all(|task| task.longest_poll < LONG && task.total_poll_time < LONG);
+                its[0].longest_poll >= LONG && are_others_free
+            })
+        },
+    );
+}
+
+/// What is dropped with a task that is over takes long: that is its last poll's, and no other's.
+#[test]
+fn the_end_of_a_task_is_not_charged_to_the_next() {
+    struct TakesLong;
+    impl Drop for TakesLong {
+        fn drop(&mut self) {
+            compute();
+        }
+    }
+    on_each_until(
+        |_| (),
+        |runtime| {
+            runtime.block_on(async {
+                for _ in 0..5 {
+                    let (dropped_with_it, mut polls) = (TakesLong, 0);
+                    drop(runtime.spawn(poll_fn(move |cx| {
+                        let _ = &dropped_with_it;
+                        cx.waker().wake_by_ref();
+                        polls += 1;
+                        if polls < 3 { Poll::Pending } else { Poll::Ready(TakesLong) }
+                    })));
+                    (0..4).for_each(|_| drop(idler(runtime, 5)));
+                    until_all_wait(runtime).await;
+                }
+                is_nobody_charged(runtime)
+            })
+        },
+    );
+}
+
+#[test]
+fn an_observer_takes_no_polls_time() {
+    on_each_until(
+        |builder| {
+            builder.on_task_event(|event| {
+                if matches!(event.kind, TaskEventKind::Polled | TaskEventKind::Pending | TaskEventKind::Completed) {
+                    compute();
+                }
+            });
+        },
+        |runtime| {
+            runtime.block_on(async {
+                let idlers: Vec<_> = (0..3).map(|_| idler(runtime, 3)).collect();
+                rt::spawn(async {}).await.unwrap();
+                until_all_wait(runtime).await;
+                drop(idlers);
+                is_nobody_charged(runtime) && long_polls(runtime) == 0
+            })
+        },
+    );
+}
+
+#[test]
+fn hooks_take_no_polls_time() {
+    on_each_until(
+        |builder| {
+            builder.on_thread_park(compute).on_thread_unpark(compute);
+        },
+        |runtime| {
+            let idlers: Vec<_> = (0..3).map(|_| idler(runtime, 3)).collect();
+            runtime.block_on(async {
+                for _ in 0..3 {
+                    // All fall asleep, and one is woken.
+                    rt::time::sleep(Duration::from_millis(1)).await;
+                    rt::spawn(async {}).await.unwrap();
+                }
+                until_all_wait(runtime).await;
+                drop(idlers);
+                is_nobody_charged(runtime) && long_polls(runtime) == 0
+            })
+        },
+    );
+}
+
+/// The drivers call a waker that takes long, of a future that is no task's.
+#[test]
+fn what_the_drivers_do_takes_no_polls_time() {
+    struct TakesLong(AtomicBool);
+    impl Wake for TakesLong {
+        fn wake(self: Arc<Self>) {
+            compute();
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+    on_each_until(
+        |_| (),
+        |runtime| {
+            let idlers: Vec<_> = (0..3).map(|_| idler(runtime, usize::MAX)).collect();
+            let is_so = runtime.block_on(async {
+                for _ in 0..3 {
+                    let called = Arc::new(TakesLong(AtomicBool::new(false)));
+                    let waker = Waker::from(called.clone());
+                    let mut sleep = pin!(rt::time::sleep(Duration::from_millis(1)));
+                    poll_fn(|_| Poll::Ready(sleep.as_mut().poll(&mut Context::from_waker(&waker)))).await.is_pending();
+                    while !called.0.load(Ordering::SeqCst) {
+                        rt::task::yield_now().await;
+                    }
+                }
+                infos(runtime).iter().all(|task| task.longest_poll < LONG) && long_polls(runtime) == 0
+            });
+            idlers.iter().for_each(JoinHandle::abort);
+            is_so
+        },
+    );
+}
+
+#[test]
+fn the_main_future_takes_no_tasks_time() {
+    let _watchdog = watchdog();
+    eventually(|| {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let idlers: Vec<_> = (0..3).map(|_| idler(&runtime, 50)).collect();
+        runtime.block_on(async {
+            for _ in 0..5 {
+                compute();
+                rt::task::yield_now().await;
+            }
+            until_all_wait(&runtime).await;
+            assert_eq!(infos(&runtime).len(), idlers.len());
+            is_nobody_charged(&runtime) && long_polls(&runtime) == 0
+        })
+    });
+}
