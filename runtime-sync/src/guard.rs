@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use runtime_core::task::holders;
+
 use crate::semaphore::batch::Batch;
 
 /// A lock whose data is guarded by permits.
@@ -24,8 +26,18 @@ impl<'a> Hold<'a> {
         Self { batch, permits }
     }
 
+    /// The caller has acquired these permits, which are all: the lock is the task's alone, which is noted for those
+    /// who look at tasks that wait for it.
+    ///
+    /// There is no such note of an [`OwnedHold`], which may be on its way to another task.
+    pub(crate) fn exclusive(batch: &'a Batch, permits: usize) -> Self {
+        holders::locked(batch.address());
+        Self::new(batch, permits)
+    }
+
     /// Gives back all permits but one.
     pub(crate) fn keep_one(&mut self) {
+        holders::unlocked(self.batch.address());
         let spare = self.permits - 1;
         self.permits = 1;
         self.batch.release(spare);
@@ -34,6 +46,8 @@ impl<'a> Hold<'a> {
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
+        // Before, not after: the next holder may be noting itself. (Nothing is noted while there are readers.)
+        holders::unlocked(self.batch.address());
         self.batch.release(self.permits);
     }
 }

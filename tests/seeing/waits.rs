@@ -231,3 +231,58 @@ fn polls_for_nothing_are_counted() {
         task.abort();
     });
 }
+
+#[test]
+fn the_holder_of_a_lock() {
+    run(async || {
+        // From a first look on it is noted who has a lock.
+        Handle::current().tasks();
+        let mutex = Arc::new(Mutex::new(()));
+        let lock = Arc::new(RwLock::new(()));
+        let (given, has_both) = oneshot::channel();
+        let holder = rt::spawn({
+            let (mutex, lock) = (mutex.clone(), lock.clone());
+            async move {
+                let (mutex, lock) = (mutex.lock().await, lock.write().await);
+                given.send(()).unwrap();
+                never().await;
+                drop((mutex, lock));
+            }
+        });
+        has_both.await.unwrap();
+        let held_by = |waits| match waits {
+            WaitsFor::Lock { holder, .. } => holder,
+            other => panic!("{other:?}"),
+        };
+        let waits = [
+            waits_for({
+                let mutex = mutex.clone();
+                async move { drop(mutex.lock().await) }
+            })
+            .await,
+            waits_for({
+                let lock = lock.clone();
+                async move { drop(lock.read().await) }
+            })
+            .await,
+            waits_for({
+                let lock = lock.clone();
+                async move { drop(lock.write().await) }
+            })
+            .await,
+        ];
+        assert_eq!(waits.map(held_by), [Some(holder.id()); 3]);
+        holder.abort();
+        assert!(holder.await.is_err());
+
+        // It is known of no reader, and of no guard that may be given away.
+        let reader = lock.clone().write_owned().await.downgrade();
+        let owned = mutex.clone().lock_owned().await;
+        let waits = [
+            waits_for(async move { drop(lock.write().await) }).await,
+            waits_for(async move { drop(mutex.lock().await) }).await,
+        ];
+        assert_eq!(waits.map(held_by), [None; 2]);
+        drop((reader, owned));
+    });
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{Handle, Inner};
 use crate::clock::{self, Clock};
 use crate::scheduler::Scheduler;
-use crate::task::{Id, Snapshot, TaskActivity, TaskInfo, TaskState, WaitsFor};
+use crate::task::{Id, Snapshot, TaskActivity, TaskInfo, TaskState, WaitsFor, holders};
 use crate::{inspect, local_set};
 
 impl Handle {
@@ -53,7 +53,7 @@ impl Handle {
 }
 
 /// All tasks as they are.
-fn snapshots(runtime: &Inner) -> Vec<Snapshot> {
+pub(crate) fn snapshots(runtime: &Inner) -> Vec<Snapshot> {
     let mut snapshots = Vec::new();
     match &runtime.scheduler {
         Scheduler::Multi(shared) => shared.inspect_tasks(&mut snapshots),
@@ -99,7 +99,7 @@ fn info(runtime: &Inner, task: Snapshot, running_since: Option<u64>, has_been: i
         longest_poll: Duration::from_nanos(recorded.map_or(0, |recorded| recorded.longest_poll)),
         wakes,
         spurious_polls: recorded.map_or(0, |recorded| u64::from(recorded.spurious_polls)),
-        waits_for: note.map(|note| note.tell(|number| describe(runtime, number), |_| None)),
+        waits_for: note.map(|note| note.tell(|number| describe(runtime, number), holders::holder)),
         waits_for_others: note.is_some_and(|note| note.has_others()),
     }
 }

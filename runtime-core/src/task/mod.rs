@@ -36,6 +36,8 @@ pub(crate) mod current;
 mod error;
 pub(crate) mod frame;
 mod harness;
+#[doc(hidden)]
+pub mod holders;
 pub(crate) mod host;
 mod id;
 mod info;

@@ -100,7 +100,7 @@ maps!([T: ?Sized, U: ?Sized] OwnedMappedMutexGuard<T, U>, U, OwnedMappedMutexGua
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// The caller has acquired the permit.
     pub(super) fn new(lock: &'a Mutex<T>) -> Self {
-        Self { lock, data: lock.data.get(), hold: Hold::new(&lock.batch, 1), _data: PhantomData }
+        Self { lock, data: lock.data.get(), hold: Hold::exclusive(&lock.batch, 1), _data: PhantomData }
     }
 
     /// The mutex.

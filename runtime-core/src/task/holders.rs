@@ -1,0 +1,126 @@
+//! Which task has which lock, for inspection and for those who look for tasks that wait for each other.
+//!
+//! The locks of `runtime-sync` say so here, if somebody [looks](crate::inspect): nothing is noted in the lock, since a
+//! thread that inspects a task that waits must not follow a pointer to a lock that may be gone. It knows the lock's
+//! address, as a number, and asks here who has the lock at that address.
+//!
+//! # Protocol
+//!
+//! A task notes itself after it has acquired a lock ([`locked`]), and whoever gives the lock back takes the note away
+//! *before* that ([`unlocked`]). So a note that is found says who has acquired the lock last, and that it has not been
+//! given back; where there is none, nothing is known. A lock that was acquired before somebody looked has no note, nor
+//! one that is handed to a task that has not been polled since, nor one that was acquired outside of tasks.
+//!
+//! A guard that is forgotten (`mem::forget`) leaves its note, which stands at the address until the next lock there is
+//! acquired or given back. That a guard has been given away, to another task, is not seen: the note says who has
+//! *acquired* the lock. Guards that are made to be given away (`lock_owned` and its kind) leave none.
+//!
+//! Nothing of a user's runs under the locks of this module.
+
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
+
+use super::{Id, current};
+use crate::inspect::is_watched;
+
+/// Locks of the table, for different locks of the program: threads that use these should not wait for each other.
+const SHARDS: usize = 16;
+
+static HOLDERS: [Mutex<BTreeMap<u64, Id>>; SHARDS] = [const { Mutex::new(BTreeMap::new()) }; SHARDS];
+
+fn shard(address: u64) -> &'static Mutex<BTreeMap<u64, Id>> {
+    // Neighbours in memory are in different shards. The lowest bits are the same for all.
+    &HOLDERS[(address / 32) as usize % SHARDS]
+}
+
+/// The task that is polled on this thread has acquired the lock at this address, for itself alone.
+#[doc(hidden)]
+#[inline]
+pub fn locked(address: u64) {
+    if is_watched() {
+        note(address);
+    }
+}
+
+/// The lock at this address is about to be given back.
+#[doc(hidden)]
+#[inline]
+pub fn unlocked(address: u64) {
+    if is_watched() {
+        forget(address);
+    }
+}
+
+#[cold]
+fn note(address: u64) {
+    match current::task_id() {
+        Some(task) => _ = shard(address).lock().insert(address, task),
+        None => forget(address),
+    }
+}
+
+#[cold]
+fn forget(address: u64) {
+    shard(address).lock().remove(&address);
+}
+
+/// The task that has acquired the lock at this address, if that is known.
+#[cfg_attr(loom, allow(dead_code))] // models do not inspect
+pub(crate) fn holder(address: u64) -> Option<Id> {
+    if address == 0 { None } else { shard(address).lock().get(&address).copied() }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::ptr;
+
+    use super::*;
+    use crate::coop::Budget;
+    use crate::inspect;
+    use crate::task::current::{CurrentTask, in_task};
+
+    /// As the task of this number.
+    fn as_task(id: u64, f: impl FnOnce()) {
+        in_task(&CurrentTask::new(Id(id), ptr::null()), Budget::UNCONSTRAINED, f);
+    }
+
+    /// Addresses that no lock of another test has: of variables of this one.
+    fn address(lock: &u64) -> u64 {
+        ptr::from_ref(lock).addr() as u64
+    }
+
+    #[test]
+    fn a_lock_has_a_holder_from_when_it_is_acquired_until_it_is_given_back() {
+        inspect::watch();
+        let locks = [0_u64; 40];
+        let [one, other] = [address(&locks[0]), address(&locks[39])];
+        as_task(7, || locked(one));
+        as_task(8, || locked(other));
+        assert_eq!((holder(one), holder(other)), (Some(Id(7)), Some(Id(8))));
+        // On another thread, or in another task.
+        unlocked(one);
+        assert_eq!((holder(one), holder(other)), (None, Some(Id(8))));
+        as_task(9, || unlocked(other));
+        assert_eq!(holder(other), None);
+    }
+
+    #[test]
+    fn what_a_forgotten_guard_has_left_ends_with_the_next() {
+        inspect::watch();
+        let lock = 0;
+        as_task(7, || locked(address(&lock)));
+        // A thread that polls no task.
+        locked(address(&lock));
+        assert_eq!(holder(address(&lock)), None);
+        as_task(7, || locked(address(&lock)));
+        as_task(8, || locked(address(&lock)));
+        assert_eq!(holder(address(&lock)), Some(Id(8)));
+        unlocked(address(&lock));
+    }
+
+    #[test]
+    fn no_address_is_no_lock() {
+        assert_eq!(holder(0), None);
+    }
+}
