@@ -48,6 +48,8 @@ pub mod runtime;
 mod scheduler;
 mod spans;
 mod spawn;
+#[cfg(not(loom))]
+pub mod stall;
 mod task_local;
 
 pub use self::block_in_place::block_in_place;

@@ -12,9 +12,10 @@ use runtime_core::driver::DriverStack;
 use runtime_core::events::TaskEvent;
 use runtime_core::processors;
 use runtime_core::runtime::{Config, Flavor, LocalOptions, MAX_WORKER_THREADS, ThreadNames};
+use runtime_core::stall::Stall;
 use runtime_core::trace::TraceConfig;
 
-use super::{LocalRuntime, Runtime, drivers, trace};
+use super::{LocalRuntime, Runtime, drivers, stall, trace};
 
 /// Builds a [`Runtime`].
 ///
@@ -240,6 +241,58 @@ impl Builder {
     /// ```
     pub fn on_blocked(&mut self, hook: impl Fn(&BlockedTask) + Send + Sync + 'static) -> &mut Self {
         self.config.on_blocked = Some(Arc::new(hook));
+        self
+    }
+
+    /// Has a thread of its own (`rt-stall`) look for tasks that can never go on, each time that `every` has passed, and
+    /// report them: to the hook of [`on_stall`](Self::on_stall), or to stderr.
+    ///
+    /// It reports tasks that wait for each other's locks and ends, tasks that nobody can wake any more, and that no task
+    /// of the runtime can go on. A finding is certain: what is not certain is not reported. So it says nothing of most
+    /// of what may stand still; [`Stall`](super::Stall) has the list. What it reports it has seen twice, so it takes
+    /// twice that time, or somewhat more. Each finding is reported once, until it changes.
+    ///
+    /// Without this call the environment variable `RT_STALL` may ask for it, with a number of seconds. A look takes a
+    /// tenth of a microsecond a task. From the first runtime on that asks for it, locks of the whole process note who
+    /// has them, which makes each of them some ten nanoseconds dearer.
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let runtime =
+    ///     rt::runtime::Builder::new_multi_thread().report_stalls(Duration::from_secs(10)).enable_all().build().unwrap();
+    /// # drop(runtime);
+    /// ```
+    #[track_caller]
+    pub fn report_stalls(&mut self, every: Duration) -> &mut Self {
+        assert!(!every.is_zero(), "there must be some time between two looks for stalls");
+        self.config.report_stalls = Some(every);
+        self
+    }
+
+    /// Calls the hook with what [`report_stalls`](Self::report_stalls) finds. Without this call it is written to stderr,
+    /// a line each.
+    ///
+    /// It is called as the hook of [`on_blocked`](Self::on_blocked) is: on a thread that nobody waits for, perhaps late.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let runtime = rt::runtime::Builder::new_multi_thread()
+    ///     .report_stalls(Duration::from_secs(10))
+    ///     .on_stall(|stall| eprintln!("this will never end: {stall}"))
+    ///     .build()
+    ///     .unwrap();
+    /// # drop(runtime);
+    /// ```
+    pub fn on_stall(&mut self, hook: impl Fn(&Stall) + Send + Sync + 'static) -> &mut Self {
+        self.config.on_stall = Some(Arc::new(hook));
         self
     }
 
@@ -539,6 +592,7 @@ impl Builder {
             };
         }
         config.trace = config.trace.or_else(trace::asked_for_by_environment);
+        config.report_stalls = config.report_stalls.or_else(stall::asked_for_by_environment);
         let clock = Arc::new(Clock::new());
         if self.start_paused {
             if !self.enable_time || config.flavor != Flavor::CurrentThread {

@@ -22,6 +22,7 @@ mod builder;
 mod drivers;
 mod driving;
 mod owned;
+mod stall;
 pub mod trace;
 
 pub use self::builder::Builder;
@@ -36,4 +37,5 @@ pub use runtime_core::runtime::{
     EnterGuard, Handle, Id, LocalOptions, PolledTask, RuntimeFlavor, RuntimeMetrics, TryCurrentError, WeakHandle,
     WorkerActivity, is_rt_shutdown_err, worker_index,
 };
+pub use runtime_core::stall::{Stall, StalledTask};
 pub use runtime_core::task::{ChannelKind, LockKind, SocketKind, TaskInfo, TaskState, WaitsFor};

@@ -74,6 +74,11 @@ pub struct Config {
     pub max_spare_workers: usize,
     /// Told of polls that were blocked. `None`: a line on stderr.
     pub on_blocked: Option<BlockedHook>,
+    /// Has a thread look for tasks that can never go on, each time that this has passed.
+    pub report_stalls: Option<Duration>,
+    /// Told of tasks that can never go on. `None`: a line on stderr.
+    #[cfg(not(loom))]
+    pub on_stall: Option<crate::stall::StallHook>,
     /// Called on each new thread before it works.
     pub on_thread_start: Option<Hook>,
     /// Called on each thread before it ends.
@@ -115,6 +120,9 @@ impl Config {
             blocked_threshold: DEFAULT_BLOCKED_THRESHOLD,
             max_spare_workers: 512,
             on_blocked: None,
+            report_stalls: None,
+            #[cfg(not(loom))]
+            on_stall: None,
             on_thread_start: None,
             on_thread_stop: None,
             on_thread_park: None,
@@ -204,6 +212,7 @@ impl fmt::Debug for Config {
             .field("rescue_blocked", &self.rescue_blocked)
             .field("blocked_threshold", &self.blocked_threshold)
             .field("max_spare_workers", &self.max_spare_workers)
+            .field("report_stalls", &self.report_stalls)
             .field("measure_polls", &self.measure_polls)
             .field("trace", &self.trace)
             .field("global_queue_interval", &self.global_queue_interval)

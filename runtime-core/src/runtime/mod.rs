@@ -31,6 +31,8 @@ pub use self::local_options::LocalOptions;
 pub use self::metrics::RuntimeMetrics;
 pub use self::names::{ThreadNamer, ThreadNames};
 pub use self::shutdown_error::{ShutDown, is_rt_shutdown_err};
+#[cfg(not(loom))]
+pub(crate) use self::tasks::snapshots;
 pub use self::weak_handle::WeakHandle;
 pub use self::worker_activity::{PolledTask, WorkerActivity};
 
@@ -47,6 +49,8 @@ use crate::reporter::Reporter;
 use crate::rng::{Generator, RngSeed};
 use crate::scheduler::ends::Ends;
 use crate::scheduler::{Scheduler, current, multi};
+#[cfg(not(loom))]
+use crate::stall;
 use crate::task::arena::ArenaId;
 use crate::task::host::Host;
 use crate::task::outstanding::Outstanding;
@@ -69,6 +73,8 @@ pub(crate) struct Inner {
     pub(crate) measures_polls: bool,
     pub(crate) global_queue_interval: u32,
     pub(crate) ends: Ends,
+    #[cfg(not(loom))]
+    stalls: stall::Watch,
     outstanding: Outstanding,
     /// A model counts from one each time.
     #[cfg(loom)]
@@ -116,6 +122,8 @@ impl Inner {
             measures_polls: config.measure_polls && !cfg!(loom),
             global_queue_interval: config.global_queue_interval.max(1),
             ends: Ends::new(),
+            #[cfg(not(loom))]
+            stalls: stall::Watch::default(),
             outstanding: Outstanding::new(),
             #[cfg(loom)]
             next_id: AtomicU64::new(1),
@@ -135,6 +143,14 @@ impl Inner {
                 }
             }
             Scheduler::Current(shared) => shared.bind(Arc::as_ptr(&inner)),
+        }
+        #[cfg(not(loom))]
+        if let Some(every) = config.report_stalls
+            && let Err(error) = inner.stalls.start(&inner, every, config.on_stall.clone())
+        {
+            inner.close();
+            inner.wait_closed(None);
+            return Err(error);
         }
         Ok(inner)
     }
@@ -185,6 +201,8 @@ impl Inner {
 
     /// Begins the shutdown: of the scheduler, then of the blocking pool.
     pub(crate) fn close(self: &Arc<Self>) {
+        #[cfg(not(loom))]
+        self.stalls.close();
         match &self.scheduler {
             Scheduler::Multi(shared) => shared.close(self),
             Scheduler::Current(shared) => shared.close(self),
@@ -202,6 +220,8 @@ impl Inner {
             Scheduler::Current(shared) => shared.wait_closed(limit),
         };
         let left = limit.map(|limit| limit.saturating_sub(Clock::real().saturating_duration_since(start)));
+        #[cfg(not(loom))]
+        self.stalls.wait_closed(left);
         self.blocking.wait_closed(self, left) && scheduler_done
     }
 }

@@ -169,6 +169,12 @@ pub(crate) fn is_own_waker(waker: &Waker) -> bool {
     is_waker_of_task(waker) || (!main.is_null() && ptr::eq(main, waker.data()))
 }
 
+/// Whether it is the waker of the task that this thread polls.
+#[inline]
+pub(super) fn is_waker_of_current_task(waker: &Waker) -> bool {
+    is_waker_of_task(waker) && with_task(|task| ptr::eq(task.waker.get(), waker.data())) == Some(true)
+}
+
 /// After a wake that found its task queued or running. A task that wakes itself in its poll yields: it has had its
 /// turn. One that somebody else wakes meanwhile does not.
 #[inline]
@@ -202,6 +208,12 @@ pub(crate) fn outside_of_poll<R>(f: impl FnOnce() -> R) -> R {
 #[inline]
 pub(super) fn note_wait(note: Note) {
     with_task(|task| task.waits_for.set(task.waits_for.get().and(note)));
+}
+
+/// A leaf that has said what it waits for does not wait any more.
+#[inline]
+pub(super) fn withdraw_wait(note: Note) {
+    with_task(|task| task.waits_for.set(task.waits_for.get().without(note)));
 }
 
 /// From here on operations of this poll may spend another budget, or none.

@@ -158,7 +158,8 @@ impl<T> Future for JoinHandle<T> {
             coop.made_progress();
         } else {
             let header = self.task.header();
-            waits::note(if header.arena.is_some() { Leaf::Join(header.id()) } else { Leaf::BlockingJob });
+            let leaf = if header.arena.is_some() { Leaf::Join(header.id()) } else { Leaf::BlockingJob };
+            waits::note_with(leaf, cx.waker());
         }
         output
     }
@@ -186,6 +187,9 @@ impl<T> Drop for JoinHandle<T> {
             DropJoin::Detached => {
                 // SAFETY: JOIN_WAKER is clear, and with JOIN_INTEREST gone the completing thread leaves the slot alone.
                 let waker = unsafe { self.task.take_join_waker() };
+                if waker.is_some() {
+                    waits::withdraw(Leaf::Join(self.id()));
+                }
                 discard(catch(|| drop(waker)));
             }
         }

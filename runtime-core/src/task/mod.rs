@@ -77,6 +77,8 @@ pub(crate) use self::snapshot::Snapshot;
 pub(crate) use self::spawn_site::Site;
 #[cfg(not(loom))]
 pub(crate) use self::state::Activity as TaskActivity;
+#[cfg(not(loom))]
+pub(crate) use self::state::Grip;
 pub(crate) use self::waker::{is_waker_of_task, wake_own};
 
 pub use self::error::JoinError;

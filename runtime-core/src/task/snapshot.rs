@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use super::cell::Header;
 use super::record::{Record, Recorded, read_task};
-use super::state::Activity;
+use super::state::{Activity, Grip};
 use super::{Id, Site};
 
 /// A task that was not over.
@@ -15,6 +15,8 @@ pub(crate) struct Snapshot {
     pub(crate) spawned_at: &'static Location<'static>,
     pub(crate) name: Option<&'static str>,
     pub(crate) activity: Activity,
+    /// As it was at another moment than the rest.
+    pub(crate) grip: Grip,
     /// None before the end of its first poll.
     pub(crate) recorded: Option<Recorded>,
 }
@@ -32,9 +34,10 @@ impl Snapshot {
         // atomic operations ever after.
         let (identity, state, site, record) =
             unsafe { (&(*header).identity, &(*header).state, &(*header).site_or_link, record.as_ref()) };
-        let (id, site, activity, recorded) = read_task(identity, state, record, || site.as_it_is())?;
+        let (id, (site, grip), activity, recorded) =
+            read_task(identity, state, record, || (site.as_it_is(), state.grip()))?;
         // SAFETY: it is that of the task, which is where it was spawned.
         let site = unsafe { Site::from_ptr(site) }?;
-        Some(Self { id: Id(id), spawned_at: site.location(), name: site.name(), activity, recorded })
+        Some(Self { id: Id(id), spawned_at: site.location(), name: site.name(), activity, grip, recorded })
     }
 }

@@ -154,6 +154,18 @@ pub(crate) enum Activity {
     Waiting,
 }
 
+/// What could have a task that waits polled again, before the runtime ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(loom, allow(dead_code))] // models do not inspect
+pub(crate) enum Grip {
+    /// Nothing: the arena's reference is the only one.
+    Nobody,
+    /// Besides the arena and the join handle, if there is one, somebody has one reference.
+    OneWaker,
+    /// More, or the task does not wait.
+    Others,
+}
+
 /// The task was complete already.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct AlreadyComplete;
@@ -217,6 +229,21 @@ impl State {
     #[inline]
     pub(super) fn is_recorded(&self) -> bool {
         self.0.load(Relaxed) & RECORDED != 0
+    }
+
+    /// What could have it polled again, for those who look for tasks that cannot go on (`stall/look.rs`).
+    #[cfg_attr(loom, allow(dead_code))] // models do not inspect
+    pub(super) fn grip(&self) -> Grip {
+        let current = self.0.load(Acquire);
+        if current & (RUNNING | SCHEDULED | COMPLETE) != 0 {
+            return Grip::Others;
+        }
+        let handles = u32::from(current & JOIN_INTEREST != 0);
+        match (current >> REF_SHIFT) - handles {
+            1 if handles == 0 => Grip::Nobody,
+            2 => Grip::OneWaker,
+            _ => Grip::Others,
+        }
     }
 
     /// Applies `f` until it sticks. `None` leaves the word alone.

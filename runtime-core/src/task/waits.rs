@@ -11,7 +11,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use super::{Id, current};
@@ -163,6 +163,38 @@ pub fn pending<T>(leaf: Leaf) -> Poll<T> {
     Poll::Pending
 }
 
+/// As [`note`], for a leaf that has left this waker where it waits.
+#[doc(hidden)]
+#[inline]
+pub fn note_with(leaf: Leaf, waker: &Waker) {
+    // Models do not inspect.
+    if cfg!(not(loom)) {
+        let direct = if current::is_waker_of_current_task(waker) { DIRECT } else { 0 };
+        let note = Note::of(leaf);
+        current::note_wait(Note { code: note.code | direct, ..note });
+    }
+}
+
+/// The calling leaf future does not wait any more, and has taken its waker back. If that happens in the poll in which it
+/// said what it waits for, the task is not known to wait for that: another leaf, which says nothing, may be all that it
+/// waits for now.
+#[doc(hidden)]
+#[inline]
+pub fn withdraw(leaf: Leaf) {
+    // Models do not inspect.
+    if cfg!(not(loom)) {
+        current::withdraw_wait(Note::of(leaf));
+    }
+}
+
+/// What a leaf future returns that waits for this, and has left this waker there.
+#[doc(hidden)]
+#[inline]
+pub fn pending_with<T>(leaf: Leaf, waker: &Waker) -> Poll<T> {
+    note_with(leaf, waker);
+    Poll::Pending
+}
+
 /// What a leaf future returns that waits for this, unless it is ready.
 #[doc(hidden)]
 #[inline]
@@ -194,8 +226,10 @@ const CLASS: u32 = 0xf;
 const KIND_SHIFT: u32 = 4;
 /// Other leaves have said something in the same poll.
 const AND_OTHERS: u32 = 1 << 9;
+/// The leaf has left the waker of the task itself where it waits, not one of a combinator above it.
+const DIRECT: u32 = 1 << 10;
 /// How much of its word a code takes. A record has something else in the rest.
-pub(super) const CODE_BITS: u32 = 10;
+pub(super) const CODE_BITS: u32 = 11;
 const _: () = assert!(TASK_GROUP <= CLASS && (LockKind::CancellationToken as u32) << KIND_SHIFT < AND_OTHERS);
 
 impl Note {
@@ -238,13 +272,25 @@ impl Note {
         self.code != 0
     }
 
+    /// Whether it is certain that the leaf has left the task's own waker.
+    pub(crate) fn is_direct(self) -> bool {
+        self.code & DIRECT != 0
+    }
+
     pub(crate) fn has_others(self) -> bool {
         self.code & AND_OTHERS != 0
     }
 
+    /// Without what one leaf has said.
+    pub(super) fn without(self, leaf: Self) -> Self {
+        let is_its = self.code & !(AND_OTHERS | DIRECT) == leaf.code && self.word == leaf.word;
+        if is_its { Self { code: self.code & AND_OTHERS, word: 0 } } else { self }
+    }
+
     /// Whether it puts an end to waiting for something else, mostly.
     fn is_secondary(self) -> bool {
-        self.code == TIMER || self.code == LOCK | (LockKind::CancellationToken as u32) << KIND_SHIFT
+        let code = self.code & !DIRECT;
+        code == TIMER || code == LOCK | (LockKind::CancellationToken as u32) << KIND_SHIFT
     }
 
     /// Both of them.
@@ -259,7 +305,7 @@ impl Note {
 
     /// What it says. The number of a descriptor is left to `socket`, and the holder of a lock to `holder`.
     pub(crate) fn tell(self, socket: impl FnOnce(u64) -> WaitsFor, holder: impl FnOnce(u64) -> Option<Id>) -> WaitsFor {
-        let kind = (self.code & !AND_OTHERS) >> KIND_SHIFT;
+        let kind = (self.code & !(AND_OTHERS | DIRECT)) >> KIND_SHIFT;
         match self.code & CLASS {
             TIMER => WaitsFor::Timer { deadline: clock::at_nanos_since_epoch(self.word) },
             DESCRIPTOR => socket(self.word),
@@ -377,6 +423,20 @@ mod tests {
         assert_eq!(tell(Note::of(Leaf::Join(Id(5)))), WaitsFor::Join { task: Id(5) });
         assert_eq!(tell(Note::of(Leaf::BlockingJob)), WaitsFor::BlockingJob);
         assert_eq!(tell(Note::NOTHING), WaitsFor::Unknown);
+    }
+
+    #[test]
+    fn what_is_withdrawn_is_not_told() {
+        let (one, two) = (Note::of(Leaf::Join(Id(1))), Note::of(Leaf::Lock(LockKind::Mutex, 64)));
+        let direct = Note { code: two.code | DIRECT, ..two };
+        assert!(direct.is_direct() && !two.is_direct());
+        assert_eq!(tell(direct), tell(two));
+        assert_eq!(direct.without(two), Note::NOTHING);
+        assert_eq!(direct.without(one), direct);
+        let both = one.and(direct);
+        assert!(both.is_direct() && both.has_others());
+        assert_eq!(tell(both.without(two)), WaitsFor::Unknown);
+        assert!(both.without(two).has_others(), "the other is not forgotten");
     }
 
     #[test]

@@ -129,7 +129,9 @@ impl Future for Acquire<'_> {
         let this = unsafe { self.get_unchecked_mut() };
         this.stage = this.poll_stage(cx);
         let result = match this.stage {
-            Stage::New | Stage::Waiting => return waits::pending(this.what.leaf(this.semaphore)),
+            Stage::New | Stage::Waiting => {
+                return waits::pending_with(this.what.leaf(this.semaphore), cx.waker());
+            }
             Stage::Granted => Ok(()),
             Stage::Refused => Err(AcquireError(())),
             Stage::Done => panic!("a future was polled after it was ready"),
@@ -145,8 +147,11 @@ impl Drop for Acquire<'_> {
     fn drop(&mut self) {
         match self.stage {
             Stage::New | Stage::Refused | Stage::Done => {}
-            // SAFETY: in this stage it has been put in this list.
-            Stage::Waiting => unsafe { self.semaphore.cancel(&self.waiter, self.permits) },
+            Stage::Waiting => {
+                waits::withdraw(self.what.leaf(self.semaphore));
+                // SAFETY: in this stage it has been put in this list.
+                unsafe { self.semaphore.cancel(&self.waiter, self.permits) };
+            }
             Stage::Granted => self.semaphore.release(self.permits),
         }
     }

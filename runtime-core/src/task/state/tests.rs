@@ -21,6 +21,39 @@ fn a_quiet_life() {
 }
 
 #[test]
+fn a_task_that_waits_is_held_by_nobody_one_waker_or_others() {
+    let state = State::new();
+    assert_eq!(state.grip(), Grip::Others, "it stands in a queue");
+    assert_eq!(state.start_poll(), StartPoll::Poll);
+    // A waker, and the handle.
+    state.ref_inc();
+    assert_eq!(state.grip(), Grip::Others, "it is being polled");
+    assert_eq!(state.finish_poll(false), FinishPoll::Idle);
+    assert_eq!(state.grip(), Grip::OneWaker);
+    // Another one, which goes again.
+    state.ref_inc();
+    assert_eq!(state.grip(), Grip::Others);
+    assert!(!state.ref_dec(1));
+    // The handle goes.
+    assert_eq!(state.drop_join(), DropJoin::Detached);
+    assert!(!state.ref_dec(1));
+    assert_eq!(state.grip(), Grip::OneWaker);
+    assert!(!state.ref_dec(1));
+    assert_eq!(state.grip(), Grip::Nobody);
+}
+
+#[test]
+fn a_handle_is_no_waker() {
+    let state = State::new();
+    assert_eq!(state.start_poll(), StartPoll::Poll);
+    assert_eq!(state.finish_poll(false), FinishPoll::Idle);
+    assert_eq!(refs(&state), 2);
+    assert_eq!(state.grip(), Grip::Others, "the handle can end it");
+    assert_eq!(state.abort(), Wake::Submit);
+    assert_eq!(state.grip(), Grip::Others);
+}
+
+#[test]
 fn many_wakes_make_one_queue_entry() {
     let state = State::new();
     assert_eq!(state.wake_by_ref(), Wake::Nothing, "it stands in a queue from birth");
