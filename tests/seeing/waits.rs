@@ -286,3 +286,66 @@ fn the_holder_of_a_lock() {
         drop((reader, owned));
     });
 }
+
+/// Whoever comes next could be noted already: so the note of the task before must be gone by then.
+#[test]
+fn a_lock_that_is_given_back_has_no_holder_any_more() {
+    use std::pin::pin;
+    use std::task::{Context, Wake, Waker};
+
+    /// The waker of the next in line: looks who has the lock, for one that waits behind it.
+    struct Looks {
+        runtime: Handle,
+        behind: rt::task::Id,
+        seen: std::sync::Mutex<Option<WaitsFor>>,
+    }
+    impl Wake for Looks {
+        fn wake(self: Arc<Self>) {
+            let waits = self.runtime.tasks().into_iter().find(|task| task.id == self.behind);
+            *self.seen.lock().unwrap() = waits.and_then(|task| task.waits_for);
+        }
+    }
+
+    let runtime = multi(1);
+    let handle = runtime.handle().clone();
+    handle.tasks();
+    let mutex = Arc::new(Mutex::new(()));
+    let (give_back, told) = oneshot::channel::<()>();
+    let (given, has_it) = oneshot::channel();
+    let holder = runtime.spawn({
+        let mutex = mutex.clone();
+        async move {
+            let guard = mutex.lock().await;
+            given.send(()).unwrap();
+            told.await.unwrap();
+            drop(guard);
+        }
+    });
+    runtime.block_on(has_it).unwrap();
+    let mut next = pin!(mutex.lock());
+    assert!(next.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    let behind = runtime.spawn({
+        let mutex = mutex.clone();
+        async move { drop(mutex.lock().await) }
+    });
+    let seen = runtime.block_on(runtime.spawn(async move {
+        let seen = until(&behind, |task| task.state.is_waiting()).await;
+        (seen, behind)
+    }));
+    let (seen, behind) = seen.unwrap();
+    let holder_of = |waits| match waits {
+        Some(WaitsFor::Lock { holder, .. }) => holder,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(holder_of(seen.waits_for), Some(holder.id()));
+    let looks = Arc::new(Looks { runtime: handle, behind: behind.id(), seen: Default::default() });
+    let waker = Waker::from(looks.clone());
+    assert!(next.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    give_back.send(()).unwrap();
+    runtime.block_on(holder).unwrap();
+    assert_eq!(holder_of(looks.seen.lock().unwrap().take()), None);
+    let guard = next.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(guard.is_ready());
+    drop(guard);
+    runtime.block_on(behind).unwrap();
+}
