@@ -118,14 +118,19 @@ impl Events {
     /// A worker goes to sleep, or has come back.
     #[cold]
     pub(crate) fn record_sleep(&self, lane: LaneId, is_asleep: bool) {
-        self.recorder.other_event(lane, if is_asleep { Kind::Parked } else { Kind::Unparked }, 0);
+        self.recorder.other_events(lane, &[(if is_asleep { Kind::Parked } else { Kind::Unparked }, 0)]);
     }
 
     /// How many tasks wait for a worker, and for any worker.
     #[cold]
     pub(crate) fn record_depths(&self, lane: LaneId, own: usize, injector: usize) {
-        self.recorder.other_event(lane, Kind::QueueDepth, own as u64);
-        self.recorder.other_event(lane, Kind::InjectorDepth, injector as u64);
+        let depths = [(Kind::QueueDepth, own as u64), (Kind::InjectorDepth, injector as u64)];
+        self.recorder.other_events(lane, &depths);
+    }
+
+    /// The calling thread has this core from now on, and may have events with it.
+    pub(crate) fn prepare_lane(&self, core: usize) {
+        self.recorder.prepare_lane(core);
     }
 
     /// The next poll on this lane does not begin when the last event happened: the thread did something else meanwhile,

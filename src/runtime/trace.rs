@@ -25,7 +25,9 @@ mod on_signal;
 
 #[cfg(all(unix, feature = "signal"))]
 pub use self::on_signal::{SnapshotOnSignal, snapshot_on_signal};
-pub use runtime_core::trace::{Trace, TraceConfig, TraceEvent, TraceEventKind, TraceLane, TraceSnapshot, TraceTask};
+pub use runtime_core::trace::{
+    Trace, TraceConfig, TraceEvent, TraceEventKind, TraceHold, TraceLane, TraceSnapshot, TraceTask,
+};
 
 /// The path of a file. See [`Builder::trace`](super::Builder::trace).
 const VARIABLE: &str = "RT_TRACE";

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use rt::runtime::trace::{TraceConfig, TraceEvent, TraceEventKind as Kind};
+use rt::runtime::trace::{TraceConfig, TraceEvent, TraceEventKind as Kind, TraceSnapshot};
 use rt::runtime::{Builder, TaskEvent};
 use rt_test_util::*;
 
@@ -279,4 +279,67 @@ fn a_snapshot_counts_no_more_than_its_time() {
     trace.stop();
     let (one, other) = (trace.snapshot().duration(), trace.snapshot().duration());
     assert!(one.abs_diff(other) <= slack, "it has ended");
+}
+
+#[test]
+fn whoever_holds_it_sees_that_span_of_time_and_leaves_it_as_it_was() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let trace = runtime.handle().trace();
+        let run_a_task = || {
+            runtime.block_on(async {
+                let task = rt::spawn(async {});
+                let id = task.id();
+                task.await.unwrap();
+                id
+            })
+        };
+        let tasks = |snapshot: &TraceSnapshot| {
+            let mut tasks: Vec<_> = all(snapshot).iter().filter_map(|event| event.task).map(|task| task.id).collect();
+            tasks.dedup();
+            tasks
+        };
+        // Off before, and off afterwards; two at once do not disturb each other.
+        run_a_task();
+        let first = trace.hold(TraceConfig::new());
+        let in_first = run_a_task();
+        let second = trace.hold(TraceConfig::new().events(16));
+        assert!(tasks(&second.snapshot()).is_empty());
+        let in_both = run_a_task();
+        assert_eq!(tasks(&second.snapshot()), [in_both]);
+        drop(second);
+        assert!(trace.is_running());
+        let in_first_too = run_a_task();
+        let seen = tasks(&first.snapshot());
+        assert!([in_first, in_both, in_first_too].iter().all(|id| seen.contains(id)), "{seen:?}");
+        drop(first);
+        assert!(!trace.is_running());
+        run_a_task();
+        // On before, and on afterwards.
+        assert!(trace.start(TraceConfig::new()));
+        let before = run_a_task();
+        let hold = trace.hold(TraceConfig::new());
+        let meanwhile = run_a_task();
+        assert_eq!(tasks(&hold.snapshot()), [meanwhile]);
+        drop(hold);
+        assert!(trace.is_running());
+        assert!(tasks(&trace.snapshot()).starts_with(&[before]));
+        assert!(trace.stop());
+    });
+}
+
+#[test]
+fn to_hold_it_does_not_hold_the_runtime() {
+    let _watchdog = watchdog();
+    let runtime = multi(1);
+    let hold = runtime.handle().trace().hold(TraceConfig::new());
+    let weight = Arc::new(());
+    let kept = weight.clone();
+    runtime.spawn(async move {
+        let _kept = kept;
+        std::future::pending::<()>().await;
+    });
+    drop(runtime);
+    assert_eq!(Arc::strong_count(&weight), 1);
+    assert!(all(&hold.snapshot()).iter().any(|event| event.kind == Kind::Completed));
 }

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use rt::runtime::Runtime;
 use rt::runtime::trace::TraceConfig;
+use rt::runtime::{Builder, Runtime};
 use rt_test_util::*;
 
 use crate::perfetto::Shown;
@@ -109,6 +110,77 @@ fn a_task_that_blocks_its_worker_has_the_trace_written_while_it_does() {
         block.await.unwrap();
         behind.await.unwrap();
     });
+}
+
+#[test]
+fn a_slow_poll_has_the_trace_written_on_every_runtime() {
+    let _watchdog = watchdog();
+    for mut builder in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+        let folder = Folder::new("slow");
+        let path = folder.0.join("trace.pftrace");
+        const LIMIT: Duration = Duration::from_millis(20);
+        let config = TraceConfig::new().file(&path).on_slow_poll(LIMIT);
+        let runtime = builder.worker_threads(1).trace(config).build().unwrap();
+        // Waits for nobody: it computes.
+        let slow = runtime.spawn(async {
+            let before = Instant::now();
+            while before.elapsed() < LIMIT {}
+        });
+        let id = slow.id();
+        runtime.block_on(slow).unwrap();
+        eventually(|| path.exists());
+        let shown = Shown::read(&fs::read(&path).unwrap());
+        let slices = shown.all().filter(|slice| slice.task.is_some_and(|task| task.to_string() == id.to_string()));
+        let took = slices.filter_map(|slice| Some(slice.end? - slice.begin)).max();
+        // The two clocks were compared to within microseconds.
+        assert!(took >= Some((LIMIT - Duration::from_millis(1)).as_nanos() as u64), "{took:?}");
+    }
+}
+
+#[test]
+fn a_poll_that_is_not_slow_has_nothing_written() {
+    let _watchdog = watchdog();
+    let folder = Folder::new("not-slow");
+    let path = folder.0.join("trace.json");
+    let an_hour = Duration::from_secs(60 * 60);
+    let runtime = rescuing(1).trace(TraceConfig::new().file(&path).on_slow_poll(an_hour)).build().unwrap();
+    runtime.block_on(async {
+        for _ in 0..100 {
+            rt::spawn(rt::task::yield_now()).await.unwrap();
+        }
+    });
+    let trace = runtime.handle().trace();
+    trace.stop();
+    trace.start(TraceConfig::new().file(&path).on_panic(true));
+    panic_in_a_task(&runtime);
+    eventually(|| path.exists());
+    // Of the panic, after all those polls.
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert!(json["traceEvents"].as_array().unwrap().iter().any(|event| event["name"] == "panic"));
+}
+
+/// The file is a pipe that nobody reads, so that to write it takes until somebody does.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_does_not_answer_holds_up_no_task() {
+    let _watchdog = watchdog();
+    for mut builder in [rescuing(1), Builder::new_current_thread()] {
+        builder.enable_all();
+        let folder = Folder::new("slow-disk");
+        let path = folder.0.join("trace");
+        let unfinished = folder.0.join(format!("trace.{}", std::process::id()));
+        nix::unistd::mkfifo(&unfinished, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let config = TraceConfig::new().file(&path).on_panic(true).on_slow_poll(Duration::ZERO);
+        let runtime = builder.trace(config).build().unwrap();
+        for _ in 0..100 {
+            panic_in_a_task(&runtime);
+        }
+        assert_unhurt(&runtime);
+        drop(runtime);
+        // The first report is made when there is a reader, and the second one finds the file.
+        Shown::read(&fs::read(&unfinished).unwrap());
+        eventually(|| folder.files() == ["trace"]);
+    }
 }
 
 #[test]

@@ -67,6 +67,9 @@ fn perfetto_shows_each_thread_with_its_polls() {
     let named = |name: &str| shown.all().filter(|slice| slice.name == name).collect::<Vec<_>>();
     assert!(named("even \"task\"").len() >= 25 * 2 && named("odd").len() >= 25 * 2);
     assert!(named("odd").iter().all(|slice| slice.task.is_some() && slice.line.is_some()));
+    // The task without a name is called by where it was spawned.
+    let by_place = |slice: &&Slice| slice.name == format!("{}:{}", file!(), slice.line.unwrap_or_default());
+    assert_eq!(shown.all().filter(by_place).count(), 1);
     let begun = shown.all().filter(|slice| !["wake", "spawn", "panic", "asleep", "cancel"].contains(&&*slice.name));
     assert_eq!(begun.count(), count(&snapshot, Kind::Polled));
     assert_eq!(named("panic").len(), 1);

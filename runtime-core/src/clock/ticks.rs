@@ -74,6 +74,12 @@ impl Scale {
         self.base + self.between(self.base_ticks, ticks)
     }
 
+    /// A number of ticks that does not take more than this time, and little less.
+    pub(crate) fn ticks_below(&self, nanos: u64) -> u64 {
+        // The quotient may be rounded up by so much.
+        ((nanos as f64 / self.nanos_per_tick) as u64).saturating_sub(1)
+    }
+
     /// The time between two moments; none if they are the wrong way round.
     pub(crate) fn between(&self, earlier: u64, later: u64) -> Duration {
         Duration::from_nanos((later.saturating_sub(earlier) as f64 * self.nanos_per_tick) as u64)
@@ -132,5 +138,6 @@ mod tests {
         let scale = Scale { base: Clock::real(), base_ticks: 10, nanos_per_tick: 0.5 };
         assert_eq!(scale.between(10, 30), Duration::from_nanos(10));
         assert_eq!(scale.between(30, 10), Duration::ZERO);
+        assert_eq!(scale.ticks_below(10), 19);
     }
 }

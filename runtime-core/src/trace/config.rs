@@ -1,6 +1,7 @@
 //! [`TraceConfig`]: what the flight recorder is started with.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::recorder::MAX_SIZE_LOG;
 
@@ -26,17 +27,19 @@ pub struct TraceConfig {
     pub(super) file: Option<PathBuf>,
     pub(super) on_panic: bool,
     pub(super) on_blocked: bool,
+    pub(super) slow_poll: Option<Duration>,
 }
 
 impl TraceConfig {
     /// The defaults.
     pub fn new() -> Self {
-        Self { events: DEFAULT_EVENTS, file: None, on_panic: false, on_blocked: false }
+        Self { events: DEFAULT_EVENTS, file: None, on_panic: false, on_blocked: false, slow_poll: None }
     }
 
     /// How many events each thread keeps (65,536), rounded up to a power of two, 16 at least. An event takes 16 bytes,
-    /// so that is 1 MiB for each worker, for each spare worker and each of four callers of `block_on` that has had an
-    /// event, and for four lanes that all other threads share.
+    /// so that is 1 MiB for each worker, each spare worker that is ever needed, each of four callers of `block_on`, and
+    /// each of four lanes that all other threads share. (Of the last two kinds the system gives the memory when there
+    /// are events.) It is allocated when the recorder is started, or when the spare worker is, and not in between.
     ///
     /// The memory is kept until the runtime is gone, also if the recorder is stopped, and used again when it is started
     /// with the same number.
@@ -59,8 +62,8 @@ impl TraceConfig {
         self
     }
 
-    /// Where [`on_panic`](Self::on_panic) and [`on_blocked`](Self::on_blocked) have the trace written to. A path that
-    /// ends in `.json` makes it Chrome's JSON, any other one Perfetto's.
+    /// Where [`on_panic`](Self::on_panic), [`on_blocked`](Self::on_blocked) and [`on_slow_poll`](Self::on_slow_poll)
+    /// have the trace written to. A path that ends in `.json` makes it Chrome's JSON, any other one Perfetto's.
     ///
     /// A file that is there already is left as it is: so the first trace is kept, and a disk is not filled. Take it
     /// away to get the next one.
@@ -91,6 +94,24 @@ impl TraceConfig {
     #[must_use]
     pub fn on_blocked(mut self, on_blocked: bool) -> Self {
         self.on_blocked = on_blocked;
+        self
+    }
+
+    /// From how long a poll of a task has the [file](Self::file) written (never). That is found out when the poll is
+    /// over, on every kind of runtime, in every such poll. Likewise on a thread of its own, so the trace goes on a
+    /// little beyond that poll.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// # let path = "/var/tmp/my-app.pftrace";
+    /// let config = rt::runtime::trace::TraceConfig::new().file(path).on_slow_poll(Duration::from_millis(2));
+    /// # drop(config);
+    /// ```
+    #[must_use]
+    pub fn on_slow_poll(mut self, limit: Duration) -> Self {
+        self.slow_poll = Some(limit);
         self
     }
 

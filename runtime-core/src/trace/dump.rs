@@ -1,7 +1,7 @@
 //! [`Dumps`]: traces that are written to a file when something goes wrong.
 //!
-//! Whoever notices that, a worker or the monitor, waits for nothing: it queues a report (`crate::reporter`), whose
-//! thread takes the snapshot and writes the file. One report at a time is queued; what goes wrong meanwhile is in the
+//! The thread that notices that, a worker or the monitor, waits for nothing: it queues a report (`crate::reporter`),
+//! whose thread takes the snapshot and writes the file. One report at a time is queued; what goes wrong meanwhile is in the
 //! rings. It holds the recorder, not the runtime.
 
 use std::io::{self, Write};
@@ -24,23 +24,27 @@ pub(crate) enum Trouble {
     Panic,
     /// A task blocked its worker.
     Blocked,
+    /// A poll took long.
+    SlowPoll,
 }
 
 #[derive(Default)]
 pub(super) struct Dumps {
     on_panic: AtomicBool,
     on_blocked: AtomicBool,
+    on_slow_poll: AtomicBool,
     file: Mutex<Option<PathBuf>>,
     is_queued: AtomicBool,
     reporter: Reporter,
 }
 
 impl Dumps {
-    /// The recorder is being started.
+    /// The recorder is being started or stopped.
     pub(super) fn configure(&self, config: &TraceConfig) {
         *self.file.lock() = config.file.clone();
         self.on_panic.store(config.on_panic, Relaxed);
         self.on_blocked.store(config.on_blocked, Relaxed);
+        self.on_slow_poll.store(config.slow_poll.is_some(), Relaxed);
     }
 }
 
@@ -52,6 +56,7 @@ impl Recorder {
         let is_wanted = match trouble {
             Trouble::Panic => &dumps.on_panic,
             Trouble::Blocked => &dumps.on_blocked,
+            Trouble::SlowPoll => &dumps.on_slow_poll,
         };
         if !is_wanted.load(Relaxed) || !self.is_running() {
             return;
@@ -67,7 +72,7 @@ impl Recorder {
             let file = recorder.dumps.file.lock().clone();
             if let Some(path) = file
                 && !path.exists()
-                && let Err(error) = TraceSnapshot::take(&recorder).write_file(&path)
+                && let Err(error) = TraceSnapshot::take(&recorder, 0).write_file(&path)
             {
                 // Nobody is left to be told that stderr is gone.
                 drop(writeln!(io::stderr(), "rt: the trace could not be written to {}: {error}", path.display()));

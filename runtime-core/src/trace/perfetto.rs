@@ -183,14 +183,15 @@ fn write_interned(snapshot: &TraceSnapshot, packet: &mut Message) {
             let text = if kind == Kind::Polled { &poll_name(None) } else { kind_name(kind) };
             name(interned::EVENT_NAME, KIND_NAMES + kind as u64, text);
         }
-        for (number, site) in (1..).zip(&snapshot.sites) {
-            name(interned::EVENT_NAME, number, &poll_name(Some(*site)));
+        let sites = || (1..).zip(&snapshot.sites).filter_map(|(number, site)| Some((number, (*site)?)));
+        for (number, site) in sites() {
+            name(interned::EVENT_NAME, number, &poll_name(Some(site)));
         }
-        for (number, site) in (1..).zip(&snapshot.sites) {
+        for (number, site) in sites() {
             data.message(interned::SOURCE_LOCATION, |location| {
                 location.uint(interned::IID, number);
-                location.string(interned::NAME, site.location.file());
-                location.uint(interned::LINE, u64::from(site.location.line()));
+                location.string(interned::NAME, site.location().file());
+                location.uint(interned::LINE, u64::from(site.location().line()));
             });
         }
     });

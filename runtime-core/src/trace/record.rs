@@ -10,8 +10,7 @@
 //! Of a task's number the lowest 48 bits are kept, of which a program that spawns ten million tasks a second has enough
 //! for most of a year.
 //!
-//! A *site* is the index of the place where the task was spawned, and of its name, in the recorder's table
-//! (`sites.rs`). It stands in each record of a task, not only in that of its spawn: that of a task which has lived for
+//! A *site* is where the task was spawned, and its name: their number in the recording's table (`sites.rs`). It stands in each record of a task, not only in that of its spawn: that of a task which has lived for
 //! long was overwritten long ago.
 
 use super::ring::Words;

@@ -25,6 +25,11 @@
 //! A thread that writes into the ring after another one did must have heard of that by other means (it took over the
 //! other's core, or its lock).
 
+#[cfg(not(loom))]
+use std::alloc::{self, Layout};
+#[cfg(not(loom))]
+use std::ptr;
+
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::primitive::atomic::{AtomicU64, fence};
 
@@ -39,12 +44,37 @@ pub(super) struct Ring {
 
 struct Place([AtomicU64; 2]);
 
+#[cfg(not(loom))]
+fn empty(places: usize) -> Box<[Place]> {
+    let layout = Layout::array::<Place>(places).expect("rings have a largest size");
+    // SAFETY: there are places, and each has a size.
+    let memory = unsafe { alloc::alloc_zeroed(layout) }.cast::<Place>();
+    if memory.is_null() {
+        alloc::handle_alloc_error(layout);
+    }
+    // SAFETY: memory for this slice, from the allocator that a box gives it back to. A place is two numbers, which are
+    // zero.
+    unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(memory, places)) }
+}
+
+#[cfg(loom)]
+fn empty(places: usize) -> Box<[Place]> {
+    std::iter::repeat_with(|| Place([AtomicU64::new(0), AtomicU64::new(0)])).take(places).collect()
+}
+
 impl Ring {
-    /// With a power of two of places, two at least. Touches all of its memory.
+    /// With a power of two of places, two at least. Of a large one the system gives the memory as it is written to.
     pub(super) fn new(places: usize) -> Self {
         assert!(places.is_power_of_two() && places > 1);
-        let place = || Place([AtomicU64::new(0), AtomicU64::new(0)]);
-        Self { places: std::iter::repeat_with(place).take(places).collect(), written: AtomicU64::new(0) }
+        Self { places: empty(places), written: AtomicU64::new(0) }
+    }
+
+    /// Writes to all of its memory, so that the system does not have to find it while records are written. Before
+    /// anybody else has the ring.
+    pub(super) fn touch(&mut self) {
+        // The least that a page has, anywhere.
+        let places_in_page = 4096 / size_of::<Words>();
+        self.places.iter().step_by(places_in_page).for_each(|place| place.0[0].store(0, Relaxed));
     }
 
     #[inline]

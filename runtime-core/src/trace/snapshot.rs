@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use super::record::{Kind, Record};
 use super::recorder::Recorder;
-use super::sites::Site;
 use super::timeline::Timeline;
 use super::{chrome, perfetto};
 use crate::clock::Clock;
-use crate::task::Id;
+use crate::task::{Id, Site};
 
 /// By so much may a record seem to be younger than the snapshot: the counters of two processors are not quite the same.
 const SLACK_TICKS: u64 = 1 << 40;
@@ -27,7 +26,8 @@ pub struct TraceSnapshot {
     pub(super) duration: Duration,
     lost: u64,
     pub(super) lanes: Vec<RawLane>,
-    pub(super) sites: Vec<Site>,
+    /// By their numbers in records, which begin with 1.
+    pub(super) sites: Vec<Option<Site>>,
 }
 
 /// The events of one thread.
@@ -45,30 +45,35 @@ pub(super) struct Stamped {
 }
 
 impl TraceSnapshot {
-    pub(super) fn take(recorder: &Recorder) -> Self {
-        let Some(raw) = recorder.read() else {
+    /// Takes what the last session has, from this moment on, in ticks.
+    pub(super) fn take(recorder: &Recorder, from: u64) -> Self {
+        let Some((recording, session, raw)) = recorder.read() else {
             let (lanes, sites) = (Vec::new(), Vec::new());
             return Self { started: Clock::real(), duration: Duration::ZERO, lost: 0, lanes, sites };
         };
-        let scale = raw.ticks.scale();
+        // After the records were read: they are older.
+        let now = recording.ticks.now();
+        let (started, taken) = (session.started.max(from), session.stopped.unwrap_or(now));
+        let scale = recording.ticks.scale();
         let stamp = |words| {
-            let record = Record::unpack(words, raw.taken.wrapping_add(SLACK_TICKS))?;
-            let is_in_time = record.ticks >= raw.started;
-            let nanos = scale.between(raw.started, record.ticks.min(raw.taken)).as_nanos() as u64;
+            let record = Record::unpack(words, now.wrapping_add(SLACK_TICKS))?;
+            // A record that is younger than the end of the session is none of it.
+            let is_in_time = record.ticks >= started && session.stopped.is_none_or(|stopped| record.ticks <= stopped);
+            let nanos = scale.between(started, record.ticks.min(taken)).as_nanos() as u64;
             is_in_time.then_some(Stamped { nanos, record })
         };
         let lane =
             |(name, words): (String, Vec<_>)| RawLane { name, events: words.into_iter().filter_map(stamp).collect() };
         Self {
-            started: scale.instant(raw.started),
-            duration: scale.between(raw.started, raw.taken),
+            started: scale.instant(started),
+            duration: scale.between(started, taken),
             lost: raw.lost,
             lanes: raw.lanes.into_iter().map(lane).collect(),
             sites: raw.sites,
         }
     }
 
-    /// When the recorder was started: the events' times count from there.
+    /// When the recorder was started, or held by whoever took the snapshot: the events' times count from there.
     pub fn started(&self) -> Instant {
         self.started
     }
@@ -78,8 +83,8 @@ impl TraceSnapshot {
         self.duration
     }
 
-    /// How many events of threads that are no workers were lost, since this number of events was first recorded with,
-    /// because too many such threads had one at the same time.
+    /// How many events were lost since this number of events was first recorded with: those of threads that are no
+    /// workers, when too many such threads had one at the same time.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -174,7 +179,7 @@ impl TraceSnapshot {
     }
 
     pub(super) fn site(&self, record: Record) -> Option<Site> {
-        self.sites.get(usize::from(record.site()).checked_sub(1)?).copied()
+        *self.sites.get(usize::from(record.site()).checked_sub(1)?)?
     }
 }
 
@@ -222,18 +227,15 @@ pub struct TraceTask {
     pub id: Id,
     /// What it was called, if it was given a name.
     pub name: Option<&'static str>,
-    /// Where it was spawned. `None`, and no name, if the program has had more than 65,535 pairs of places and names.
+    /// Where it was spawned. `None`, and no name, if the recorder has seen more than some ten thousand pairs of a place
+    /// and a name, which takes a program that makes up names as it runs.
     pub spawned_at: Option<&'static Location<'static>>,
 }
 
 impl TraceTask {
     fn of(snapshot: &TraceSnapshot, record: Record) -> Self {
         let site = snapshot.site(record);
-        Self {
-            id: Id(record.task()),
-            name: site.and_then(|site| site.name),
-            spawned_at: site.map(|site| site.location),
-        }
+        Self { id: Id(record.task()), name: site.and_then(Site::name), spawned_at: site.map(Site::location) }
     }
 }
 

@@ -82,6 +82,7 @@ fn in_worker_thread(runtime: &Arc<Inner>, work: impl FnOnce()) {
 
 /// What a thread does with a core, until it puts it down.
 fn work(runtime: &Arc<Inner>, core: Core) {
+    runtime.events.prepare_lane(core.index);
     let worker = Worker::new(Arc::clone(runtime), core);
     let shared = Multi::shared(runtime);
     let activity = &worker.slot().activity;
