@@ -35,7 +35,7 @@ async fn born_and_dead(rounds: u32) {
         }
         for (number, task) in tasks.into_iter().enumerate() {
             // Some are left to themselves.
-            if (number + round as usize) % 3 > 0 {
+            if !(number + round as usize).is_multiple_of(3) {
                 task.await.unwrap();
             }
         }
