@@ -115,20 +115,27 @@ impl Json {
 struct Escaped<'a>(&'a mut String);
 
 impl Write for Escaped<'_> {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        for character in text.chars() {
-            match character {
-                '"' => self.0.push_str("\\\""),
-                '\\' => self.0.push_str("\\\\"),
-                // A line of an event ends at any of these, so they must not be in the text as they are.
-                '\u{0}'..='\u{1f}' | '\u{7f}' | '\u{2028}' | '\u{2029}' => {
-                    write!(self.0, "\\u{:04x}", character as u32)?
-                }
-                _ => self.0.push(character),
+    fn write_str(&mut self, mut text: &str) -> std::fmt::Result {
+        while let Some(place) = text.find(is_special) {
+            let (plain, rest) = text.split_at(place);
+            self.0.push_str(plain);
+            let mut characters = rest.chars();
+            match characters.next() {
+                Some('"') => self.0.push_str("\\\""),
+                Some('\\') => self.0.push_str("\\\\"),
+                Some(other) => write!(self.0, "\\u{:04x}", other as u32)?,
+                None => {}
             }
+            text = characters.as_str();
         }
+        self.0.push_str(text);
         Ok(())
     }
+}
+
+/// What must be escaped. A line of an event ends at some of these, so they must not be in the text as they are.
+fn is_special(character: char) -> bool {
+    matches!(character, '"' | '\\' | '\u{0}'..='\u{1f}' | '\u{7f}' | '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]

@@ -5,23 +5,21 @@
 //! builder calls [`prepare`] before it makes a runtime, [`Prepared::observe`] with the configuration, and
 //! [`Prepared::register`] when the runtime is there; what that returns is dropped with the runtime.
 //!
-//! What it must never do: keep a runtime alive, wait for one, or be waited for by one; grow with the number or the
-//! behaviour of its clients.
+//! What it must never do: keep a runtime alive, wait for one, be waited for by one, or run the program's code; grow with
+//! the number or the behaviour of its clients.
 //!
-//! | path | what |
-//! |---|---|
-//! | `/` | which paths there are |
-//! | `/metrics` | OpenMetrics, or Prometheus' older text for a client that does not ask for it |
-//! | `/workers` | JSON: the runtimes, their workers and counts |
-//! | `/tasks` | JSON: the tasks, and what they wait for |
-//! | `/blocked` | JSON: the last reports of tasks that blocked their worker |
-//! | `/events` | the same as `/workers`, as an event each second (SSE) |
+//! What it answers, and the fields of the JSON, [`answers`] has.
 //!
-//! Where to begin reading: `server.rs` (the thread), `registry.rs` (how it starts and ends), `routes.rs`.
+//! Where to begin reading: `server.rs` (the thread), `registry.rs` (how it starts and ends), `observed.rs` (how runtimes
+//! are read), `routes.rs`.
 
+#[doc = include_str!("../answers.md")]
+pub mod answers {}
 mod connection;
 mod json;
+mod observed;
 mod openmetrics;
+mod recording;
 mod registry;
 mod reports;
 mod request;
@@ -29,6 +27,7 @@ mod response;
 mod routes;
 mod server;
 mod settings;
+mod tasks;
 mod token;
 mod views;
 

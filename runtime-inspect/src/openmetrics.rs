@@ -10,10 +10,11 @@ use crate::registry::Shared;
 use crate::response::Response;
 
 pub(crate) fn response(shared: &Shared, is_open: bool) -> Response {
-    let handles: Vec<Handle> = shared.runtimes().iter().filter_map(|observed| observed.runtime.upgrade()).collect();
+    let readings = shared.read_runtimes();
     let mut text = Text { out: String::new(), is_open };
+    // Dropped before the readings, as it must be.
     let runtimes: Vec<(String, RuntimeMetrics)> =
-        handles.iter().map(|handle| (labels(handle), handle.metrics())).collect();
+        readings.iter().map(|runtime| (labels(runtime), runtime.metrics())).collect();
     text.totals(&runtimes);
     text.per_worker(&runtimes);
     if is_open {
@@ -68,7 +69,14 @@ impl Text {
         self.counter(runtimes, "rt_spurious_polls", "Polls for nothing.", |m| m.totals().spurious_polls);
         self.counter(runtimes, "rt_blocked_polls", "Polls that blocked a worker.", RuntimeMetrics::blocked_count);
         self.counter(runtimes, "rt_io_events", "Events of sockets.", |m| m.drivers().io_events);
+        self.counter(runtimes, "rt_timers_set", "Timers set.", |m| m.drivers().timers_set);
         self.counter(runtimes, "rt_timers_fired", "Timers that fired.", |m| m.drivers().timers_fired);
+        self.counter(runtimes, "rt_driver_waits", "Waits in the drivers.", |m| m.totals().driver_waits);
+        self.counter(runtimes, "rt_steals", "Takings of others' tasks.", |m| m.totals().steals);
+        self.counter(runtimes, "rt_budget_yields", "Polls ended by the budget.", |m| m.totals().budget_yields);
+        self.counter(runtimes, "rt_blocking_jobs", "Blocking jobs begun.", RuntimeMetrics::blocking_jobs_run);
+        self.counter(runtimes, "rt_dropped_reports", "Reports that were dropped.", RuntimeMetrics::dropped_reports);
+        self.gauge(runtimes, "rt_io_descriptors", "Descriptors registered.", |m| m.drivers().io_registered as usize);
         self.gauge(runtimes, "rt_tasks", "Tasks alive.", RuntimeMetrics::num_alive_tasks);
         self.gauge(runtimes, "rt_global_queue_tasks", "Tasks in the global queue.", RuntimeMetrics::global_queue_depth);
         self.gauge(runtimes, "rt_spare_threads", "Spare workers' threads.", RuntimeMetrics::num_spare_threads);
@@ -82,6 +90,7 @@ impl Text {
         self.histogram(runtimes, "rt_poll_duration_seconds", "How long polls took.", RuntimeMetrics::poll_times);
         let help = "How long woken tasks waited for their poll.";
         self.histogram(runtimes, "rt_wake_to_poll_seconds", help, RuntimeMetrics::wake_to_poll_times);
+        self.histogram(runtimes, "rt_timer_lateness_seconds", "How late timers fired.", RuntimeMetrics::timer_lateness);
     }
 
     /// Without a sum, which the runtime does not keep.

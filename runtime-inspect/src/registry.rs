@@ -16,8 +16,10 @@ use std::thread;
 
 use mio::Waker;
 use parking_lot::Mutex;
-use runtime_core::runtime::{Config, Handle, Id, WeakHandle};
+use runtime_core::runtime::{Config, Handle};
 
+use crate::observed::{Observed, Reading};
+use crate::recording::Written;
 use crate::reports::Reports;
 use crate::server::Server;
 use crate::settings::{ADDRESS_VAR, Settings, from_environment, tell};
@@ -36,20 +38,27 @@ pub(crate) struct Shared {
     waker: Waker,
     /// Changed under the lock of [`SERVERS`] only.
     users: AtomicUsize,
-    runtimes: Mutex<Vec<Observed>>,
-}
-
-/// A runtime that is served.
-#[derive(Clone)]
-pub(crate) struct Observed {
-    id: Id,
-    pub(crate) runtime: WeakHandle,
-    pub(crate) reports: Arc<Reports>,
+    runtimes: Mutex<Vec<Arc<Observed>>>,
+    /// Traces that were written, for the thread to send.
+    written: Mutex<Vec<Written>>,
 }
 
 impl Shared {
-    pub(crate) fn runtimes(&self) -> Vec<Observed> {
-        self.runtimes.lock().clone()
+    /// The runtimes, in the order in which they were registered. They are gone again at the end of the answer.
+    pub(crate) fn read_runtimes(&self) -> Vec<Reading> {
+        let observed = self.runtimes.lock().clone();
+        observed.iter().filter_map(Observed::read).collect()
+    }
+
+    /// Has the thread send what was written.
+    pub(crate) fn hand_over(&self, written: Written) {
+        self.written.lock().push(written);
+        // Should this fail, the thread looks by itself within a second: it has a client.
+        let _ = self.waker.wake();
+    }
+
+    pub(crate) fn take_written(&self) -> Vec<Written> {
+        std::mem::take(&mut self.written.lock())
     }
 
     /// Called by the thread of the server. If nobody uses it any more, closes its socket, by dropping `listener`, and
@@ -71,10 +80,13 @@ pub struct Prepared {
     reports: Arc<Reports>,
 }
 
-/// A runtime that can be looked into until this is dropped. Keeps nothing of the runtime alive.
+/// A runtime that can be looked into until this is dropped. It has a handle of the runtime: so its owner is to drop it
+/// when the runtime has been shut down.
 pub struct Registration {
     server: User,
-    id: Id,
+    observed: Arc<Observed>,
+    /// Taken by the drop.
+    handle: Option<Handle>,
 }
 
 /// One of those for whom a server runs.
@@ -99,9 +111,19 @@ impl Drop for User {
 /// If the address cannot be bound, if the server that listens there asks for another token, or if the operating system
 /// refuses a thread.
 pub fn prepare(settings: &Settings) -> io::Result<Prepared> {
+    let (server, news) = find_or_start(settings)?;
+    // Not under the lock: stderr may be a pipe that is full and that nobody reads.
+    if let Some(line) = news {
+        tell(&line);
+    }
+    Ok(Prepared { server, reports: Arc::default() })
+}
+
+/// The server, and what the user is to be told of it if it is a new one.
+fn find_or_start(settings: &Settings) -> io::Result<(User, Option<String>)> {
     let mut servers = SERVERS.lock();
     let found = servers.iter().find(|server| server.requested == settings.address).cloned();
-    let shared = match found {
+    let (shared, news) = match found {
         Some(server) => {
             let is_same = match (&settings.token, &server.token) {
                 (Some(asked), token) => token.as_ref().is_some_and(|token| token.is(asked.as_bytes())),
@@ -111,17 +133,17 @@ pub fn prepare(settings: &Settings) -> io::Result<Prepared> {
                 let message = format!("{} is looked into with another token already", settings.address);
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
             }
-            server
+            (server, None)
         }
         None => {
-            let server = start(settings)?;
+            let (server, news) = start(settings)?;
             servers.push(Arc::clone(&server));
-            server
+            (server, news)
         }
     };
     shared.users.fetch_add(1, Ordering::Relaxed);
     drop(servers);
-    Ok(Prepared { server: User(shared), reports: Arc::default() })
+    Ok((User(shared), news))
 }
 
 /// As [`prepare`], if `RT_INSPECT` asks for it. What is wrong is told on stderr, and keeps no program from running.
@@ -131,7 +153,7 @@ pub fn prepare_from_environment() -> Option<Prepared> {
 }
 
 /// Binds the socket, and starts the thread. Called under the lock, so the thread does not end before it has a user.
-fn start(settings: &Settings) -> io::Result<Arc<Shared>> {
+fn start(settings: &Settings) -> io::Result<(Arc<Shared>, Option<String>)> {
     let at = |error: io::Error| io::Error::new(error.kind(), format!("cannot listen at {}: {error}", settings.address));
     let (poll, listener, waker) = Server::bind(settings.address).map_err(at)?;
     let address = listener.local_addr()?;
@@ -140,13 +162,12 @@ fn start(settings: &Settings) -> io::Result<Arc<Shared>> {
         None if settings.needs_token() => Some(Token::make()?),
         None => None,
     };
-    if settings.token.is_none()
-        && let Some(token) = &token
-    {
-        tell(&format!("to look into the program: http://{address}/?token={}", token.as_str()));
-    } else if settings.address.port() == 0 {
-        tell(&format!("to look into the program: http://{address}/"));
-    }
+    let news = match &token {
+        Some(token) if settings.token.is_none() => Some(format!("http://{address}/?token={}", token.as_str())),
+        _ if settings.address.port() == 0 => Some(format!("http://{address}/")),
+        _ => None,
+    };
+    let news = news.map(|place| format!("to look into the program: {place}"));
     let shared = Arc::new(Shared {
         requested: settings.address,
         address,
@@ -154,10 +175,11 @@ fn start(settings: &Settings) -> io::Result<Arc<Shared>> {
         waker,
         users: AtomicUsize::new(0),
         runtimes: Mutex::default(),
+        written: Mutex::default(),
     });
     let server = Server::new(Arc::clone(&shared), poll, listener);
     thread::Builder::new().name("rt-inspect".into()).spawn(move || server.run())?;
-    Ok(shared)
+    Ok((shared, news))
 }
 
 impl Prepared {
@@ -168,9 +190,10 @@ impl Prepared {
 
     /// Serves a runtime from now on, until the registration is dropped.
     pub fn register(self, handle: &Handle) -> Registration {
-        let observed = Observed { id: handle.id(), runtime: handle.downgrade(), reports: self.reports };
-        self.server.0.runtimes.lock().push(observed);
-        Registration { server: self.server, id: handle.id() }
+        runtime_core::inspect::watch();
+        let observed = Observed::new(handle, self.reports);
+        self.server.0.runtimes.lock().push(Arc::clone(&observed));
+        Registration { server: self.server, observed, handle: Some(handle.clone()) }
     }
 }
 
@@ -183,7 +206,10 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.server.0.runtimes.lock().retain(|observed| observed.id != self.id);
+        self.server.0.runtimes.lock().retain(|observed| !Arc::ptr_eq(observed, &self.observed));
+        if let Some(handle) = self.handle.take() {
+            self.observed.end(handle);
+        }
     }
 }
 
@@ -195,6 +221,9 @@ impl std::fmt::Debug for Prepared {
 
 impl std::fmt::Debug for Registration {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Registration").field("address", &self.address()).field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Registration")
+            .field("address", &self.address())
+            .field("id", &self.observed.id)
+            .finish_non_exhaustive()
     }
 }

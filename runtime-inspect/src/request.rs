@@ -80,6 +80,11 @@ impl Request {
         })
     }
 
+    /// The same as text. What is not UTF-8 is replaced.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.parameter(name).map(|value| String::from_utf8_lossy(&value).into_owned())
+    }
+
     /// Whether the client may have an answer.
     ///
     /// Where a token is asked for it must be shown, in the header `Authorization: Bearer` or as the parameter `token`.

@@ -7,21 +7,24 @@ pub(crate) struct Response {
     status: &'static str,
     content_type: &'static str,
     body: Vec<u8>,
-    extra: &'static str,
+    /// What a browser may do for it.
+    policy: String,
+    extra: String,
 }
 
-/// For every answer: none is to be kept, to be taken for something else, to be shown inside another page, or to have a
-/// page load anything from elsewhere; and where the token is in the address no other server is told of it.
+/// For every answer: none is to be kept, or to be taken for something else; and where the token is in the address no
+/// other server is told of it.
 const HEADERS: &str = "Cache-Control: no-store\r\n\
     Connection: close\r\n\
-    Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
-    img-src data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n\
     Referrer-Policy: no-referrer\r\n\
     X-Content-Type-Options: nosniff\r\n";
 
+/// For every answer but the page: it loads nothing, and is shown inside no other page.
+const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
+
 impl Response {
     pub(crate) fn ok(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
-        Self { status: "200 OK", content_type, body: body.into(), extra: "" }
+        Self { status: "200 OK", content_type, body: body.into(), policy: NOTHING.into(), extra: String::new() }
     }
 
     pub(crate) fn json(text: String) -> Self {
@@ -31,7 +34,18 @@ impl Response {
     /// An answer that is not what the client wanted, with a line that says why.
     pub(crate) fn plain(status: &'static str, line: &str) -> Self {
         let body = format!("{line}\n").into_bytes();
-        Self { status, content_type: "text/plain; charset=utf-8", body, extra: "" }
+        Self { status, ..Self::ok("text/plain; charset=utf-8", body) }
+    }
+
+    /// An answer could not be made.
+    pub(crate) fn failure() -> Self {
+        Self::plain("500 Internal Server Error", "the answer could not be made: the program's stderr may say why")
+    }
+
+    /// With a further header, which ends its line.
+    pub(crate) fn with(mut self, header: &str) -> Self {
+        self.extra.push_str(header);
+        self
     }
 
     pub(crate) fn refusal(refusal: Refusal) -> Self {
@@ -39,17 +53,14 @@ impl Response {
             Refusal::Malformed => Self::plain("400 Bad Request", "this is no HTTP/1 request"),
             Refusal::TooLong => Self::plain("431 Request Header Fields Too Large", "the request is too long"),
             Refusal::Method => {
-                let response = Self::plain("405 Method Not Allowed", "there is only GET and HEAD");
-                Self { extra: "Allow: GET, HEAD\r\n", ..response }
+                Self::plain("405 Method Not Allowed", "there is only GET and HEAD").with("Allow: GET, HEAD\r\n")
             }
-            Refusal::Token => {
-                let response = Self::plain(
-                    "401 Unauthorized",
-                    "a token is needed: RT_INSPECT_TOKEN, or what the program has written to stderr at its start; \
-                     show it as ?token=... or in the header Authorization: Bearer ...",
-                );
-                Self { extra: "WWW-Authenticate: Bearer\r\n", ..response }
-            }
+            Refusal::Token => Self::plain(
+                "401 Unauthorized",
+                "a token is needed: RT_INSPECT_TOKEN, or what the program has written to stderr at its start; show it \
+                 as ?token=... or in the header Authorization: Bearer ...",
+            )
+            .with("WWW-Authenticate: Bearer\r\n"),
             Refusal::Host => Self::plain(
                 "421 Misdirected Request",
                 "without a token, ask for this by its address or as localhost, not by another name",
@@ -60,10 +71,11 @@ impl Response {
     /// The bytes that go out.
     pub(crate) fn into_bytes(self, is_head: bool) -> Vec<u8> {
         let mut bytes = format!(
-            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{HEADERS}{}\r\n",
+            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nContent-Security-Policy: {}\r\n{HEADERS}{}\r\n",
             self.status,
             self.content_type,
             self.body.len(),
+            self.policy,
             self.extra
         )
         .into_bytes();

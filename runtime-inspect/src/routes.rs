@@ -1,16 +1,26 @@
 //! Which request gets which answer.
 
+use crate::recording::Wanted;
 use crate::registry::Shared;
 use crate::request::{Refusal, Request};
 use crate::response::{Response, event, event_stream_head};
-use crate::{openmetrics, views};
+use crate::{openmetrics, tasks, views};
 
-/// An answer, as the bytes that go out.
+/// An answer.
 pub(crate) enum Answer {
-    /// All of it.
+    /// All of it, as the bytes that go out.
     Whole(Vec<u8>),
     /// The beginning of a stream of events.
     Events(Vec<u8>),
+    /// A trace, when it has been recorded.
+    Trace(Wanted),
+}
+
+impl Answer {
+    /// An answer could not be made.
+    pub(crate) fn failure() -> Self {
+        Self::Whole(Response::failure().into_bytes(false))
+    }
 }
 
 pub(crate) fn answer(shared: &Shared, request: Result<Request, Refusal>) -> Answer {
@@ -20,17 +30,25 @@ pub(crate) fn answer(shared: &Shared, request: Result<Request, Refusal>) -> Answ
         Err(refusal) => return Answer::Whole(Response::refusal(refusal).into_bytes(false)),
     };
     let response = match &*request.path {
+        "/" => Response::plain("200 OK", "there is /metrics, /workers, /tasks, /blocked, /events and /trace"),
         "/metrics" => openmetrics::response(shared, request.accepts_openmetrics),
         "/workers" => Response::json(views::workers(shared)),
-        "/tasks" => Response::json(views::tasks(shared)),
+        "/tasks" => tasks::response(shared, &request),
         "/blocked" => Response::json(views::blocked(shared)),
         "/events" if !request.is_head => {
             let mut bytes = event_stream_head();
             bytes.extend(next_event(shared));
             return Answer::Events(bytes);
         }
-        "/" => Response::plain("200 OK", "there is /metrics, /workers, /tasks, /blocked and /events"),
-        _ => Response::plain("404 Not Found", "there is /, /metrics, /workers, /tasks, /blocked and /events"),
+        "/trace" if !request.is_head => match Wanted::parse(shared, &request) {
+            Ok(wanted) => return Answer::Trace(wanted),
+            Err(response) => response,
+        },
+        #[cfg(test)]
+        "/panic" => panic!("a test has asked for it"),
+        #[cfg(test)]
+        "/large" => Response::plain("200 OK", &"large ".repeat(1 << 20)),
+        _ => Response::plain("404 Not Found", "there is /, /metrics, /workers, /tasks, /blocked, /events and /trace"),
     };
     Answer::Whole(response.into_bytes(request.is_head))
 }

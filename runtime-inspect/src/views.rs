@@ -1,31 +1,28 @@
-//! The JSON of `/workers`, `/tasks` and `/blocked`.
+//! The JSON of `/workers` and `/blocked`. Its fields are listed in `answers.md`.
 
 use std::time::{Duration, SystemTime};
 
 use runtime_core::metrics::{Counts, Histogram};
-use runtime_core::runtime::{Handle, PolledTask, RuntimeMetrics, WorkerActivity};
+use runtime_core::runtime::{PolledTask, RuntimeMetrics, WorkerActivity};
 
 use crate::json::Json;
+use crate::observed::Reading;
 use crate::registry::Shared;
 
-/// The most tasks of a runtime that are listed. Beyond that they are only counted.
-const MAX_TASKS: usize = 10_000;
-
-fn nanos(duration: Duration) -> u64 {
+pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// An object with the process, and in `runtimes` an object for each of them, whose further members `each` writes.
-fn runtimes(shared: &Shared, mut each: impl FnMut(&mut Json, &Handle, &crate::registry::Observed)) -> String {
+pub(crate) fn runtimes(shared: &Shared, mut each: impl FnMut(&mut Json, &Reading)) -> String {
     let mut json = Json::default();
     json.object(|json| {
         json.number("pid", std::process::id());
-        json.array_at("runtimes", shared.runtimes(), |json, observed| {
-            let Some(handle) = observed.runtime.upgrade() else { return };
+        json.array_at("runtimes", shared.read_runtimes(), |json, runtime| {
             json.object(|json| {
-                json.string("id", handle.id());
-                json.optional_string("name", handle.name());
-                each(json, &handle, &observed);
+                json.string("id", runtime.id());
+                json.optional_string("name", runtime.name());
+                each(json, &runtime);
             });
         });
     });
@@ -33,8 +30,8 @@ fn runtimes(shared: &Shared, mut each: impl FnMut(&mut Json, &Handle, &crate::re
 }
 
 pub(crate) fn workers(shared: &Shared) -> String {
-    runtimes(shared, |json, handle, _| {
-        let metrics = handle.metrics();
+    runtimes(shared, |json, runtime| {
+        let metrics = runtime.metrics();
         json.object_at("totals", |json| counts(json, &metrics.totals()));
         json.number("alive_tasks", metrics.num_alive_tasks() as u64);
         json.number("global_queue_depth", metrics.global_queue_depth() as u64);
@@ -105,39 +102,10 @@ fn histogram(json: &mut Json, key: &str, histogram: &Histogram) {
     json.array_at(key, &histogram.buckets()[..used], |json, count| json.element(*count));
 }
 
-pub(crate) fn tasks(shared: &Shared) -> String {
-    runtimes(shared, |json, handle, _| {
-        let tasks = handle.tasks();
-        json.number("alive_tasks", tasks.len() as u64);
-        json.array_at("tasks", tasks.iter().take(MAX_TASKS), |json, task| {
-            json.object(|json| {
-                json.string("id", task.id);
-                json.optional_string("name", task.name);
-                json.string("spawned_at", task.spawned_at);
-                let state = match &task.state {
-                    state if state.is_running() => "running",
-                    state if state.is_queued() => "queued",
-                    _ => "waiting",
-                };
-                json.string("state", state);
-                if let Some(since) = task.state.since() {
-                    json.number("for_nanos", nanos(since));
-                }
-                json.optional_string("waits_for", task.waits_for.as_ref());
-                json.number("polls", task.polls);
-                json.number("total_poll_nanos", nanos(task.total_poll_time));
-                json.number("longest_poll_nanos", nanos(task.longest_poll));
-                json.number("wakes", task.wakes);
-                json.number("spurious_polls", task.spurious_polls);
-            });
-        });
-    })
-}
-
 pub(crate) fn blocked(shared: &Shared) -> String {
-    runtimes(shared, |json, handle, observed| {
-        json.number("blocked", handle.metrics().blocked_count());
-        json.array_at("reports", observed.reports.read(), |json, report| {
+    runtimes(shared, |json, runtime| {
+        json.number("blocked", runtime.metrics().blocked_count());
+        json.array_at("reports", runtime.reports().read(), |json, report| {
             let blocked = &report.blocked;
             let at = report.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
             json.object(|json| {

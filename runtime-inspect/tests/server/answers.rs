@@ -1,47 +1,14 @@
-//! The server as its clients see it.
+//! What the server answers.
 
-use std::io::{Read, Write};
+use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc;
-use std::time::Duration;
 
-use rt::runtime::{Builder, Runtime};
+use rt::runtime::Builder;
+use rt_test_util::eventually;
 use serde_json::Value;
 
-/// Each test has a server of its own, by an address of its own.
-fn inspected(host: u8, workers: usize) -> (Runtime, SocketAddr) {
-    let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(workers).max_spare_workers(0).enable_all().on_blocked(|_| {});
-    let runtime = builder.inspect(([127, 0, 30, host], 0).into()).name(format!("test {host}")).build().unwrap();
-    let address = runtime.inspect_address().unwrap();
-    (runtime, address)
-}
-
-fn connect(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(address).unwrap();
-    // A server that does not answer fails the test instead of holding it up.
-    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
-    stream
-}
-
-fn send(address: SocketAddr, request: &[u8]) -> String {
-    let mut stream = connect(address);
-    // A server that refuses early may close before all was sent.
-    let _ = stream.write_all(request);
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
-    String::from_utf8_lossy(&answer).into_owned()
-}
-
-fn get(address: SocketAddr, path: &str) -> String {
-    send(address, format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes())
-}
-
-fn json(address: SocketAddr, path: &str) -> Value {
-    let answer = get(address, path);
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-    serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
-}
+use crate::client::{get, inspected, json, send};
 
 #[test]
 fn it_answers_while_every_worker_is_stuck_and_names_the_tasks() {
@@ -62,7 +29,7 @@ fn it_answers_while_every_worker_is_stuck_and_names_the_tasks() {
     }
     for worker in json(address, "/workers")["runtimes"][0]["workers"].as_array().unwrap() {
         assert_eq!(worker["activity"], "polling", "{worker}");
-        assert!(worker["task"]["spawned_at"].as_str().unwrap().contains("server.rs"), "{worker}");
+        assert!(worker["task"]["spawned_at"].as_str().unwrap().contains("answers.rs"), "{worker}");
     }
     let tasks = json(address, "/tasks");
     assert_eq!(tasks["runtimes"][0]["name"], "test 1");
@@ -103,64 +70,6 @@ fn metrics_are_openmetrics_for_a_client_that_asks_for_it() {
 }
 
 #[test]
-fn a_bad_request_gets_an_error_and_harms_nobody() {
-    let (_runtime, address) = inspected(3, 1);
-    let long = [b"GET /".to_vec(), vec![b'a'; 100_000], b" HTTP/1.1\r\n\r\n".to_vec()].concat();
-    for (request, status) in [
-        (&b"POST / HTTP/1.1\r\n\r\n"[..], "405"),
-        (b"GET /nothing HTTP/1.1\r\n\r\n", "404"),
-        (b"GET /../../etc/passwd HTTP/1.1\r\n\r\n", "404"),
-        (b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", "421"),
-        (b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", "400"),
-        (b"GET / HTTP/9\r\n\r\n", "400"),
-        (b"\0\0\0\0", "400"),
-    ] {
-        let answer = send(address, request);
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-    }
-    // Whether the client still gets to read the refusal, the system decides.
-    send(address, &long);
-    let head = send(address, b"HEAD /workers HTTP/1.1\r\n\r\n");
-    assert!(head.starts_with("HTTP/1.1 200 OK") && head.ends_with("\r\n\r\n"), "{head}");
-    json(address, "/workers");
-}
-
-#[test]
-fn clients_that_say_nothing_keep_out_nobody() {
-    let (_runtime, address) = inspected(4, 1);
-    let mut silent = Vec::new();
-    for number in 0..1_000 {
-        let mut stream = connect(address);
-        if number % 2 == 0 {
-            stream.write_all(b"GET / HT").unwrap();
-        }
-        silent.push(stream);
-        if number % 100 == 0 {
-            json(address, "/workers");
-        }
-    }
-    json(address, "/workers");
-}
-
-#[test]
-fn events_come_and_a_client_that_reads_none_keeps_out_nobody() {
-    let (_runtime, address) = inspected(5, 1);
-    let mut slow = connect(address);
-    slow.write_all(b"GET /events HTTP/1.1\r\n\r\n").unwrap();
-    let mut quick = connect(address);
-    quick.write_all(b"GET /events HTTP/1.1\r\n\r\n").unwrap();
-    let mut text = String::new();
-    let mut buffer = [0; 4096];
-    while text.matches("data: {").count() < 3 {
-        let n = quick.read(&mut buffer).unwrap();
-        assert!(n > 0, "the stream has ended: {text}");
-        text.push_str(&String::from_utf8_lossy(&buffer[..n]));
-    }
-    assert!(text.contains("text/event-stream"));
-    json(address, "/workers");
-}
-
-#[test]
 fn one_server_lists_all_runtimes_and_ends_with_the_last() {
     let (one, address) = inspected(6, 1);
     let (other, same) = inspected(6, 1);
@@ -195,4 +104,82 @@ fn an_address_that_is_taken_is_an_error_of_the_builder() {
     let error = Builder::new_multi_thread().worker_threads(1).inspect(address).build().unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
     assert!(error.to_string().contains(&address.to_string()), "{error}");
+}
+
+#[test]
+fn tasks_are_selected_sorted_and_counted_by_place() {
+    let (runtime, address) = inspected(10, 1);
+    let many: Vec<_> = (0..50).map(|_| runtime.spawn(std::future::pending::<()>())).collect();
+    let named = {
+        let _guard = runtime.enter();
+        rt::task::Builder::new().name("the <b>odd</b> one").spawn(async {
+            for _ in 0..7 {
+                rt::task::yield_now().await;
+            }
+            std::future::pending::<()>().await;
+        })
+    };
+    eventually(|| json(address, "/tasks?state=waiting")["runtimes"][0]["matching_tasks"] == 51);
+    let all = &json(address, "/tasks?sort=polls&limit=3")["runtimes"][0];
+    assert_eq!((&all["alive_tasks"], &all["matching_tasks"], &all["num_sites"]), (&51.into(), &51.into(), &2.into()));
+    let tasks = all["tasks"].as_array().unwrap();
+    assert_eq!((tasks.len(), tasks[0]["polls"].as_u64()), (3, Some(8)));
+    assert_eq!(tasks[0]["name"], "the <b>odd</b> one");
+    let counts: Vec<_> = all["sites"].as_array().unwrap().iter().map(|site| site["tasks"].as_u64().unwrap()).collect();
+    assert_eq!(counts, [50, 1]);
+    for (query, matching) in [
+        ("find=ODD", 1),
+        ("find=answers.rs", 51),
+        ("find=nothing", 0),
+        ("state=running", 0),
+        ("state=&find=", 51),
+        ("limit=0", 51),
+        ("limit=18446744073709551615", 51),
+    ] {
+        let runtime = &json(address, &format!("/tasks?{query}"))["runtimes"][0];
+        assert_eq!(runtime["matching_tasks"], matching, "{query}");
+    }
+    // Without an order, by identifier.
+    let listed = &json(address, "/tasks")["runtimes"][0]["tasks"];
+    let ids: Vec<u64> =
+        listed.as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap().parse().unwrap()).collect();
+    assert!(ids.is_sorted(), "{ids:?}");
+    for query in ["limit=-1", "limit=x", "state=asleep", "sort=beauty"] {
+        assert!(get(address, &format!("/tasks?{query}")).starts_with("HTTP/1.1 400 "), "{query}");
+    }
+    drop((many, named));
+}
+
+#[test]
+fn answers_may_load_nothing() {
+    let (_runtime, address) = inspected(11, 1);
+    for path in ["/workers", "/metrics", "/nothing", "/trace?secs=0"] {
+        let answer = get(address, path);
+        assert!(answer.contains("Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"), "{answer}");
+    }
+}
+
+#[test]
+fn each_member_is_documented() {
+    fn members(value: &Value, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(object) => object.iter().for_each(|(name, value)| {
+                found.insert(name.clone());
+                members(value, found);
+            }),
+            Value::Array(array) => array.iter().for_each(|value| members(value, found)),
+            _ => {}
+        }
+    }
+    let (runtime, address) = inspected(12, 1);
+    let task = runtime.spawn(std::future::pending::<()>());
+    let mut found = BTreeSet::new();
+    for path in ["/workers", "/tasks", "/blocked"] {
+        members(&json(address, path), &mut found);
+    }
+    let documented = include_str!("../../answers.md");
+    for name in found {
+        assert!(documented.contains(&format!("`{name}`")), "{name}");
+    }
+    task.abort();
 }
