@@ -19,6 +19,7 @@ mod connection;
 mod json;
 mod observed;
 mod openmetrics;
+mod page;
 mod recording;
 mod registry;
 mod reports;

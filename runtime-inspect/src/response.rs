@@ -48,6 +48,11 @@ impl Response {
         self
     }
 
+    /// With a content security policy of its own.
+    pub(crate) fn with_policy(self, policy: String) -> Self {
+        Self { policy, ..self }
+    }
+
     pub(crate) fn refusal(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Malformed => Self::plain("400 Bad Request", "this is no HTTP/1 request"),

@@ -4,7 +4,7 @@ use crate::recording::Wanted;
 use crate::registry::Shared;
 use crate::request::{Refusal, Request};
 use crate::response::{Response, event, event_stream_head};
-use crate::{openmetrics, tasks, views};
+use crate::{openmetrics, page, tasks, views};
 
 /// An answer.
 pub(crate) enum Answer {
@@ -30,7 +30,7 @@ pub(crate) fn answer(shared: &Shared, request: Result<Request, Refusal>) -> Answ
         Err(refusal) => return Answer::Whole(Response::refusal(refusal).into_bytes(false)),
     };
     let response = match &*request.path {
-        "/" => Response::plain("200 OK", "there is /metrics, /workers, /tasks, /blocked, /events and /trace"),
+        "/" => page::response(),
         "/metrics" => openmetrics::response(shared, request.accepts_openmetrics),
         "/workers" => Response::json(views::workers(shared)),
         "/tasks" => tasks::response(shared, &request),

@@ -501,8 +501,8 @@ impl Builder {
     }
 
     /// Lets the runtime be looked into over HTTP at this address, by a thread of its own (`rt-inspect`), which answers
-    /// also while every worker is stuck: its workers, tasks and reports of blocked tasks as JSON, metrics for Prometheus,
-    /// and traces. What there is, `runtime_inspect::answers` tells.
+    /// also while every worker is stuck: a page for a browser with its workers, tasks and reports of blocked tasks, the
+    /// same as JSON, metrics for Prometheus, and traces. What there is, `runtime_inspect::answers` tells.
     ///
     /// Without this call the environment variable `RT_INSPECT` may ask for it, with an address or a port: if it cannot
     /// be had there, stderr tells, and the program goes on. Runtimes that ask for the same address share the thread. It

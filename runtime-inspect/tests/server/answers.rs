@@ -151,8 +151,12 @@ fn tasks_are_selected_sorted_and_counted_by_place() {
 }
 
 #[test]
-fn answers_may_load_nothing() {
+fn the_page_is_shown_with_a_policy_and_other_answers_may_load_nothing() {
     let (_runtime, address) = inspected(11, 1);
+    let page = get(address, "/");
+    assert!(page.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/html"), "{page}");
+    assert!(page.contains("Content-Security-Policy: default-src 'none'; script-src 'nonce-"));
+    assert!(page.contains("require-trusted-types-for 'script'"));
     for path in ["/workers", "/metrics", "/nothing", "/trace?secs=0"] {
         let answer = get(address, path);
         assert!(answer.contains("Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"), "{answer}");
