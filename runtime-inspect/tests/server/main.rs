@@ -1,4 +1,4 @@
-//! The server as its clients see it: by hand and in a browser. A program that is not installed is not
+//! The server as its clients see it: by hand, in a browser, and by Prometheus. A program that is not installed is not
 //! looked for any further: such a test says so, and passes.
 
 mod answers;
@@ -6,4 +6,5 @@ mod browser;
 mod client;
 mod clients;
 mod page;
+mod prometheus;
 mod traces;
