@@ -4,5 +4,6 @@
 
 mod allocator;
 mod memory;
+mod recorder;
 #[cfg(target_os = "linux")]
 mod runtimes;

@@ -77,6 +77,10 @@ fn without_being_told_so_it_writes_nothing() {
     trace.start(TraceConfig::new().file(&told).on_panic(true));
     trace.stop();
     panic_in_a_task(&runtime);
+    // Nor while it goes on for somebody else.
+    let hold = trace.hold(TraceConfig::new().file(&silent).on_panic(true));
+    panic_in_a_task(&runtime);
+    drop(hold);
     trace.start(TraceConfig::new().file(&told).on_panic(true));
     panic_in_a_task(&runtime);
     eventually(|| told.exists());

@@ -39,12 +39,17 @@ pub(super) struct Dumps {
 }
 
 impl Dumps {
-    /// The recorder is being started or stopped.
+    /// The recorder is being started.
     pub(super) fn configure(&self, config: &TraceConfig) {
         *self.file.lock() = config.file.clone();
         self.on_panic.store(config.on_panic, Relaxed);
         self.on_blocked.store(config.on_blocked, Relaxed);
         self.on_slow_poll.store(config.slow_poll.is_some(), Relaxed);
+    }
+
+    /// The recorder is being stopped. What went wrong before that still has its file written.
+    pub(super) fn disable(&self) {
+        [&self.on_panic, &self.on_blocked, &self.on_slow_poll].iter().for_each(|wanted| wanted.store(false, Relaxed));
     }
 }
 

@@ -108,7 +108,7 @@ impl Recorder {
             return false;
         }
         control.is_started = false;
-        self.dumps.configure(&TraceConfig::new());
+        self.dumps.disable();
         if let Some(recording) = self.switch.current() {
             recording.look_out_for(None);
         }
