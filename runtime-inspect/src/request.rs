@@ -19,6 +19,8 @@ pub(crate) struct Request {
     pub(crate) query: String,
     /// Answer without a body: `HEAD`.
     pub(crate) is_head: bool,
+    /// A browser asks on behalf of a page of another server, by its own account.
+    is_of_another_site: bool,
     /// The client can read OpenMetrics.
     pub(crate) accepts_openmetrics: bool,
     authorization: Option<Vec<u8>>,
@@ -38,6 +40,8 @@ pub(crate) enum Refusal {
     Token,
     /// It is for a host name that this is not, see [`Request::authorize`].
     Host,
+    /// It comes from a page of another server.
+    Site,
 }
 
 impl Request {
@@ -66,6 +70,7 @@ impl Request {
             path: path.to_owned(),
             query: query.to_owned(),
             is_head,
+            is_of_another_site: text("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none"),
             accepts_openmetrics: text("accept").is_some_and(|accept| accept.contains("application/openmetrics-text")),
             authorization: header("authorization").map(<[u8]>::to_vec),
             host: text("host"),
@@ -90,8 +95,12 @@ impl Request {
     /// Where a token is asked for it must be shown, in the header `Authorization: Bearer` or as the parameter `token`.
     /// Where none is, all that can reach the address may ask: the programs on this machine. A page from elsewhere in a
     /// browser on this machine is none of them, though it could have its own host name resolve to this address, and
-    /// then read the answers. So without a token the host must be given as an address, or as `localhost`.
+    /// then read the answers. So without a token the host must be given as an address, or as `localhost`. Nor may such
+    /// a page have anything done, such as a trace: it may only lead to the page that is here.
     pub(crate) fn authorize(&self, token: Option<&Token>) -> Result<(), Refusal> {
+        if self.is_of_another_site && self.path != "/" {
+            return Err(Refusal::Site);
+        }
         let Some(token) = token else {
             let is_local = self.host.as_deref().is_none_or(|host| {
                 let name = host_name(host);
@@ -200,6 +209,25 @@ mod tests {
             ("GET /?token=s3cret HTTP/1.1\r\nAuthorization: Bearer other\r\n\r\n", false),
         ] {
             assert_eq!(complete(text).authorize(Some(&token)).is_ok(), is_allowed, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_another_server_may_only_lead_here() {
+        let token = Token::new("s3cret".into());
+        for (path, site, is_allowed) in [
+            ("/", "cross-site", true),
+            ("/", "none", true),
+            ("/trace", "none", true),
+            ("/trace", "same-origin", true),
+            ("/trace", "cross-site", false),
+            ("/trace", "same-site", false),
+            ("/workers", "cross-site", false),
+        ] {
+            let request = complete(&format!("GET {path}?token=s3cret HTTP/1.1\r\nSec-Fetch-Site: {site}\r\n\r\n"));
+            let expected = if is_allowed { Ok(()) } else { Err(Refusal::Site) };
+            assert_eq!(request.authorize(None), expected, "{path} {site}");
+            assert_eq!(request.authorize(Some(&token)), expected, "{path} {site}");
         }
     }
 

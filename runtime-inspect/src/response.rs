@@ -66,6 +66,7 @@ impl Response {
                  as ?token=... or in the header Authorization: Bearer ...",
             )
             .with("WWW-Authenticate: Bearer\r\n"),
+            Refusal::Site => Self::plain("403 Forbidden", "this is not for pages of other servers"),
             Refusal::Host => Self::plain(
                 "421 Misdirected Request",
                 "without a token, ask for this by its address or as localhost, not by another name",
