@@ -108,6 +108,8 @@ fn of_runtimes() {
             runtime::TaskEvent,
             runtime::TaskEventKind,
             runtime::BlockedTask,
+            runtime::Stall,
+            runtime::StalledTask,
             runtime::Activity,
         ]
         // Hooks may be anything.

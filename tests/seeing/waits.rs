@@ -297,12 +297,12 @@ fn a_lock_that_is_given_back_has_no_holder_any_more() {
     struct Looks {
         runtime: Handle,
         behind: rt::task::Id,
-        seen: std::sync::Mutex<Option<WaitsFor>>,
+        seen: parking_lot::Mutex<Option<WaitsFor>>,
     }
     impl Wake for Looks {
         fn wake(self: Arc<Self>) {
             let waits = self.runtime.tasks().into_iter().find(|task| task.id == self.behind);
-            *self.seen.lock().unwrap() = waits.and_then(|task| task.waits_for);
+            *self.seen.lock() = waits.and_then(|task| task.waits_for);
         }
     }
 
@@ -343,7 +343,7 @@ fn a_lock_that_is_given_back_has_no_holder_any_more() {
     assert!(next.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     give_back.send(()).unwrap();
     runtime.block_on(holder).unwrap();
-    assert_eq!(holder_of(looks.seen.lock().unwrap().take()), None);
+    assert_eq!(holder_of(looks.seen.lock().take()), None);
     let guard = next.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(guard.is_ready());
     drop(guard);

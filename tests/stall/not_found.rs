@@ -2,9 +2,9 @@
 
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::Mutex as StdMutex;
 use std::task::{Context, Waker};
 
+use parking_lot::Mutex as PlainMutex;
 use rt::net::TcpListener;
 use rt::sync::{Notify, Semaphore, mpsc};
 
@@ -98,7 +98,7 @@ fn a_task_that_has_another_way_out() {
         let _ = rt::time::timeout(Duration::from_secs(100_000), lock.lock()).await;
     });
     // A future that says nothing, and has a waker.
-    let wakers = Arc::new(StdMutex::new(Vec::new()));
+    let wakers = Arc::new(PlainMutex::new(Vec::new()));
     let foreign = watched.runtime.spawn({
         let wakers = wakers.clone();
         async move {
@@ -106,7 +106,7 @@ fn a_task_that_has_another_way_out() {
             let _once = lock.lock().await;
             let mut twice = pin!(lock.lock());
             poll_fn(|cx| {
-                wakers.lock().unwrap().push(cx.waker().clone());
+                wakers.lock().push(cx.waker().clone());
                 twice.as_mut().poll(cx).map(drop)
             })
             .await;
@@ -124,7 +124,7 @@ fn a_task_that_has_another_way_out() {
 fn a_task_whose_waker_is_somewhere_else() {
     let _watchdog = watchdog();
     let watched = watched();
-    let wakers = Arc::new(StdMutex::new(Vec::new()));
+    let wakers = Arc::new(PlainMutex::new(Vec::new()));
     let task = watched.runtime.spawn({
         let wakers = wakers.clone();
         async move {
@@ -132,7 +132,7 @@ fn a_task_whose_waker_is_somewhere_else() {
             let _once = lock.lock().await;
             let mut twice = pin!(lock.lock());
             poll_fn(|cx| {
-                wakers.lock().unwrap().push(cx.waker().clone());
+                wakers.lock().push(cx.waker().clone());
                 twice.as_mut().poll(&mut Context::from_waker(Waker::noop())).map(drop)
             })
             .await;
@@ -148,12 +148,12 @@ fn a_task_whose_waker_is_somewhere_else() {
 fn a_task_that_waits_for_it_no_longer() {
     let _watchdog = watchdog();
     let watched = watched();
-    let wakers = Arc::new(StdMutex::new(Vec::new()));
-    let keep = |wakers: &Arc<StdMutex<Vec<Waker>>>| {
+    let wakers = Arc::new(PlainMutex::new(Vec::new()));
+    let keep = |wakers: &Arc<PlainMutex<Vec<Waker>>>| {
         let (wakers, mut kept) = (wakers.clone(), false);
         poll_fn(move |cx| {
             if !std::mem::replace(&mut kept, true) {
-                wakers.lock().unwrap().push(cx.waker().clone());
+                wakers.lock().push(cx.waker().clone());
             }
             Poll::<()>::Pending
         })
@@ -183,7 +183,7 @@ fn a_task_that_waits_for_it_no_longer() {
     let third = three.id();
     until_it_waits(&watched, third);
     send.send(three).unwrap();
-    while wakers.lock().unwrap().len() < 2 {
+    while wakers.lock().len() < 2 {
         std::thread::yield_now();
     }
     nothing_is_reported_of(&watched, [one.id(), id, third]);
