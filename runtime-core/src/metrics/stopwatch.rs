@@ -19,7 +19,7 @@ use crate::primitive::atomic::AtomicU64;
 use crate::primitive::atomic::Ordering::Relaxed;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Stopwatch {
     word: AtomicU64,
     /// The most that a reader was shown.
@@ -27,6 +27,12 @@ pub(super) struct Stopwatch {
 }
 
 const RUNS: u64 = 1;
+
+impl Default for Stopwatch {
+    fn default() -> Self {
+        Self { word: AtomicU64::new(0), shown: AtomicU64::new(0) }
+    }
+}
 
 impl Stopwatch {
     /// Runs from `now` on. For the worker, if it stands.

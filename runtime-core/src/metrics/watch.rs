@@ -17,12 +17,18 @@ use crate::primitive::atomic::AtomicU64;
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Watch {
     /// The number of the poll that the worker was found in, or had begun last.
     poll: AtomicU64,
     /// When that was, by `clock::nanos_since_epoch`.
     found: AtomicU64,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self { poll: AtomicU64::new(0), found: AtomicU64::new(0) }
+    }
 }
 
 impl Watch {

@@ -180,6 +180,6 @@ atomics! {
     AtomicPtr<T>: *mut T, {};
     AtomicU8: u8, { fetch_add, fetch_sub, fetch_and, fetch_or, fetch_xor };
     AtomicU32: u32, { fetch_add, fetch_sub, fetch_and, fetch_or, fetch_xor };
-    AtomicU64: u64, { fetch_add, fetch_sub, fetch_and, fetch_or, fetch_xor };
+    AtomicU64: u64, { fetch_add, fetch_sub, fetch_and, fetch_or, fetch_xor, fetch_max };
     AtomicUsize: usize, { fetch_add, fetch_sub, fetch_and, fetch_or, fetch_xor };
 }
