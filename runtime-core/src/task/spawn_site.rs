@@ -12,6 +12,17 @@ use super::observed::ObservedPtr;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site(NonNull<()>);
 
+// SAFETY: it stands for a reference that is valid for ever, to a `Location` or a `NamedSite`, which any thread may read.
+unsafe impl Send for Site {}
+// SAFETY: as above.
+unsafe impl Sync for Site {}
+
+const _: () = {
+    const fn may_be_read_by_any_thread<T: Send + Sync>() {}
+    may_be_read_by_any_thread::<&'static Location<'static>>();
+    may_be_read_by_any_thread::<&'static NamedSite>();
+};
+
 impl Site {
     /// It points to a [`NamedSite`], and else to a [`Location`]. Both are aligned to more than a byte, so there is a
     /// bit to spare.
