@@ -10,6 +10,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -203,6 +204,10 @@ impl Registration {
         self.server.0.address
     }
 }
+
+// A runtime has one, and may be used after a panic: all that it can do with the server is to leave it.
+impl UnwindSafe for Registration {}
+impl RefUnwindSafe for Registration {}
 
 impl Drop for Registration {
     fn drop(&mut self) {
