@@ -3,6 +3,7 @@
 //! A guard consists of a [`Hold`], which gives the permits back when it is dropped, and of the address of the data.
 //! Guards have no `Drop` of their own. So to make one guard of another is to move the hold.
 
+use std::mem;
 use std::sync::Arc;
 
 use runtime_core::task::holders;
@@ -17,38 +18,47 @@ pub(crate) trait Lock {
 /// Permits of a lock that is borrowed.
 pub(crate) struct Hold<'a> {
     batch: &'a Batch,
-    permits: usize,
+    permits: u32,
+    /// Whether it was noted whose the lock is. (A lock's readers do not meet in a table where nothing is.)
+    is_noted: bool,
 }
 
 impl<'a> Hold<'a> {
     /// The caller has acquired these permits.
-    pub(crate) fn new(batch: &'a Batch, permits: usize) -> Self {
-        Self { batch, permits }
+    pub(crate) fn new(batch: &'a Batch, permits: u32) -> Self {
+        Self { batch, permits, is_noted: false }
     }
 
     /// The caller has acquired these permits, which are all: the lock is the task's alone, which is noted for those
     /// who look at tasks that wait for it.
     ///
     /// There is no such note of an [`OwnedHold`], which may be on its way to another task.
-    pub(crate) fn exclusive(batch: &'a Batch, permits: usize) -> Self {
-        holders::locked(batch.address());
-        Self::new(batch, permits)
+    pub(crate) fn exclusive(batch: &'a Batch, permits: u32) -> Self {
+        let is_noted = holders::locked(batch.address());
+        Self { batch, permits, is_noted }
     }
 
     /// Gives back all permits but one.
     pub(crate) fn keep_one(&mut self) {
-        holders::unlocked(self.batch.address());
+        self.take_note_away();
         let spare = self.permits - 1;
         self.permits = 1;
-        self.batch.release(spare);
+        self.batch.release(spare as usize);
+    }
+
+    /// Before permits are given back, not after: the next holder may be noting itself.
+    #[inline]
+    fn take_note_away(&mut self) {
+        if mem::take(&mut self.is_noted) {
+            holders::unlocked(self.batch.address());
+        }
     }
 }
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
-        // Before, not after: the next holder may be noting itself. (Nothing is noted while there are readers.)
-        holders::unlocked(self.batch.address());
-        self.batch.release(self.permits);
+        self.take_note_away();
+        self.batch.release(self.permits as usize);
     }
 }
 

@@ -248,8 +248,8 @@ impl Builder {
     /// report them: to the hook of [`on_stall`](Self::on_stall), or to stderr.
     ///
     /// It reports tasks that wait for each other's locks and ends, tasks that nobody can wake any more, and that no task
-    /// of the runtime can go on. A finding is certain: what is not certain is not reported. So it says nothing of most
-    /// of what may stand still; [`Stall`](super::Stall) has the list. What it reports it has seen twice, so it takes
+    /// of the runtime can go on. What is not certain is not reported, but for one thing that [`Stall`](super::Stall) tells
+    /// of. So it says nothing of most of what may stand still. What it reports it has seen twice, so it takes
     /// twice that time, or somewhat more. Each finding is reported once, until it changes.
     ///
     /// Without this call the environment variable `RT_STALL` may ask for it, with a number of seconds. A look takes a

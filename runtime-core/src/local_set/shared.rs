@@ -345,7 +345,12 @@ static SETS: parking_lot::Mutex<Vec<Weak<Shared>>> = parking_lot::Mutex::new(Vec
 #[cfg(not(loom))]
 fn register(set: &Arc<Shared>) {
     let mut sets = SETS.lock();
-    sets.retain(|set| set.strong_count() > 0);
+    if sets.len() == sets.capacity() {
+        sets.retain(|set| set.strong_count() > 0);
+        // Room for as many again: so each set pays for a look at one.
+        let room = sets.len() + 1;
+        sets.reserve(room);
+    }
     sets.push(Arc::downgrade(set));
 }
 

@@ -3,7 +3,7 @@
 //! Asked for by `Builder::report_stalls` or `RT_STALL`; else there is no such thread. [`watch`](Watch) is the thread,
 //! `look.rs` says what is taken for certain of a task, `graph.rs` searches, `findings.rs` remembers what was told.
 //!
-//! The rule of this module: a finding is certain, or it is none. What tasks could wait for is endless, and a thread, a
+//! The rule of this module: a finding is certain, but for guards that were given away, or it is none. What tasks could wait for is endless, and a thread, a
 //! signal or another process may do something at any time; so there is much that stands still for ever and is not
 //! found. What is not found, [`Stall`] says.
 //!
@@ -30,8 +30,10 @@ pub type StallHook = Arc<dyn Fn(&Stall) + Send + Sync>;
 ///
 /// # What is found, and what is not
 ///
-/// A finding is certain, but for what the program does from outside: it may abort tasks of whom it has handles, drop a
-/// `LocalSet`, or give a guard of a lock away to another task.
+/// A finding is certain, with two exceptions. The program may end the standstill from outside: abort tasks of which it
+/// has handles, or drop a `LocalSet`. And a lock counts as held by the task that acquired it last: a ring that has a lock
+/// in it is none if that task has given the guard to another task or thread, as it may if the lock lives for ever (a
+/// `static`, for example).
 ///
 /// A task is taken to be kept by another only if all is known of what could wake it: it waits for one lock, or for the
 /// end of one task, by itself; nothing else has a waker of it. So none of these are found:
@@ -131,18 +133,22 @@ impl fmt::Display for Stall {
         match self {
             Self::Ring { tasks, behind } => {
                 match tasks.len() {
-                    1 => f.write_str("a task waits for itself, for ever: ")?,
-                    _ => f.write_str("tasks wait for each other, for ever: ")?,
+                    1 => f.write_str("a task waits for itself: ")?,
+                    _ => f.write_str("tasks wait for each other: ")?,
                 }
                 for (number, task) in tasks.iter().enumerate() {
                     let separator = if number == 0 { "" } else { "; " };
                     write!(f, "{separator}{task}, waits for: {}", task.waits_for)?;
                 }
                 match behind {
-                    0 => Ok(()),
-                    1 => f.write_str("; 1 more task waits behind"),
-                    _ => write!(f, "; {behind} more tasks wait behind"),
+                    0 => {}
+                    1 => f.write_str("; 1 more task waits behind")?,
+                    _ => write!(f, "; {behind} more tasks wait behind")?,
                 }
+                if tasks.iter().any(|task| matches!(task.waits_for, WaitsFor::Lock { .. })) {
+                    f.write_str(" (for ever, unless the guard of a lock was given to another task or thread)")?;
+                }
+                Ok(())
             }
             Self::Lost { task, count } => {
                 write!(f, "{task}, waits for ever: nobody has a waker or a handle of it")?;
@@ -173,12 +179,13 @@ mod tests {
         assert_eq!(
             ring.to_string(),
             format!(
-                "tasks wait for each other, for ever: task 7 (\"one\"), spawned at {spawned_at}, waits for: mutex, held \
-                 by task 8; task 8, spawned at {spawned_at}, waits for: end of task 7; 2 more tasks wait behind"
+                "tasks wait for each other: task 7 (\"one\"), spawned at {spawned_at}, waits for: mutex, held by task 8; \
+                 task 8, spawned at {spawned_at}, waits for: end of task 7; 2 more tasks wait behind (for ever, unless the \
+                 guard of a lock was given to another task or thread)"
             )
         );
         let ring = Stall::Ring { tasks: vec![one.clone()], behind: 0 };
-        assert!(ring.to_string().starts_with("a task waits for itself, for ever: task 7"), "{ring}");
+        assert!(ring.to_string().starts_with("a task waits for itself: task 7"), "{ring}");
         let lost = Stall::Lost { task: one, count: 3 };
         assert_eq!(
             lost.to_string(),

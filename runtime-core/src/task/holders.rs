@@ -12,7 +12,7 @@
 //! one that is handed to a task that has not been polled since, nor one that was acquired outside of tasks.
 //!
 //! A guard that is forgotten (`mem::forget`) leaves its note, which stands at the address until the next lock there is
-//! acquired or given back. That a guard has been given away, to another task, is not seen: the note says who has
+//! acquired. That a guard has been given away, to another task, is not seen: the note says who has
 //! *acquired* the lock. Guards that are made to be given away (`lock_owned` and its kind) leave none.
 //!
 //! Nothing of a user's runs under the locks of this module.
@@ -34,35 +34,30 @@ fn shard(address: u64) -> &'static Mutex<BTreeMap<u64, Id>> {
     &HOLDERS[(address / 32) as usize % SHARDS]
 }
 
-/// The task that is polled on this thread has acquired the lock at this address, for itself alone.
+/// The task that is polled on this thread has acquired the lock at this address, for itself alone. Whether that was
+/// noted, so that it is to be [taken away](unlocked).
 #[doc(hidden)]
 #[inline]
-pub fn locked(address: u64) {
-    if is_watched() {
-        note(address);
-    }
+pub fn locked(address: u64) -> bool {
+    is_watched() && note(address)
 }
 
-/// The lock at this address is about to be given back.
+/// The lock at this address, of which [`locked`] has said that it is noted, is about to be given back.
 #[doc(hidden)]
-#[inline]
+#[cold]
 pub fn unlocked(address: u64) {
-    if is_watched() {
-        forget(address);
-    }
-}
-
-#[cold]
-fn note(address: u64) {
-    match current::task_id() {
-        Some(task) => _ = shard(address).lock().insert(address, task),
-        None => forget(address),
-    }
-}
-
-#[cold]
-fn forget(address: u64) {
     shard(address).lock().remove(&address);
+}
+
+#[cold]
+fn note(address: u64) -> bool {
+    let task = current::task_id();
+    let mut holders = shard(address).lock();
+    match task {
+        Some(task) => _ = holders.insert(address, task),
+        None => _ = holders.remove(&address),
+    }
+    task.is_some()
 }
 
 /// The task that has acquired the lock at this address, if that is known.
@@ -95,8 +90,8 @@ mod tests {
         inspect::watch();
         let locks = [0_u64; 40];
         let [one, other] = [address(&locks[0]), address(&locks[39])];
-        as_task(7, || locked(one));
-        as_task(8, || locked(other));
+        as_task(7, || assert!(locked(one)));
+        as_task(8, || assert!(locked(other)));
         assert_eq!((holder(one), holder(other)), (Some(Id(7)), Some(Id(8))));
         // On another thread, or in another task.
         unlocked(one);
@@ -109,12 +104,12 @@ mod tests {
     fn what_a_forgotten_guard_has_left_ends_with_the_next() {
         inspect::watch();
         let lock = 0;
-        as_task(7, || locked(address(&lock)));
+        as_task(7, || assert!(locked(address(&lock))));
         // A thread that polls no task.
-        locked(address(&lock));
+        assert!(!locked(address(&lock)));
         assert_eq!(holder(address(&lock)), None);
-        as_task(7, || locked(address(&lock)));
-        as_task(8, || locked(address(&lock)));
+        as_task(7, || assert!(locked(address(&lock))));
+        as_task(8, || assert!(locked(address(&lock))));
         assert_eq!(holder(address(&lock)), Some(Id(8)));
         unlocked(address(&lock));
     }

@@ -46,7 +46,8 @@ pub struct TaskInfo {
     /// What it waits for, if it waits.
     pub waits_for: Option<WaitsFor>,
     /// Whether it waits for other things too, as in a `select!`. The last one that was asked is told, and a timer only
-    /// if there is nothing else.
+    /// if there is nothing else. What the task waited for earlier in the same poll, and does not any more (what a timeout
+    /// has given up, the loser of a `select!`), counts as one of them: it may be told in place of a timer.
     pub waits_for_others: bool,
 }
 

@@ -117,7 +117,7 @@ maps!(RwLockMappedWriteGuard);
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// The caller has acquired all permits.
     pub(super) fn new(lock: &'a RwLock<T>) -> Self {
-        Self { data: lock.data.get(), hold: Hold::exclusive(&lock.batch, lock.all()), _data: PhantomData }
+        Self { data: lock.data.get(), hold: Hold::exclusive(&lock.batch, lock.max_readers), _data: PhantomData }
     }
 
     /// The same as a guard of a part, which is the whole.

@@ -140,7 +140,8 @@ impl Activity {
     pub(super) fn polls(&self, task: &TaskRef) {
         let header: &Header = task.header();
         self.task.store(header.id().0, Relaxed);
-        self.site.store(header.site().as_ptr(), Relaxed);
+        // That of a name was made at run time: the thread that reads it has to see it whole.
+        self.site.store(header.site().as_ptr(), Release);
         if header.site().is_named() {
             self.name.store(task.name());
         }
@@ -207,7 +208,7 @@ impl Activity {
             task => Id(task),
         };
         // SAFETY: nothing else is ever stored there.
-        let site = unsafe { Site::from_ptr(self.site.load(Relaxed)) }?;
+        let site = unsafe { Site::from_ptr(self.site.load(Acquire)) }?;
         let name = if site.is_named() { self.name.load() } else { None };
         Some(UserCode::Poll(Polled { task, spawned_at: site.location(), name }))
     }
