@@ -75,7 +75,7 @@ fn large_aligned_and_many_tasks_are_listed() {
 #[test]
 fn tasks_from_outside_and_of_a_local_set_are_listed() {
     let runtime = Builder::new_current_thread().build().unwrap();
-    let from_outside = std::thread::scope(|scope| scope.spawn(|| runtime.spawn(never())).join().unwrap());
+    let from_outside = rt_test_util::scope(|scope| scope.spawn(|| runtime.spawn(never())).join().unwrap());
     assert!(info(runtime.handle(), &from_outside).unwrap().state.is_queued());
     assert_eq!(info(runtime.handle(), &from_outside).unwrap().polls, 0);
     let set = rt::task::LocalSet::new();

@@ -103,7 +103,7 @@ where
     let (goes_on, handle) = (AtomicBool::new(true), runtime.handle());
     let steady: Vec<_> = (0..200).map(|_| rt::task::Builder::new().name("steady").spawn_on(never(), handle)).collect();
     let steady_ids = steady.iter().map(JoinHandle::id).collect();
-    std::thread::scope(|scope| {
+    rt_test_util::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| walk_while(handle, &steady_ids, &goes_on));
         }
@@ -142,7 +142,7 @@ fn a_walk_beside_the_end_of_the_runtime() {
         let ended = AtomicBool::new(false);
         // Handles that outlive it keep the memory of their tasks.
         let tasks: Vec<_> = (0..500).map(|_| runtime.spawn(never())).collect();
-        std::thread::scope(|scope| {
+        rt_test_util::scope(|scope| {
             let walker = scope.spawn(|| {
                 while !ended.load(Relaxed) {
                     handle.tasks();

@@ -160,7 +160,7 @@ fn loom_a_task_woken_in_its_poll_is_queued_since_then() {
 /// of one of the two.
 #[test]
 fn loom_a_record_is_of_one_task() {
-    check(3, || {
+    check(2, || {
         let cell = Cell::new();
         cell.be_born(1);
         cell.begin_poll();
