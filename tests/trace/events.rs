@@ -191,6 +191,8 @@ fn what_other_threads_do_is_in_lanes_of_their_own() {
             runtime.block_on(task).unwrap();
         });
         let snapshot = snapshot_after(runtime);
+        let is_worker = |name: &str| name.starts_with("worker");
+        assert!(snapshot.lanes().all(|lane| is_worker(lane.name()) || lane.events().count() > 0), "{snapshot:?}");
         let woken_in: Vec<_> = snapshot
             .lanes()
             .filter(|lane| lane.events().any(|event| event.task.is_some_and(|task| task.id == id)))
@@ -326,6 +328,14 @@ fn whoever_holds_it_sees_that_span_of_time_and_leaves_it_as_it_was() {
         assert!(tasks(&trace.snapshot()).starts_with(&[before]));
         assert!(trace.stop());
     });
+}
+
+#[test]
+fn a_snapshot_goes_to_other_threads() {
+    fn goes<T: Send + Sync + 'static>() {}
+    goes::<TraceSnapshot>();
+    goes::<rt::runtime::trace::Trace>();
+    goes::<rt::runtime::trace::TraceHold>();
 }
 
 #[test]

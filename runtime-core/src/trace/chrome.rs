@@ -97,7 +97,7 @@ fn write_event(
             if kind.has_task() {
                 write!(to, ",\"args\":{{\"task\":{}", record.task())?;
                 if let Some(site) = site {
-                    write!(to, ",\"spawned at\":{}", Quoted(&site.location().to_string()))?;
+                    write!(to, ",\"spawned at\":{}", Quoted(&site.location.to_string()))?;
                 }
                 write!(to, "}}")?;
             }

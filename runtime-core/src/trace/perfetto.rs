@@ -190,8 +190,8 @@ fn write_interned(snapshot: &TraceSnapshot, packet: &mut Message) {
         for (number, site) in sites() {
             data.message(interned::SOURCE_LOCATION, |location| {
                 location.uint(interned::IID, number);
-                location.string(interned::NAME, site.location().file());
-                location.uint(interned::LINE, u64::from(site.location().line()));
+                location.string(interned::NAME, site.location.file());
+                location.uint(interned::LINE, u64::from(site.location.line()));
             });
         }
     });

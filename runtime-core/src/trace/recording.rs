@@ -14,10 +14,10 @@ use crossbeam_utils::CachePadded;
 use super::lane::{Lane, SharedLanes};
 use super::record::Kind;
 use super::ring::Words;
-use super::sites::Sites;
+use super::sites::{Sites, SpawnedAt};
 use crate::clock::Ticks;
 use crate::primitive::OnceLock;
-use crate::task::{Site, TaskRef};
+use crate::task::TaskRef;
 
 /// Which threads a runtime has, for the names of their lanes.
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +61,10 @@ type LaneBox = Box<CachePadded<Lane>>;
 /// What was recorded, as it lies in the rings.
 pub(super) struct Raw {
     pub(super) lost: u64,
+    /// The number of workers, whose lanes are the first.
+    pub(super) workers: usize,
     pub(super) lanes: Vec<(String, Vec<Words>)>,
-    pub(super) sites: Vec<Option<Site>>,
+    pub(super) sites: Vec<Option<SpawnedAt>>,
 }
 
 impl Recording {
@@ -158,7 +160,7 @@ impl Recording {
         let shared = shared.map(|(index, lane)| (format!("other threads {index}"), lane));
         // Before the sites: each that a record refers to is there then.
         let lanes = own.chain(shared).map(|(name, lane)| (name, lane.read())).collect();
-        Raw { lost: self.lost.load(Relaxed), lanes, sites: self.sites.all() }
+        Raw { lost: self.lost.load(Relaxed), workers: numbers.workers, lanes, sites: self.sites.all() }
     }
 }
 

@@ -21,6 +21,7 @@
 //! After [`MAX_LOOKS`] places that others have, the site gets no number ([`NONE`]). That takes a program with some ten
 //! thousand sites, so one that makes up names as it runs.
 
+use std::panic::Location;
 use std::ptr;
 
 use crate::primitive::atomic::AtomicPtr;
@@ -32,6 +33,13 @@ const PLACES: usize = 1 << 14;
 
 /// How many places are looked at. With three quarters of the places taken, nearly all sites find theirs in a dozen.
 const MAX_LOOKS: usize = 64;
+
+/// What a site leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpawnedAt {
+    pub(super) location: &'static Location<'static>,
+    pub(super) name: Option<&'static str>,
+}
 
 /// The number of a site that has none.
 pub(super) const NONE: u16 = 0;
@@ -82,10 +90,11 @@ impl<const N: usize> Sites<N> {
 }
 
 impl Sites {
-    /// All places, the one with number 1 first, each with its site if it has one.
-    pub(super) fn all(&self) -> Vec<Option<Site>> {
+    /// All places, the one with number 1 first, each with what its site leads to if it has one.
+    pub(super) fn all(&self) -> Vec<Option<SpawnedAt>> {
         // SAFETY: null, or what `as_ptr` gave to a thread that had an event of a task with this site.
-        self.read().map(|site| unsafe { Site::from_ptr(site) }).collect()
+        let sites = self.read().map(|site| unsafe { Site::from_ptr(site) });
+        sites.map(|site| site.map(|site| SpawnedAt { location: site.location(), name: site.name() })).collect()
     }
 }
 

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use super::record::{Kind, Record};
 use super::recorder::Recorder;
+use super::sites::SpawnedAt;
 use super::timeline::Timeline;
 use super::{chrome, perfetto};
 use crate::clock::Clock;
-use crate::task::{Id, Site};
+use crate::task::Id;
 
 /// By so much may a record seem to be younger than the snapshot: the counters of two processors are not quite the same.
 const SLACK_TICKS: u64 = 1 << 40;
@@ -27,7 +28,7 @@ pub struct TraceSnapshot {
     lost: u64,
     pub(super) lanes: Vec<RawLane>,
     /// By their numbers in records, which begin with 1.
-    pub(super) sites: Vec<Option<Site>>,
+    pub(super) sites: Vec<Option<SpawnedAt>>,
 }
 
 /// The events of one thread.
@@ -64,11 +65,14 @@ impl TraceSnapshot {
         };
         let lane =
             |(name, words): (String, Vec<_>)| RawLane { name, events: words.into_iter().filter_map(stamp).collect() };
+        // That a worker does nothing is worth seeing. Most of the others never have an event.
+        let lanes = raw.lanes.into_iter().map(lane).enumerate();
+        let lanes = lanes.filter(|(index, lane)| *index < raw.workers || !lane.events.is_empty());
         Self {
             started: scale.instant(started),
             duration: scale.between(started, taken),
             lost: raw.lost,
-            lanes: raw.lanes.into_iter().map(lane).collect(),
+            lanes: lanes.map(|(_, lane)| lane).collect(),
             sites: raw.sites,
         }
     }
@@ -89,7 +93,8 @@ impl TraceSnapshot {
         self.lost
     }
 
-    /// The threads, each with its events. Those of workers come first, in the order of their numbers.
+    /// The threads, each with its events. Those of workers come first, in the order of their numbers. Threads of other
+    /// kinds are left out if they had no event.
     pub fn lanes(&self) -> impl Iterator<Item = TraceLane<'_>> {
         self.lanes.iter().map(|lane| TraceLane { snapshot: self, lane })
     }
@@ -178,7 +183,7 @@ impl TraceSnapshot {
         }
     }
 
-    pub(super) fn site(&self, record: Record) -> Option<Site> {
+    pub(super) fn site(&self, record: Record) -> Option<SpawnedAt> {
         *self.sites.get(usize::from(record.site()).checked_sub(1)?)?
     }
 }
@@ -235,7 +240,11 @@ pub struct TraceTask {
 impl TraceTask {
     fn of(snapshot: &TraceSnapshot, record: Record) -> Self {
         let site = snapshot.site(record);
-        Self { id: Id(record.task()), name: site.and_then(Site::name), spawned_at: site.map(Site::location) }
+        Self {
+            id: Id(record.task()),
+            name: site.and_then(|site| site.name),
+            spawned_at: site.map(|site| site.location),
+        }
     }
 }
 

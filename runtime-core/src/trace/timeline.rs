@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::record::{Kind, Record};
+use super::sites::SpawnedAt;
 use super::snapshot::TraceSnapshot;
-use crate::task::Site;
 
 /// The shown part of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +94,11 @@ fn slices(events: impl Iterator<Item = Record>) -> Vec<(Shown, u64)> {
 }
 
 /// What the slice of a poll is called.
-pub(super) fn poll_name(site: Option<Site>) -> Cow<'static, str> {
-    match (site, site.and_then(Site::name)) {
-        (_, Some(name)) => name.into(),
-        (Some(site), None) => format!("{}:{}", site.location().file(), site.location().line()).into(),
-        (None, None) => "task".into(),
+pub(super) fn poll_name(site: Option<SpawnedAt>) -> Cow<'static, str> {
+    match site {
+        Some(SpawnedAt { name: Some(name), .. }) => name.into(),
+        Some(SpawnedAt { location, name: None }) => format!("{}:{}", location.file(), location.line()).into(),
+        None => "task".into(),
     }
 }
 
