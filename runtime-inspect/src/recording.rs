@@ -1,15 +1,15 @@
 //! [`Recording`]: `/trace`, which has a runtime's flight recorder run for some seconds and sends what it has recorded.
 //!
-//! One at a time for each server: a trace takes megabytes while it is written and sent, and the recorder is one for all.
-//! The server's thread starts the recorder and stops it; meanwhile it serves others, and looks at the time. The trace is
-//! written by a thread of its own, since that may take longer than others should wait for an answer.
+//! One at a time for each server: a trace takes megabytes while it is written and sent. The server's thread has the
+//! recorder held; meanwhile it serves others, and looks at the time. The trace is written by a thread of its own, since
+//! that may take longer than others should wait for an answer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use runtime_core::trace::{Trace, TraceConfig, TraceSnapshot};
+use runtime_core::trace::{Trace, TraceConfig, TraceHold, TraceSnapshot};
 
 use crate::registry::Shared;
 use crate::request::Request;
@@ -39,10 +39,17 @@ enum Format {
 pub(crate) struct Recording {
     /// The number of the connection that it is for.
     client: u64,
-    wanted: Option<Wanted>,
-    /// The recorder did not run before.
-    is_ours: bool,
     ends: Instant,
+    /// Until it is being written. Dropped before that if the client is gone, or the server ends.
+    source: Option<(Source, Format)>,
+}
+
+/// Where the trace comes from.
+enum Source {
+    /// The recorder runs for it.
+    Held(TraceHold),
+    /// What there is.
+    AsItIs(Trace),
 }
 
 /// An answer that was made on another thread.
@@ -83,37 +90,28 @@ impl Wanted {
 }
 
 impl Recording {
-    /// Starts the recorder, unless it runs.
+    /// Has the recorder run.
     pub(crate) fn start(client: u64, wanted: Wanted, now: Instant) -> Self {
-        // Without any time to wait, what is wanted is what there is.
-        let is_ours = !wanted.duration.is_zero() && wanted.trace.start(wanted.config.clone());
-        Self { client, ends: now + wanted.duration, wanted: Some(wanted), is_ours }
+        let Wanted { trace, duration, config, format } = wanted;
+        let source = if duration.is_zero() { Source::AsItIs(trace) } else { Source::Held(trace.hold(config)) };
+        Self { client, ends: now + duration, source: Some((source, format)) }
     }
 
-    /// When the recorder is to be stopped. `None` if the trace is being written already.
+    /// When the trace is to be written. `None` if it is being written already.
     pub(crate) fn ends(&self) -> Option<Instant> {
-        self.wanted.as_ref().map(|_| self.ends)
+        self.source.as_ref().map(|_| self.ends)
     }
 
     pub(crate) fn is_of(&self, client: u64) -> bool {
         self.client == client
     }
 
-    /// Stops the recorder, if it was started here, and has the trace written. `Err` has the client if no thread can be
-    /// had for that.
+    /// Has the trace written, and lets go of the recorder. `Err` has the client if no thread can be had for that.
     pub(crate) fn write(&mut self, shared: &Arc<Shared>) -> Result<(), u64> {
-        let Some(Wanted { trace, duration, format, .. }) = self.wanted.take() else { return Ok(()) };
-        if self.is_ours {
-            trace.stop();
-        }
-        let (shared, client, is_ours) = (Arc::clone(shared), self.client, self.is_ours);
+        let Some((source, format)) = self.source.take() else { return Ok(()) };
+        let (shared, client) = (Arc::clone(shared), self.client);
         let write = move || {
-            let written = catch_unwind(AssertUnwindSafe(|| {
-                let snapshot = trace.snapshot();
-                // One that runs all the time has more than was asked for.
-                let has_more = !is_ours && !duration.is_zero();
-                format.response(&if has_more { snapshot.last(duration) } else { snapshot })
-            }));
+            let written = catch_unwind(AssertUnwindSafe(|| format.response(&source.take())));
             let response = written.unwrap_or_else(|_| Response::failure());
             shared.hand_over(Written { client, answer: response.into_bytes(false) });
         };
@@ -121,13 +119,11 @@ impl Recording {
     }
 }
 
-impl Drop for Recording {
-    /// The client is gone, or the server ends: nobody wants the trace.
-    fn drop(&mut self) {
-        if let Some(wanted) = &self.wanted
-            && self.is_ours
-        {
-            wanted.trace.stop();
+impl Source {
+    fn take(self) -> TraceSnapshot {
+        match self {
+            Self::Held(hold) => hold.snapshot(),
+            Self::AsItIs(trace) => trace.snapshot(),
         }
     }
 }
