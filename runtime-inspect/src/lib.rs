@@ -5,13 +5,13 @@
 //! builder calls [`prepare`] before it makes a runtime, [`Prepared::observe`] with the configuration, and
 //! [`Prepared::register`] when the runtime is there; what that returns is dropped with the runtime.
 //!
-//! What it must never do: keep a runtime alive, wait for one, be waited for by one, or run the program's code; grow with
-//! the number or the behaviour of its clients.
+//! What it must never do: keep a runtime alive, wait for one, be waited for by one, or run the program's code; grow
+//! with the number or the behaviour of its clients.
 //!
 //! What it answers, and the fields of the JSON, [`answers`] has.
 //!
-//! Where to begin reading: `server.rs` (the thread), `registry.rs` (how it starts and ends), `observed.rs` (how runtimes
-//! are read), `routes.rs`.
+//! Where to begin reading: `server.rs` (the thread), `registry.rs` (how it starts and ends), `observed.rs` (how
+//! runtimes are read), `routes.rs`.
 
 #[doc = include_str!("../answers.md")]
 pub mod answers {}

@@ -1,8 +1,8 @@
 //! [`Observed`]: a runtime that is served, and how it is read without ever being ended by the reader.
 //!
-//! A runtime's memory is freed by the last handle that is dropped, and with it the program's own values: hooks, and what
-//! they have captured. Such a drop may block, or panic; it must not happen on the thread of a server. So the server has
-//! no handle of its own. It *reads*: a [`Reading`] has a handle for as long as one answer takes.
+//! A runtime's memory is freed by the last handle that is dropped, and with it the program's own values: hooks, and
+//! what they have captured. Such a drop may block, or panic; it must not happen on the thread of a server. So the
+//! server has no handle of its own. It *reads*: a [`Reading`] has a handle for as long as one answer takes.
 //!
 //! # Protocol
 //!

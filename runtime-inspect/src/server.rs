@@ -4,9 +4,10 @@
 //! for a client: sockets do not block, and each has a time limit. It never waits for a runtime: what it reads are
 //! counters. Should an answer panic, its client gets an error, and all others do not notice.
 //!
-//! There are at most [`MAX_CONNECTIONS`], and half of them for clients that stay: streams of events, and traces. For one
-//! more client, that one has to go that has been sending its request for longest, or else the one that has been reading
-//! its answer for longest: so clients that connect and say nothing, or do not read, cannot keep out one that asks.
+//! There are at most [`MAX_CONNECTIONS`], and half of them for clients that stay: streams of events, and traces. For
+//! one more client, that one has to go that has been sending its request for longest, or else the one that has been
+//! reading its answer for longest: so clients that connect and say nothing, or do not read, cannot keep out one that
+//! asks.
 
 use std::io;
 use std::net::SocketAddr;

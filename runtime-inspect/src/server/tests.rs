@@ -1,6 +1,5 @@
-//! What goes wrong in the server itself. Mutations that these tests are for: a panic that is not caught; an `accept` that
-//! is not tried again; a line on stderr under the
-//! lock; a client that reads slowly, and has to go before nobody.
+//! What goes wrong in the server itself. Mutations that these tests are for: a panic that is not caught; an `accept`
+//! that is not tried again; a line on stderr under the lock; a client that reads slowly, and has to go before nobody.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,5 +1,5 @@
-//! A browser without a window, which is told what to do: Debian's chromium, by its protocol for developer tools. Commands
-//! go over two pipes, each a JSON text that ends in a zero byte.
+//! A browser without a window, which is told what to do: Debian's chromium, by its protocol for developer tools.
+//! Commands go over two pipes, each a JSON text that ends in a zero byte.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};

@@ -38,7 +38,8 @@ fn the_page_shows_what_the_program_does() {
     browser.wait_for("document.querySelectorAll('.lane canvas').length === 2");
     browser.wait_for("[...document.querySelectorAll('.doing')].some((doing) => doing.textContent.includes('onerror'))");
     browser.wait_for("document.querySelectorAll('.histogram svg rect').length >= 12");
-    browser.wait_for("[...document.querySelectorAll('.lane canvas')].every((canvas) => canvas.getAttribute('aria-label').includes('busy for'))");
+    let is_told = "(canvas) => canvas.getAttribute('aria-label').includes('busy for')";
+    browser.wait_for(&format!("[...document.querySelectorAll('.lane canvas')].every({is_told})"));
     // The lane of the stuck worker is drawn as busy.
     browser.wait_for(
         "[...document.querySelectorAll('.lane')].some((lane) => lane.querySelector('.number').textContent === '100 %')",
@@ -66,7 +67,8 @@ fn the_page_shows_what_the_program_does() {
     let last = browser.value(first_id);
     browser.value(&format!("{task_head}.click()"));
     browser.wait_for(&format!("{first_id} !== '{}'", last.as_str().unwrap()));
-    browser.value("(() => { const find = document.querySelector('#find'); find.value = 'onerror'; find.dispatchEvent(new Event('input')); })()");
+    browser.value("document.querySelector('#find').value = 'onerror'");
+    browser.value("document.querySelector('#find').dispatchEvent(new Event('input'))");
     browser.wait_for("document.querySelectorAll('#rows tr').length === 1");
     drop(end);
     runtime.block_on(stuck).unwrap();

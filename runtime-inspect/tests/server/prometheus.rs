@@ -25,7 +25,8 @@ impl Prometheus {
         fs::create_dir_all(&directory).unwrap();
         let configuration = directory.join("prometheus.yml");
         let text = format!(
-            "scrape_configs:\n- job_name: rt\n  scrape_interval: 1s\n  scrape_timeout: 1s\n  static_configs:\n  - targets: ['{target}']\n"
+            "scrape_configs:\n- job_name: rt\n  scrape_interval: 1s\n  scrape_timeout: 1s\n  static_configs:\n  \
+             - targets: ['{target}']\n"
         );
         fs::write(&configuration, text).unwrap();
         let process = Command::new("prometheus")
