@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::client::{Client, Failure};
 use crate::text::clean;
-use crate::wire::{Answer, Blocked, Report, Task, Tasks, Workers};
+use crate::wire::{Answer, Blocked, Report, Site, Task, Tasks, Workers};
 
 /// The runtimes of a process.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Runtime {
     /// All tasks, of which there may be more than are listed.
     pub(crate) num_tasks: u64,
     pub(crate) tasks: Vec<Task>,
+    /// The places where all of them were spawned, if the server tells.
+    pub(crate) sites: Vec<Site>,
     pub(crate) reports: Vec<Report>,
 }
 
@@ -70,9 +72,10 @@ pub(crate) fn put_together(
         let reports = blocked.iter_mut().find(|blocked| blocked.id == workers.id).map(std::mem::take);
         let (mut tasks, mut reports) = (tasks.unwrap_or_default(), reports.unwrap_or_default().reports);
         tasks.tasks.iter_mut().for_each(clean_task);
+        clean_all(tasks.sites.iter_mut().map(|site| &mut site.spawned_at));
         reports.iter_mut().for_each(|report| report.line = clean(&report.line));
         clean_workers(&mut workers);
-        Runtime { workers, num_tasks: tasks.alive_tasks, tasks: tasks.tasks, reports }
+        Runtime { workers, num_tasks: tasks.alive_tasks, tasks: tasks.tasks, sites: tasks.sites, reports }
     });
     Sample { at, pid: workers.pid, runtimes: runtimes.collect() }
 }

@@ -111,7 +111,8 @@ mod tests {
     #[test]
     fn columns_are_found_by_their_spaces_whatever_is_in_them() {
         let tasks = vec![task("12", Some(""), None), task("7", Some("accept loop"), Some("mutex, held by task 12"))];
-        let listing = list(vec![Tasks { id: "1".to_owned(), alive_tasks: 3, tasks }, Tasks::default()]);
+        let listing =
+            list(vec![Tasks { id: "1".to_owned(), alive_tasks: 3, tasks, ..Tasks::default() }, Tasks::default()]);
         let lines: Vec<Vec<&str>> = listing
             .text
             .lines()

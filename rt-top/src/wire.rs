@@ -74,6 +74,21 @@ pub(crate) struct Tasks {
     /// There may be more than are listed.
     pub(crate) alive_tasks: u64,
     pub(crate) tasks: Vec<Task>,
+    /// Of all tasks, also of those that are not listed.
+    pub(crate) sites: Vec<Site>,
+}
+
+/// A place in the program, and what there is of all tasks that were spawned there.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Site {
+    pub(crate) spawned_at: String,
+    pub(crate) tasks: u64,
+    pub(crate) running: u64,
+    pub(crate) queued: u64,
+    pub(crate) polls: u64,
+    pub(crate) total_poll_nanos: u64,
+    pub(crate) longest_poll_nanos: u64,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

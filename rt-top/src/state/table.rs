@@ -1,10 +1,13 @@
 //! [`Table`]: which tasks are shown, in which order, each by itself or by the places where they were spawned.
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::rates::{OfTask, Rates};
-use crate::wire::Task;
+use crate::wire::{Site, Task};
 
 /// What the lines are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,13 +139,17 @@ impl Table {
         self.site = None;
     }
 
-    pub(crate) fn rows<'a>(&self, tasks: &'a [Task], rates: &Rates) -> Rows<'a> {
+    /// The lines, of these tasks, and of these places: those of all tasks, of which there may be more.
+    pub(crate) fn rows<'a>(&self, tasks: &'a [Task], sites: &'a [Site], rates: &Rates) -> Rows<'a> {
         let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
         let tasks = tasks.iter().filter(|task| self.site.as_ref().is_none_or(|site| *site == task.spawned_at));
         let tasks = tasks.filter(|task| words.iter().all(|word| contains(task, word)));
         let mut tasks: Vec<_> = tasks.map(|task| TaskRow { task, rate: rates.of_task(&task.id) }).collect();
         if self.is_grouped {
             let mut groups = group(&tasks);
+            if words.is_empty() && self.site.is_none() {
+                add_unlisted(&mut groups, sites);
+            }
             groups.sort_by(|a, b| self.in_direction(compare_groups(self.sort, a, b)).then_with(|| a.site.cmp(b.site)));
             Rows::Groups(groups)
         } else {
@@ -239,6 +246,24 @@ fn group<'a>(tasks: &[TaskRow<'a>]) -> Vec<GroupRow<'a>> {
     groups.into_values().map(finish).collect()
 }
 
+/// The sums that the server has made, of all tasks of a place, are those of the tasks that it lists, or greater.
+fn add_unlisted<'a>(groups: &mut Vec<GroupRow<'a>>, sites: &'a [Site]) {
+    let places: HashMap<&str, usize> = groups.iter().enumerate().map(|(place, group)| (group.site, place)).collect();
+    for site in sites {
+        let place = places.get(&*site.spawned_at).copied().unwrap_or_else(|| {
+            groups.push(GroupRow { site: &site.spawned_at, ..GroupRow::default() });
+            groups.len() - 1
+        });
+        let group = &mut groups[place];
+        group.tasks = site.tasks;
+        group.running = site.running;
+        group.queued = site.queued;
+        group.polls = site.polls;
+        group.total_nanos = site.total_poll_nanos;
+        group.longest_nanos = site.longest_poll_nanos;
+    }
+}
+
 /// What a task waits for, without what differs from task to task: addresses, times, and the numbers of other tasks.
 fn without_details(waits_for: &str) -> &str {
     let is_detail = |character: char| character.is_ascii_digit() || character == '[';
@@ -247,115 +272,4 @@ fn without_details(waits_for: &str) -> &str {
     let words = [", held by task", ", in", ", peer"];
     let kind = words.iter().find_map(|words| kind.strip_suffix(words)).unwrap_or(kind);
     if kind.is_empty() { waits_for } else { kind }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn task(id: &str, site: &str, state: &str, waits_for: Option<&str>, numbers: u64) -> Task {
-        Task {
-            id: id.to_owned(),
-            spawned_at: site.to_owned(),
-            state: state.to_owned(),
-            waits_for: waits_for.map(str::to_owned),
-            for_nanos: Some(numbers),
-            polls: numbers,
-            total_poll_nanos: numbers * 2,
-            longest_poll_nanos: numbers * 3,
-            spurious_polls: numbers * 4,
-            ..Task::default()
-        }
-    }
-
-    fn tasks() -> Vec<Task> {
-        vec![
-            task("2", "b.rs:1", "waiting", Some("mutex, held by task 10"), 5),
-            task("10", "a.rs:1", "running", None, 7),
-            task("3", "b.rs:1", "waiting", Some("mutex, held by task 2"), 1),
-            task("4", "b.rs:1", "queued", Some("timer, in 5s"), 9),
-        ]
-    }
-
-    fn ids(table: &Table) -> Vec<String> {
-        let tasks = tasks();
-        let rows = table.rows(&tasks, &Rates::default());
-        (0..rows.len()).map(|index| rows.key(index).unwrap().to_owned()).collect()
-    }
-
-    #[test]
-    fn each_column_sorts_and_ties_are_in_the_order_of_births() {
-        for (sort, order) in [
-            (SortBy::Busy, ["2", "3", "4", "10"]),
-            (SortBy::Polls, ["4", "10", "2", "3"]),
-            (SortBy::State, ["10", "4", "2", "3"]),
-            (SortBy::Total, ["4", "10", "2", "3"]),
-            (SortBy::Longest, ["4", "10", "2", "3"]),
-            (SortBy::Spurious, ["4", "10", "2", "3"]),
-            (SortBy::Number, ["2", "3", "4", "10"]),
-            (SortBy::Site, ["10", "2", "3", "4"]),
-            (SortBy::WaitsFor, ["2", "3", "4", "10"]),
-        ] {
-            assert_eq!(ids(&Table { sort, ..Table::default() }), order, "{sort:?}");
-        }
-        let table = Table { sort: SortBy::Number, is_reversed: true, ..Table::default() };
-        assert_eq!(ids(&table), ["10", "4", "3", "2"]);
-    }
-
-    #[test]
-    fn going_on_through_the_columns_comes_back_to_the_first() {
-        let mut table = Table::default();
-        for sort in SortBy::ALL {
-            assert_eq!(table.sort, sort);
-            table.is_reversed = true;
-            table.next_sort();
-            assert!(!table.is_reversed);
-        }
-        assert_eq!(table.sort, SortBy::Busy);
-    }
-
-    #[test]
-    fn a_line_must_have_all_words_of_the_filter() {
-        for (filter, left) in [
-            ("", &["2", "3", "4", "10"][..]),
-            ("B.RS", &["2", "3", "4"]),
-            ("mutex task 2", &["2", "3"]),
-            ("a.rs running", &["10"]),
-            ("a.rs waiting", &[]),
-        ] {
-            let table = Table { sort: SortBy::Number, filter: filter.to_owned(), ..Table::default() };
-            assert_eq!(ids(&table), left, "{filter}");
-        }
-        let table = Table { site: Some("a.rs:1".to_owned()), ..Table::default() };
-        assert_eq!(ids(&table), ["10"]);
-    }
-
-    #[test]
-    fn a_group_is_the_sum_of_its_tasks() {
-        let tasks = tasks();
-        let table = Table { sort: SortBy::Number, is_grouped: true, ..Table::default() };
-        let Rows::Groups(groups) = table.rows(&tasks, &Rates::default()) else { panic!() };
-        let [first, second] = &groups[..] else { panic!("{groups:?}") };
-        assert_eq!((first.site, first.tasks, first.running, first.queued), ("b.rs:1", 3, 0, 1));
-        assert_eq!((first.polls, first.total_nanos, first.longest_nanos, first.spurious), (15, 30, 27, 60));
-        assert_eq!((first.for_nanos, first.waits_for), (Some(9), Some(("mutex", 2))));
-        assert_eq!((second.site, second.tasks, second.running, second.waits_for), ("a.rs:1", 1, 1, None));
-    }
-
-    #[test]
-    fn kinds_of_waits_have_no_details() {
-        for (text, kind) in [
-            ("mutex, held by task 7", "mutex"),
-            ("mutex", "mutex"),
-            ("timer, in 3.2s", "timer"),
-            ("timer, for ever", "timer, for ever"),
-            ("end of task 9", "end of task"),
-            ("TCP socket 127.0.0.1:80, peer 10.0.0.1:5", "TCP socket"),
-            ("TCP socket [::1]:80", "TCP socket"),
-            ("mpsc channel, to receive", "mpsc channel, to receive"),
-            ("7", "7"),
-        ] {
-            assert_eq!(without_details(text), kind);
-        }
-    }
 }
