@@ -296,7 +296,7 @@ impl RuntimeMetrics {
     /// ```
     /// use std::time::Duration;
     /// let runtime = rt::runtime::Runtime::new().unwrap();
-    /// runtime.block_on(rt::time::sleep(Duration::from_millis(1)));
+    /// runtime.block_on(async { rt::time::sleep(Duration::from_millis(1)).await });
     /// assert_eq!(runtime.metrics().timer_lateness().count(), 1);
     /// ```
     pub fn timer_lateness(&self) -> Histogram {
