@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::{env, fs};
 
-use rt_test_util::watchdog;
+use rt_test_util::{eventually, watchdog};
 use serde_json::Value;
 
 use crate::client::{inspected, send};
@@ -103,9 +103,13 @@ fn prometheus_scrapes_it() {
         ("rt_poll_duration_seconds_bucket{le=%22%2BInf%22}", 10.0),
         ("count(rt_worker_busy_seconds_total{worker=%220%22,name=%22test%2041%22})", 1.0),
     ] {
-        let answer = prometheus.ask(&format!("/api/v1/query?query={query}"));
-        let value = answer["data"]["result"][0]["value"][1].as_str().and_then(|value| value.parse::<f64>().ok());
-        assert!(value.is_some_and(|value| value >= least), "{query}: {answer}");
+        // The first scrape may have been before the tasks, and what was scraped can be asked for a moment later.
+        eventually(|| {
+            let answer = prometheus.ask(&format!("/api/v1/query?query={query}"));
+            assert_eq!(answer["status"], "success", "{query}: {answer}");
+            let value = answer["data"]["result"][0]["value"][1].as_str().and_then(|value| value.parse::<f64>().ok());
+            value.is_some_and(|value| value >= least)
+        });
     }
     let kinds = &prometheus.ask("/api/v1/metadata")["data"];
     assert_eq!(kinds["rt_poll_duration_seconds"][0]["type"], "histogram");
