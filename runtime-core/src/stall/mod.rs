@@ -1,6 +1,6 @@
 //! Tasks that can never go on: found by a thread that looks at all tasks now and then, and told to the user.
 //!
-//! Asked for by `Builder::report_stalls` or `RT_STALL`; else there is no such thread. [`watch`](Watch) is the thread,
+//! Asked for by `Builder::report_stalls` or `RT_STALL`; else there is no such thread. `watch.rs` is the thread,
 //! `look.rs` says what is taken for certain of a task, `graph.rs` searches, `findings.rs` remembers what was told.
 //!
 //! The rule of this module: a finding is certain, but for guards that were given away, or it is none. What tasks could wait for is endless, and a thread, a
