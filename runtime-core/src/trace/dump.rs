@@ -1,8 +1,8 @@
 //! [`Dumps`]: traces that are written to a file when something goes wrong.
 //!
 //! The thread that notices that, a worker or the monitor, waits for nothing: it queues a report (`crate::reporter`),
-//! whose thread takes the snapshot and writes the file. One report at a time is queued; what goes wrong meanwhile is in the
-//! rings. It holds the recorder, not the runtime.
+//! whose thread takes the snapshot and writes the file. One report at a time is queued; what goes wrong meanwhile is in
+//! the rings. It holds the recorder, not the runtime.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -1,12 +1,13 @@
 //! The flight recorder: what the threads of a runtime did in the last moments, to be looked at when something was slow.
 //!
 //! Each thread writes events down, 16 bytes each (`record.rs`), in a ring of its own (`ring.rs`, `lane.rs`,
-//! `recording.rs`), while the recorder runs (`recorder.rs`, `switch.rs`). Anybody takes a [`TraceSnapshot`] of the rings at any time, without a word to those
-//! threads, which may be stuck; and writes it as Perfetto's protobuf or as Chrome's JSON (`perfetto.rs`, `chrome.rs`).
+//! `recording.rs`), while the recorder runs (`recorder.rs`, `switch.rs`). Anybody takes a [`TraceSnapshot`] of the
+//! rings at any time, without a word to those threads, which may be stuck; and writes it as Perfetto's protobuf or as
+//! Chrome's JSON (`perfetto.rs`, `chrome.rs`).
 //!
 //! The events are those of tasks that an observer would hear of, and when workers sleep and how many tasks wait. The
-//! schedulers call it through `events.rs`. To have an event it runs no code of a user's, waits for nobody, takes no lock
-//! and allocates nothing, so it may be called anywhere in a scheduler, also while a thread has the drivers.
+//! schedulers call it through `events.rs`. To have an event it runs no code of a user's, waits for nobody, takes no
+//! lock and allocates nothing, so it may be called anywhere in a scheduler, also while a thread has the drivers.
 //!
 //! Here are no decisions about what is slow, and no sampling: while it runs, all is recorded.
 

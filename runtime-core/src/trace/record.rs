@@ -10,8 +10,9 @@
 //! Of a task's number the lowest 48 bits are kept, of which a program that spawns ten million tasks a second has enough
 //! for most of a year.
 //!
-//! A *site* is where the task was spawned, and its name: their number in the recording's table (`sites.rs`). It stands in each record of a task, not only in that of its spawn: that of a task which has lived for
-//! long was overwritten long ago.
+//! A *site* is where the task was spawned, and its name: their number in the recording's table (`sites.rs`). It
+//! stands in each record of a task, not only in that of its spawn: that of a task which has lived for long was
+//! overwritten long ago.
 
 use super::ring::Words;
 
