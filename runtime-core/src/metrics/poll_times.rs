@@ -12,9 +12,10 @@
 //!
 //! 1. The worker *begins* a group when it has done something else until then: slept, looked for work, polled the
 //!    drivers, called hooks. Before it does such a thing it *ends* the group at hand.
-//! 2. Before each poll the worker knows whether it is the last of the group: the countdown to that is in
-//!    `scheduler/poll_interval.rs`. It tells the task's harness (`task/poll_clock.rs`).
-//! 3. Of a poll that is the last, and after which the task goes on, the harness reads the clock when the future has
+//! 2. The worker says which poll is to be the [last](PollTimes::expect_last) of the group, by its count. (It takes a poll
+//!    for the last by the countdown of `scheduler/poll_interval.rs`, though, where it costs nothing to look. That may come
+//!    earlier, if the worker found nothing to poll meanwhile.)
+//! 3. Of such a poll, if it is one after which the task goes on, the harness reads the clock when the future has
 //!    returned, before it writes the task's record, and leaves the reading here ([`note_end`](PollTimes::note_end)).
 //!    With a task that is over there is more to do, which is that task's as well: its future and its output are dropped.
 //! 4. After the poll the worker takes that reading, or if there is none reads the clock, and ends the group with it.
@@ -96,8 +97,10 @@ pub(crate) struct PollTimes {
     before: Cell<u64>,
     /// How many polls of other futures it has had.
     others: Cell<u32>,
-    /// When its last poll ended, if that was read.
-    ended: Cell<Option<Instant>>,
+    /// Which poll is to be its last, or any after that one.
+    last: Cell<u64>,
+    /// When which poll of it ended, if that was read.
+    ended: Cell<Option<(Instant, u64)>>,
     /// How many polls it is to have.
     size: Cell<u32>,
     /// How many groups of one poll are paid for by now.
@@ -115,7 +118,7 @@ impl PollTimes {
     fn with_target(target: Option<u64>, one_by_one: bool) -> Self {
         let size = Cell::new(if target.is_some() { 1 } else { u32::MAX });
         let (began, before, others, ended, paid, usual) = Default::default();
-        Self { target, one_by_one, began, before, others, ended, size, paid, usual }
+        Self { target, one_by_one, began, before, others, last: Cell::new(u64::MAX), ended, size, paid, usual }
     }
 
     /// Whether polls are measured.
@@ -133,6 +136,19 @@ impl PollTimes {
     #[inline]
     pub(crate) fn size(&self) -> u32 {
         self.size.get()
+    }
+
+    /// The group is to end with poll number `last`.
+    pub(crate) fn expect_last(&self, last: u64) {
+        if self.is_on() {
+            self.last.set(last);
+        }
+    }
+
+    /// Whether it is to end with that poll.
+    #[inline]
+    pub(crate) fn is_last(&self, poll: u64) -> bool {
+        poll >= self.last.get()
     }
 
     /// How long a poll took of late that was one of several in its group, in nanoseconds: what such a one is charged
@@ -179,11 +195,11 @@ impl PollTimes {
         self.is_on() && self.before.get() != polls
     }
 
-    /// The poll at hand, the last of its group and number `polls`, has ended `now`. How long it took, in nanoseconds, if
-    /// it is the only one of its group.
-    pub(crate) fn note_end(&self, now: Instant, polls: u64) -> Option<u64> {
-        self.ended.set(Some(now));
-        let is_alone = polls.wrapping_sub(self.before.get()) == 1 && self.others.get() == 0;
+    /// The poll at hand, the last of its group and number `poll`, has ended `now`. How long it took, in nanoseconds, if it
+    /// is the only one of its group.
+    pub(crate) fn note_end(&self, now: Instant, poll: u64) -> Option<u64> {
+        self.ended.set(Some((now, poll)));
+        let is_alone = poll.wrapping_sub(self.before.get()) == 1 && self.others.get() == 0;
         let began = self.began.get().filter(|_| is_alone)?;
         Some(nanos(now.saturating_duration_since(began)))
     }
@@ -193,14 +209,9 @@ impl PollTimes {
         self.ended.set(None);
     }
 
-    /// Whether it was said to have ended.
-    pub(crate) fn has_end(&self) -> bool {
-        self.ended.get().is_some()
-    }
-
-    /// When the last poll ended, if that was read.
-    pub(crate) fn take_end(&self) -> Option<Instant> {
-        self.ended.take()
+    /// When that poll ended, if that was read.
+    pub(crate) fn end_of(&self, poll: u64) -> Option<Instant> {
+        self.ended.get().filter(|(_, ended)| *ended == poll).map(|(at, _)| at)
     }
 
     /// A poll of a future that is no task has ended.

@@ -90,10 +90,10 @@ impl PollInterval {
         }
     }
 
-    /// Whether the poll that is about to begin is the last of its part: the next tick says so.
-    #[inline]
-    pub(crate) fn is_last(&self) -> bool {
-        self.left.get() <= 1
+    /// How many ticks there are until one says so, that one included: as many as the part has polls, if each tick is
+    /// followed by one, and the next poll comes without.
+    pub(crate) fn ticks_of_part(&self) -> u32 {
+        self.left.get()
     }
 
     /// At a tick that said so: if only a part of the interval is over the next one begins, with `polls` polls at most,

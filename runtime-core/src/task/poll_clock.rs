@@ -1,6 +1,6 @@
 //! [`PollClock`]: how the harness of a task comes to know how long a poll took, for the task's record.
 //!
-//! It is handed over with the rest of the [`Runner`](super::Runner) for one poll. When the clock is read, and what a
+//! It is handed over with the rest of the [`Runner`](super::Runner). When the clock is read, and what a
 //! poll is charged with, says `metrics/poll_times.rs`.
 
 use super::current;
@@ -10,12 +10,10 @@ use crate::metrics::{PollTimes, WorkerCounters, WorkerTimes};
 /// See the module.
 #[derive(Clone, Copy)]
 pub(crate) struct PollClock<'a> {
-    /// What the worker has counted, this poll included.
+    /// What the worker has counted, the poll at hand included.
     pub(crate) counters: &'a WorkerCounters,
     pub(crate) times: &'a WorkerTimes,
     pub(crate) poll_times: &'a PollTimes,
-    /// Whether this poll is the last of its group: the worker takes its end for that of the group.
-    pub(crate) is_last: bool,
 }
 
 #[cfg_attr(loom, allow(dead_code))] // models do not inspect
@@ -24,7 +22,11 @@ impl PollClock<'_> {
     #[inline]
     pub(super) fn end_poll(&self) -> u64 {
         let poll = self.counters.polls.get();
-        if self.is_last || self.times.watch.has_found(poll) { self.read(poll) } else { self.poll_times.usual() }
+        if self.poll_times.is_last(poll) || self.times.watch.has_found(poll) {
+            self.read(poll)
+        } else {
+            self.poll_times.usual()
+        }
     }
 
     #[cold]
@@ -35,7 +37,7 @@ impl PollClock<'_> {
         let now = Clock::real();
         let since_epoch = current::set_time_here(now);
         self.times.note_clock(since_epoch);
-        let took = if self.is_last { self.poll_times.note_end(now, poll) } else { None };
+        let took = if self.poll_times.is_last(poll) { self.poll_times.note_end(now, poll) } else { None };
         took.unwrap_or_else(|| {
             // At least so long, if the monitor has found it.
             let found = self.times.watch.found(poll).map_or(0, |found| since_epoch.saturating_sub(found));
@@ -55,13 +57,13 @@ impl PollClock<'_> {
         if !self.poll_times.is_on() {
             return observe();
         }
-        let polls = self.counters.polls.get();
-        if !is_before_poll && self.is_last && !self.poll_times.has_end() {
-            _ = self.poll_times.note_end(Clock::real(), polls);
+        let poll = self.counters.polls.get();
+        if !is_before_poll && self.poll_times.is_last(poll) && self.poll_times.end_of(poll).is_none() {
+            _ = self.poll_times.note_end(Clock::real(), poll);
         }
         observe();
-        if is_before_poll && !self.poll_times.has_begun(polls - 1) {
-            self.poll_times.begin(Clock::real(), polls - 1);
+        if is_before_poll && !self.poll_times.has_begun(poll - 1) {
+            self.poll_times.begin(Clock::real(), poll - 1);
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Runner<'a> {
     /// Where its tasks are freed, if it has an arena.
     pub(crate) local_arena: Option<&'a LocalArena>,
     /// What says how long the poll takes, if anything.
-    pub(crate) clock: Option<PollClock<'a>>,
+    pub(crate) clock: Option<&'a PollClock<'a>>,
     /// What the context knows of the task: put in by `Notified::run_current`.
     pub(crate) current: Option<&'a CurrentTask>,
 }
@@ -47,7 +47,7 @@ impl Runner<'_> {
     #[cold]
     fn tell_listeners(&self, events: &Events, task: &TaskRef, kind: TaskEventKind) {
         let tell = || events.tell(self.lane, task, kind);
-        match &self.clock {
+        match self.clock {
             Some(clock) if events.observer().is_some() => clock.leave_out(kind == TaskEventKind::Polled, tell),
             _ => tell(),
         }
@@ -65,7 +65,7 @@ impl Runner<'_> {
     #[cfg_attr(loom, allow(dead_code))]
     #[cold]
     pub(super) fn count_spurious_poll(&self) {
-        if let Some(clock) = &self.clock {
+        if let Some(clock) = self.clock {
             clock.counters.spurious_polls.add(1);
         }
     }
@@ -73,7 +73,7 @@ impl Runner<'_> {
     /// The poll goes on, after all: the task was cancelled meanwhile.
     #[cold]
     pub(super) fn take_back_end(&self) {
-        if let Some(clock) = &self.clock {
+        if let Some(clock) = self.clock {
             clock.take_back_end();
         }
     }

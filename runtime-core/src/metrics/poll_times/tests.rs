@@ -20,6 +20,7 @@ impl Worker {
         let now = Clock::real();
         poll_times.begin(now, 0);
         let left = poll_times.size();
+        poll_times.expect_last(u64::from(left));
         Self { poll_times, times, now, polls: 0, left }
     }
 
@@ -31,8 +32,8 @@ impl Worker {
     fn poll(&mut self, nanos: u64) -> u64 {
         self.polls += 1;
         self.pass(nanos);
-        let is_last = self.left == 1;
-        let took = if is_last { self.poll_times.note_end(self.now, self.polls) } else { None };
+        let took =
+            if self.poll_times.is_last(self.polls) { self.poll_times.note_end(self.now, self.polls) } else { None };
         let charged = took.unwrap_or(self.poll_times.usual());
         self.end_of_poll();
         charged
@@ -49,10 +50,15 @@ impl Worker {
         self.left -= 1;
         if self.left == 0 {
             // What the worker does until it comes to this.
-            let ended = self.poll_times.take_end().unwrap_or(self.now);
+            let ended = self.poll_times.end_of(self.polls).unwrap_or(self.now);
             self.poll_times.end(ended, self.polls, &self.times);
-            self.left = self.poll_times.size();
+            self.count_down();
         }
+    }
+
+    fn count_down(&mut self) {
+        self.left = self.poll_times.size();
+        self.poll_times.expect_last(self.polls + u64::from(self.left));
     }
 
     /// Does something that is no poll.
@@ -60,7 +66,7 @@ impl Worker {
         self.poll_times.end(self.now, self.polls, &self.times);
         self.pass(nanos);
         self.poll_times.begin(self.now, self.polls);
-        self.left = self.poll_times.size();
+        self.count_down();
     }
 
     /// Polls that take that long, until the group has ended. How many it has had.
@@ -188,6 +194,7 @@ fn what_is_no_poll_does_not_count() {
     assert_eq!(worker.counted(), 0);
     worker.pass(1_000_000_000);
     worker.poll_times.restart(worker.now, worker.polls);
+    worker.count_down();
     assert_eq!(worker.poll(3), 3);
     assert_eq!((worker.buckets()[1], worker.counted()), (1, 1));
 }
@@ -203,6 +210,7 @@ fn after_an_interruption_a_group_begins_with_a_poll() {
     worker.pass(1_000_000_000);
     worker.poll_times.begin(worker.now, worker.polls);
     worker.left = 1;
+    worker.poll_times.expect_last(worker.polls + 1);
     assert_eq!(worker.poll(200), 200);
     assert_eq!((worker.buckets()[6], worker.buckets()[7], worker.counted()), (1, 1, 2));
 }
@@ -225,6 +233,7 @@ fn a_poll_that_was_not_over_counts_until_it_is() {
     worker.polls += 1;
     worker.pass(100);
     worker.poll_times.note_end(worker.now, worker.polls);
+    assert_eq!((worker.poll_times.end_of(1), worker.poll_times.end_of(2)), (Some(worker.now), None));
     // The task was cancelled meanwhile, and its future is dropped.
     worker.poll_times.take_back_end();
     worker.pass(1_000_000);
@@ -251,6 +260,8 @@ fn switched_off_it_measures_nothing() {
     assert_eq!((times.polls.read().count(), times.mean_poll(), poll_times.size()), (0, 0, u32::MAX));
     assert_eq!((poll_times.target(), poll_times.usual()), (None, 0));
     assert!(!poll_times.is_interrupted() && !poll_times.has_begun(1));
+    poll_times.expect_last(1);
+    assert!(!poll_times.is_last(1));
 }
 
 #[test]

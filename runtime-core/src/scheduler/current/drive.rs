@@ -362,12 +362,7 @@ impl Worker {
             lane: LANE,
             completions: Some(&counters.completions),
             local_arena: Some(&self.local_arena),
-            clock: Some(PollClock {
-                counters,
-                times: self.shared().times(),
-                poll_times: &self.core.poll_times,
-                is_last: self.core.poll_interval.is_last(),
-            }),
+            clock: Some(&PollClock { counters, times: self.shared().times(), poll_times: &self.core.poll_times }),
             current: None,
         };
         let again = task.run_current(runner, self.runtime.budget);
@@ -382,7 +377,7 @@ impl Worker {
         self.exchange_frees();
         self.look_whom_to_follow(now);
         let is_drivers_turn = self.core.poll_interval.end_interval(now);
-        self.core.poll_interval.limit_part(self.core.poll_times.size());
+        self.limit_part();
         self.core.injector_turns.adapt(&self.core.poll_interval);
         if let Some(events) = self.runtime.events.heard() {
             events.record_depths(LANE, self.core.queue.borrow().len(), self.shared().injector_depth());

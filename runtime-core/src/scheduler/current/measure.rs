@@ -17,6 +17,7 @@ impl Worker {
         let now = self.end_of_poll();
         self.end_polls(now);
         if self.core.poll_interval.begin_part(self.core.poll_times.size()) {
+            self.expect_last(0);
             self.look_whom_to_follow(now);
         } else {
             self.maintain(now);
@@ -25,7 +26,19 @@ impl Worker {
 
     /// When the last poll ended: as its harness has read it, or now.
     fn end_of_poll(&self) -> Instant {
-        self.core.poll_times.take_end().unwrap_or_else(Clock::real)
+        self.core.poll_times.end_of(self.counters().polls.get()).unwrap_or_else(Clock::real)
+    }
+
+    /// The part of the interval that has begun ends with a group of polls.
+    fn expect_last(&self, ticks_before: u32) {
+        let polls = self.core.poll_interval.ticks_of_part().saturating_sub(ticks_before);
+        self.core.poll_times.expect_last(self.counters().polls.get() + u64::from(polls));
+    }
+
+    /// An interval has begun: has its first part end with the group.
+    pub(super) fn limit_part(&self) {
+        self.core.poll_interval.limit_part(self.core.poll_times.size());
+        self.expect_last(0);
     }
 
     /// The last poll has ended at that time, and the next one begins then if it is not said otherwise.
@@ -38,7 +51,7 @@ impl Worker {
     pub(super) fn begin_polls(&self, now: Instant) {
         self.note_clock(now);
         self.core.poll_times.begin(now, self.counters().polls.get());
-        self.core.poll_interval.limit_part(self.core.poll_times.size());
+        self.limit_part();
     }
 
     /// The same, where a tick comes before the next poll.
@@ -46,6 +59,7 @@ impl Worker {
         self.note_clock(now);
         self.core.poll_times.begin(now, self.counters().polls.get());
         self.core.poll_interval.limit_part_before_tick(self.core.poll_times.size());
+        self.expect_last(1);
     }
 
     /// It is about to do something else than to poll: for less time, perhaps, than it takes to read the clock twice. So

@@ -283,6 +283,7 @@ impl Worker {
         self.begin_polls_with_tick(now);
         let mut batch = EventBatch::default();
         let mut yielded = None;
+        let clock = PollClock { counters: self.counters(), times: &self.slot().times, poll_times: &self.poll_times };
         loop {
             let flags = self.shared().control.get();
             if flags.is_closing() {
@@ -308,7 +309,7 @@ impl Worker {
             };
             match next {
                 Some(task) if self.is_spare() && self.leaves_to_others(&task) => self.quarantine(task),
-                Some(task) => yielded = self.execute(task),
+                Some(task) => yielded = self.execute(task, &clock),
                 None => {
                     self.idle(&mut batch);
                     if self.is_retiring() {
@@ -381,7 +382,7 @@ impl Worker {
     }
 
     /// Runs a task. Gives it back if it has yielded.
-    fn execute(&self, task: Notified) -> Option<Notified> {
+    fn execute(&self, task: Notified, clock: &PollClock<'_>) -> Option<Notified> {
         if self.searching.get() {
             self.stop_search();
         }
@@ -396,12 +397,7 @@ impl Worker {
             lane: self.lane(),
             completions: Some(&counters.completions),
             local_arena: Some(&self.local_arena),
-            clock: Some(PollClock {
-                counters,
-                times: &self.slot().times,
-                poll_times: &self.poll_times,
-                is_last: self.poll_interval.is_last(),
-            }),
+            clock: Some(clock),
             current: None,
         };
         let again = task.run_current(runner, self.runtime.budget);
@@ -440,7 +436,7 @@ impl Worker {
         }
         self.look_whom_to_follow(now);
         let is_drivers_turn = self.poll_interval.end_interval(now);
-        self.poll_interval.limit_part(self.poll_times.size());
+        self.limit_part();
         self.core.run_queue.adapt_injector_interval(&self.poll_interval);
         let before = self.slot().last_maintenance_us.load(Relaxed);
         let now = self.note_maintenance(now);
