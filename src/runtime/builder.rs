@@ -43,6 +43,7 @@ pub struct Builder {
     enable_io: bool,
     enable_time: bool,
     start_paused: bool,
+    records_tasks: bool,
     #[cfg(feature = "inspect")]
     inspect: Option<std::net::SocketAddr>,
 }
@@ -67,6 +68,7 @@ impl Builder {
             enable_io: false,
             enable_time: false,
             start_paused: false,
+            records_tasks: false,
             #[cfg(feature = "inspect")]
             inspect: None,
         }
@@ -241,6 +243,31 @@ impl Builder {
     /// ```
     pub fn on_blocked(&mut self, hook: impl Fn(&BlockedTask) + Send + Sync + 'static) -> &mut Self {
         self.config.on_blocked = Some(Arc::new(hook));
+        self
+    }
+
+    /// Has what tasks do and what they wait for recorded from now on, for [`Handle::tasks`](super::Handle::tasks): their
+    /// polls, how long these took, and the last thing that each waits for. Otherwise this begins with whatever is the first
+    /// to look: that method, [`inspect`](Self::inspect) or `RT_INSPECT`, or the [detection of
+    /// stalls](Self::report_stalls). Of a task that was polled before and not since, nothing is known but its place, its
+    /// name and its state.
+    ///
+    /// It is for the whole process, from when the runtime is built, and costs each poll that ends with its task waiting
+    /// some nanoseconds.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_current_thread().record_tasks().build().unwrap();
+    /// let (_tx, rx) = rt::sync::oneshot::channel::<()>();
+    /// let task = runtime.spawn(rx);
+    /// runtime.block_on(rt::task::yield_now());
+    /// let seen = runtime.handle().tasks().pop().unwrap();
+    /// assert_eq!(seen.waits_for.unwrap().to_string(), "oneshot channel, to receive");
+    /// # drop(task);
+    /// ```
+    pub fn record_tasks(&mut self) -> &mut Self {
+        self.records_tasks = true;
         self
     }
 
@@ -593,6 +620,9 @@ impl Builder {
         }
         config.trace = config.trace.or_else(trace::asked_for_by_environment);
         config.report_stalls = config.report_stalls.or_else(stall::asked_for_by_environment);
+        if self.records_tasks {
+            runtime_core::inspect::watch();
+        }
         let clock = Arc::new(Clock::new());
         if self.start_paused {
             if !self.enable_time || config.flavor != Flavor::CurrentThread {

@@ -74,7 +74,7 @@ fn large_aligned_and_many_tasks_are_listed() {
 
 #[test]
 fn tasks_from_outside_and_of_a_local_set_are_listed() {
-    let runtime = Builder::new_current_thread().build().unwrap();
+    let runtime = Builder::new_current_thread().record_tasks().build().unwrap();
     let from_outside = rt_test_util::scope(|scope| scope.spawn(|| runtime.spawn(never())).join().unwrap());
     assert!(info(runtime.handle(), &from_outside).unwrap().state.is_queued());
     assert_eq!(info(runtime.handle(), &from_outside).unwrap().polls, 0);
@@ -84,7 +84,7 @@ fn tasks_from_outside_and_of_a_local_set_are_listed() {
         until(&local, |task| task.state.is_waiting()).await;
         until(&from_outside, |task| task.state.is_waiting()).await;
     }));
-    let other = Builder::new_current_thread().build().unwrap();
+    let other = Builder::new_current_thread().record_tasks().build().unwrap();
     assert!(info(other.handle(), &local).is_none());
     drop(set);
     assert!(info(runtime.handle(), &local).is_none());
@@ -92,7 +92,7 @@ fn tasks_from_outside_and_of_a_local_set_are_listed() {
 
 #[test]
 fn workers_that_are_all_blocked_do_not_hinder_it() {
-    let runtime = Builder::new_multi_thread().worker_threads(2).max_spare_workers(0).build().unwrap();
+    let runtime = Builder::new_multi_thread().worker_threads(2).max_spare_workers(0).record_tasks().build().unwrap();
     let gate = Gate::default();
     let blocked: Vec<_> = (0..2)
         .map(|_| {
@@ -131,7 +131,7 @@ fn the_task_that_asks_runs() {
 
 #[test]
 fn polls_wakes_and_yields_are_counted() {
-    let runtime = Builder::new_current_thread().build().unwrap();
+    let runtime = Builder::new_current_thread().record_tasks().build().unwrap();
     runtime.block_on(async {
         let (send, mut receive) = mpsc::channel(1);
         let task = rt::spawn(async move {
@@ -153,7 +153,7 @@ fn polls_wakes_and_yields_are_counted() {
 
 #[test]
 fn a_woken_task_is_queued() {
-    let runtime = Builder::new_current_thread().build().unwrap();
+    let runtime = Builder::new_current_thread().record_tasks().build().unwrap();
     let (send, receive) = std::sync::mpsc::channel::<Waker>();
     let task = runtime.spawn(poll_fn(move |cx| {
         send.send(cx.waker().clone()).unwrap();

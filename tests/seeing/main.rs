@@ -15,11 +15,11 @@ use rt::task::JoinHandle;
 
 /// A runtime of either kind. That of one thread is to be driven by the caller.
 fn runtimes() -> [Runtime; 2] {
-    [multi(2), Builder::new_current_thread().enable_all().build().unwrap()]
+    [multi(2), Builder::new_current_thread().enable_all().record_tasks().build().unwrap()]
 }
 
 fn multi(workers: usize) -> Runtime {
-    Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap()
+    Builder::new_multi_thread().worker_threads(workers).enable_all().record_tasks().build().unwrap()
 }
 
 /// The one task of this handle.

@@ -20,6 +20,7 @@ use super::runner::Runner;
 use super::state::{Complete, FinishPoll, StartPoll};
 use super::{contain, discard, waker};
 use crate::events::TaskEventKind;
+use crate::inspect;
 
 /// References that a task gives back when it completes in a worker's hands: the queue's and the arena's.
 const QUEUE_AND_ARENA: u32 = 2;
@@ -58,19 +59,20 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
     });
     match polled {
         Ok(Poll::Pending) => {
+            let is_recorded = inspect::is_watched();
             // First: it may read the clock.
             #[cfg(not(loom))]
             // SAFETY: still RUNNING.
-            if unsafe { record::end_poll(header, runner) } {
+            if is_recorded && unsafe { record::end_poll(header, runner) } {
                 runner.count_spurious_poll();
             }
             runner.tell(&task, TaskEventKind::Pending);
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
-            match cell.header.state.finish_poll(runner.has_yielded()) {
+            match cell.header.state.finish_poll(runner.has_yielded(), is_recorded) {
                 FinishPoll::Idle => {}
                 FinishPoll::Requeue => {
                     #[cfg(not(loom))]
-                    if !runner.has_yielded() {
+                    if is_recorded && !runner.has_yielded() {
                         // SAFETY: SCHEDULED is set, and the queue's reference is still this thread's.
                         unsafe { record::note_requeued(header) };
                     }

@@ -17,9 +17,11 @@ use super::{Id, WaitsFor};
 /// tasks of a `LocalSet` are not measured, and none at all if `Builder::metrics_histograms` is switched off.
 ///
 /// *Since when* a task is in its state is known as exactly as its worker, or the thread that woke it, knew the time:
-/// where polls are short, to within a fraction of a millisecond, and else to within a poll. What costs something to know
-/// is noted from the first look at the tasks of any runtime on, and of the time before it is not known: since when a
-/// task is queued that was woken while it waited, and since when one waits that no worker polled.
+/// where polls are short, to within a fraction of a millisecond, and else to within a poll.
+///
+/// *From when on*: polls, times and what tasks wait for are recorded once somebody looks at the tasks of any runtime of the
+/// process, or a builder has asked for it (`Builder::record_tasks`, `Builder::inspect`, `RT_INSPECT`). Counts begin then;
+/// of a task that was not polled since, what it waits for is not known.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TaskInfo {

@@ -268,18 +268,20 @@ impl State {
         if before & CANCELLED == 0 { StartPoll::Poll } else { StartPoll::Cancel }
     }
 
-    /// After a poll that returned `Pending`; `yields` if the task asked for another poll on its own thread.
+    /// After a poll that returned `Pending`; `yields` if the task asked for another poll on its own thread, and
+    /// `is_recorded` if the poll is in the task's record.
     #[inline]
-    pub(crate) fn finish_poll(&self, yields: bool) -> FinishPoll {
+    pub(crate) fn finish_poll(&self, yields: bool, is_recorded: bool) -> FinishPoll {
+        let recorded = if is_recorded { RECORDED } else { 0 };
         self.update(|current| {
             debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
             if current & CANCELLED != 0 {
                 (FinishPoll::Cancel, None)
             } else if yields || current & SCHEDULED != 0 {
-                (FinishPoll::Requeue, Some((current & !RUNNING) | SCHEDULED | RECORDED))
+                (FinishPoll::Requeue, Some((current & !RUNNING) | SCHEDULED | recorded))
             } else {
                 debug_assert!(current >> REF_SHIFT >= 2, "the arena holds on until completion");
-                (FinishPoll::Idle, Some(((current & !RUNNING) | RECORDED) - REF))
+                (FinishPoll::Idle, Some(((current & !RUNNING) | recorded) - REF))
             }
         })
     }

@@ -15,7 +15,7 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use super::{Id, current};
-use crate::clock;
+use crate::{clock, inspect};
 
 /// What a task waits for. Of several things, one: see [`TaskInfo::waits_for_others`](super::TaskInfo).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,8 +149,7 @@ pub enum Leaf {
 #[doc(hidden)]
 #[inline]
 pub fn note(leaf: Leaf) {
-    // Models do not inspect.
-    if cfg!(not(loom)) {
+    if inspect::is_watched() {
         current::note_wait(Note::of(leaf));
     }
 }
@@ -167,8 +166,7 @@ pub fn pending<T>(leaf: Leaf) -> Poll<T> {
 #[doc(hidden)]
 #[inline]
 pub fn note_with(leaf: Leaf, waker: &Waker) {
-    // Models do not inspect.
-    if cfg!(not(loom)) {
+    if inspect::is_watched() {
         let direct = if current::is_waker_of_current_task(waker) { DIRECT } else { 0 };
         let note = Note::of(leaf);
         current::note_wait(Note { code: note.code | direct, ..note });
@@ -181,8 +179,7 @@ pub fn note_with(leaf: Leaf, waker: &Waker) {
 #[doc(hidden)]
 #[inline]
 pub fn withdraw(leaf: Leaf) {
-    // Models do not inspect.
-    if cfg!(not(loom)) {
+    if inspect::is_watched() {
         current::withdraw_wait(Note::of(leaf));
     }
 }

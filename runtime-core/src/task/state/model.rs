@@ -352,7 +352,7 @@ impl Task {
     }
 
     fn pending(&mut self, yields: bool) {
-        let polled = self.state.finish_poll(yields);
+        let polled = self.state.finish_poll(yields, true);
         if self.cancelled {
             assert_eq!(polled, FinishPoll::Cancel);
             self.run = Run::Ending;

@@ -10,7 +10,7 @@ fn refs(state: &State) -> u32 {
 fn a_quiet_life() {
     let state = State::new();
     assert_eq!(state.start_poll(), StartPoll::Poll);
-    assert_eq!(state.finish_poll(false), FinishPoll::Idle);
+    assert_eq!(state.finish_poll(false, true), FinishPoll::Idle);
     assert_eq!(refs(&state), 2);
     assert_eq!(state.wake_by_ref(), Wake::Submit);
     assert_eq!(refs(&state), 3);
@@ -28,7 +28,7 @@ fn a_task_that_waits_is_held_by_nobody_one_waker_or_others() {
     // A waker, and the handle.
     state.ref_inc();
     assert_eq!(state.grip(), Grip::Others, "it is being polled");
-    assert_eq!(state.finish_poll(false), FinishPoll::Idle);
+    assert_eq!(state.finish_poll(false, true), FinishPoll::Idle);
     assert_eq!(state.grip(), Grip::OneWaker);
     // Another one, which goes again.
     state.ref_inc();
@@ -46,7 +46,7 @@ fn a_task_that_waits_is_held_by_nobody_one_waker_or_others() {
 fn a_handle_is_no_waker() {
     let state = State::new();
     assert_eq!(state.start_poll(), StartPoll::Poll);
-    assert_eq!(state.finish_poll(false), FinishPoll::Idle);
+    assert_eq!(state.finish_poll(false, true), FinishPoll::Idle);
     assert_eq!(refs(&state), 2);
     assert_eq!(state.grip(), Grip::Others, "the handle can end it");
     assert_eq!(state.abort(), Wake::Submit);
@@ -61,7 +61,7 @@ fn many_wakes_make_one_queue_entry() {
     assert_eq!(state.wake_by_ref(), Wake::Nothing);
     assert_eq!(state.wake_by_ref(), Wake::Nothing);
     assert_eq!(refs(&state), 3);
-    assert_eq!(state.finish_poll(false), FinishPoll::Requeue);
+    assert_eq!(state.finish_poll(false, true), FinishPoll::Requeue);
     assert_eq!(refs(&state), 3, "the requeued task keeps the reference it came with");
 }
 
@@ -73,13 +73,13 @@ fn a_yield_makes_one_queue_entry_with_or_without_a_wake() {
         if is_woken {
             assert_eq!(state.wake_by_ref(), Wake::Nothing);
         }
-        assert_eq!(state.finish_poll(true), FinishPoll::Requeue);
+        assert_eq!(state.finish_poll(true, true), FinishPoll::Requeue);
         assert_eq!(refs(&state), 3);
         assert_eq!(state.wake_by_ref(), Wake::Nothing, "it stands in the queue");
     }
     assert_eq!(state.start_poll(), StartPoll::Poll);
     assert_eq!(state.abort(), Wake::Nothing);
-    assert_eq!(state.finish_poll(true), FinishPoll::Cancel);
+    assert_eq!(state.finish_poll(true, true), FinishPoll::Cancel);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_wake_by_value_hands_its_reference_over() {
     let state = State::new();
     assert_eq!(state.start_poll(), StartPoll::Poll);
     state.ref_inc();
-    assert_eq!(state.finish_poll(false), FinishPoll::Idle);
+    assert_eq!(state.finish_poll(false, true), FinishPoll::Idle);
     assert_eq!(refs(&state), 3);
     assert_eq!(state.wake(), Wake::Submit);
     assert_eq!(refs(&state), 3);
@@ -155,13 +155,13 @@ fn abort_in_every_state() {
     let running = State::new();
     assert_eq!(running.start_poll(), StartPoll::Poll);
     assert_eq!(running.abort(), Wake::Nothing);
-    assert_eq!(running.finish_poll(false), FinishPoll::Cancel);
+    assert_eq!(running.finish_poll(false, true), FinishPoll::Cancel);
     assert_eq!(running.complete(2, true), Complete::Released { last: false });
     assert_eq!(running.abort(), Wake::Nothing);
 
     let idle = State::new();
     assert_eq!(idle.start_poll(), StartPoll::Poll);
-    assert_eq!(idle.finish_poll(false), FinishPoll::Idle);
+    assert_eq!(idle.finish_poll(false, true), FinishPoll::Idle);
     assert_eq!(idle.abort(), Wake::Submit);
     assert_eq!(idle.abort(), Wake::Nothing);
     assert_eq!(idle.start_poll(), StartPoll::Cancel);
@@ -171,7 +171,7 @@ fn abort_in_every_state() {
 fn shutdown_claims_what_is_not_complete() {
     let idle = State::new();
     assert_eq!(idle.start_poll(), StartPoll::Poll);
-    assert_eq!(idle.finish_poll(false), FinishPoll::Idle);
+    assert_eq!(idle.finish_poll(false, true), FinishPoll::Idle);
     assert!(idle.claim_for_shutdown());
     assert_eq!(idle.complete(1, true), Complete::Released { last: false });
     assert!(!idle.claim_for_shutdown());
