@@ -6,8 +6,9 @@
 //! inspects may look at them at any time, also after their task's death. (Jobs of the blocking pool have none: they are
 //! in no arena, where nobody finds them.)
 //!
-//! Polls are recorded once somebody looks (`inspect.rs`, which says why none is missing then). Births do not touch it. What is in it is of the task from when the first poll of the task ends after which the task
-//! goes on, which the state says ([`State::activity`]). So a task that ends in its first poll does not touch it either.
+//! Polls are recorded once somebody looks (`inspect.rs`, which says why none is missing then). Births do not touch it.
+//! What is in it is of the task from when the first such poll ends after which the task goes on, which the state says
+//! ([`State::activity`]). So a task that ends in its first poll does not touch it either.
 //!
 //! # Who writes
 //!
