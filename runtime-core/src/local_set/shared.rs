@@ -246,11 +246,11 @@ impl Shared {
         self.driven_by.store(runtime, Relaxed);
         // SAFETY: the caller's promise.
         unsafe { self.receive() };
+        let runner = Runner { completions: Some(&self.completed), ..Runner::NOBODY };
         for _ in 0..DEFAULT_INTERVAL {
             // SAFETY: the caller's promise.
             let Some(task) = (unsafe { self.next_task() }) else { return false };
-            let runner = Runner { completions: Some(&self.completed), ..Runner::NOBODY };
-            let again = task.run_current(runner, budget).task();
+            let again = task.run_current(&runner, budget).task();
             // The task may have driven something else, as the module says.
             RUNNING.with(|running| running.set(self));
             if let Some(task) = again {

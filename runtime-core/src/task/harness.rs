@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::arena::TaskArena;
 use super::cell::{Header, TaskCell};
-use super::current;
+use super::current::{self, CurrentTask};
 use super::error::{Cause, JoinError};
 use super::raw::{Notified, TaskRef};
 #[cfg(not(loom))]
@@ -27,18 +27,22 @@ const QUEUE_AND_ARENA: u32 = 2;
 /// And when it completes in the hands of shutdown, which came through the arena.
 const ARENA: u32 = 1;
 
-/// Polls or cancels a task taken from a queue.
+/// Polls or cancels a task taken from a queue. `current` is what the thread knows of it, if it is the current task.
 ///
 /// # Safety
 ///
 /// The task is of this type and came from a queue, whose reference the call takes.
-pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: &Runner<'_>) -> Option<Notified> {
+pub(super) unsafe fn poll<F: Future + 'static>(
+    header: NonNull<Header>,
+    runner: &Runner<'_>,
+    current: Option<&CurrentTask>,
+) -> Option<Notified> {
     // SAFETY: the task is of this type, and the queue's reference keeps it until it is given back below.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     match cell.header.state.start_poll() {
         StartPoll::Cancel => {
             // SAFETY: `start_poll` set RUNNING.
-            unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner) };
+            unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner, current) };
             return None;
         }
         StartPoll::Poll => {}
@@ -63,16 +67,17 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
             // First: it may read the clock.
             #[cfg(not(loom))]
             // SAFETY: still RUNNING.
-            if is_recorded && unsafe { record::end_poll(header, runner) } {
+            if is_recorded && unsafe { record::end_poll(header, runner, current) } {
                 runner.count_spurious_poll();
             }
             runner.tell(&task, TaskEventKind::Pending);
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
-            match cell.header.state.finish_poll(runner.has_yielded(), is_recorded) {
+            let yields = current.is_some_and(CurrentTask::yields);
+            match cell.header.state.finish_poll(yields, is_recorded) {
                 FinishPoll::Idle => {}
                 FinishPoll::Requeue => {
                     #[cfg(not(loom))]
-                    if is_recorded && !runner.has_yielded() {
+                    if is_recorded && !yields {
                         // SAFETY: SCHEDULED is set, and the queue's reference is still this thread's.
                         unsafe { record::note_requeued(header) };
                     }
@@ -82,16 +87,20 @@ pub(super) unsafe fn poll<F: Future + 'static>(header: NonNull<Header>, runner: 
                 FinishPoll::Cancel => {
                     runner.take_back_end();
                     // SAFETY: still RUNNING.
-                    unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner) };
+                    unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner, current) };
                 }
             }
         }
         // SAFETY: still RUNNING.
-        Ok(Poll::Ready(output)) => unsafe { store_and_complete::<F>(header, Ok(output), QUEUE_AND_ARENA, runner) },
+        Ok(Poll::Ready(output)) => unsafe {
+            store_and_complete::<F>(header, Ok(output), QUEUE_AND_ARENA, runner, current);
+        },
         Err(payload) => {
             runner.tell_panic(&task);
             // SAFETY: still RUNNING.
-            unsafe { store_and_complete::<F>(header, Err(Cause::Panic(payload)), QUEUE_AND_ARENA, runner) };
+            unsafe {
+                store_and_complete::<F>(header, Err(Cause::Panic(payload)), QUEUE_AND_ARENA, runner, current);
+            }
         }
     }
     None
@@ -126,7 +135,7 @@ impl<F: Future> Drop for DropOnPanic<'_, F> {
 /// The task is of this type, and `claim_for_shutdown` gave it to the caller, who holds the arena.
 pub(super) unsafe fn cancel_claimed<F: Future + 'static>(header: NonNull<Header>, runner: &Runner<'_>) {
     // SAFETY: the task is of this type, and `claim_for_shutdown` set RUNNING.
-    unsafe { cancel::<F>(header, ARENA, runner) };
+    unsafe { cancel::<F>(header, ARENA, runner, None) };
 }
 
 /// Drops the future, and completes the task as cancelled, or as panicked if the drop panicked.
@@ -135,7 +144,12 @@ pub(super) unsafe fn cancel_claimed<F: Future + 'static>(header: NonNull<Header>
 ///
 /// The task is of this type, and the caller set RUNNING and has these references.
 #[cold]
-unsafe fn cancel<F: Future + 'static>(header: NonNull<Header>, refs: u32, runner: &Runner<'_>) {
+unsafe fn cancel<F: Future + 'static>(
+    header: NonNull<Header>,
+    refs: u32,
+    runner: &Runner<'_>,
+    current: Option<&CurrentTask>,
+) {
     // SAFETY: the caller's references keep the task.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     // SAFETY: RUNNING.
@@ -144,7 +158,7 @@ unsafe fn cancel<F: Future + 'static>(header: NonNull<Header>, refs: u32, runner
         Err(payload) => Cause::Panic(payload),
     };
     // SAFETY: RUNNING.
-    unsafe { store_and_complete::<F>(header, Err(cause), refs, runner) };
+    unsafe { store_and_complete::<F>(header, Err(cause), refs, runner, current) };
 }
 
 /// Drops the future, stores what came of it if anybody wants that, completes the task and gives `refs` references back.
@@ -157,6 +171,7 @@ unsafe fn store_and_complete<F: Future + 'static>(
     outcome: Result<F::Output, Cause>,
     refs: u32,
     runner: &Runner<'_>,
+    current: Option<&CurrentTask>,
 ) {
     // SAFETY: the caller's references keep the task.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
@@ -165,7 +180,9 @@ unsafe fn store_and_complete<F: Future + 'static>(
     let state = &cell.header.state;
     // SAFETY: RUNNING. A panic of the future's drop after its last poll has nowhere to go: the output is what counts.
     discard(unsafe { cell.clear() });
-    runner.end_last_poll();
+    if let Some(current) = current {
+        current.end_last_poll();
+    }
     let mut stored = state.has_join_interest();
     if stored {
         // SAFETY: RUNNING, and just cleared.

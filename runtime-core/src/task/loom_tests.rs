@@ -58,7 +58,7 @@ fn run_queued() {
         let task = QUEUE.lock().unwrap().pop_front();
         match task {
             Some(task) => {
-                let again = task.run_current(Runner::NOBODY, Budget::UNCONSTRAINED);
+                let again = task.run_current(&Runner::NOBODY, Budget::UNCONSTRAINED);
                 QUEUE.lock().unwrap().extend(again.task());
             }
             None => return,

@@ -8,7 +8,6 @@ use crate::clock::Clock;
 use crate::metrics::{PollTimes, WorkerCounters, WorkerTimes};
 
 /// See the module.
-#[derive(Clone, Copy)]
 pub(crate) struct PollClock<'a> {
     /// What the worker has counted, the poll at hand included.
     pub(crate) counters: &'a WorkerCounters,

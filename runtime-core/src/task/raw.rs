@@ -23,7 +23,7 @@ use crate::coop::Budget;
 /// call.
 pub(crate) struct Vtable {
     /// Polls or cancels the task; takes the queue's reference. Gives it back if the task is to be queued again.
-    pub(crate) poll: unsafe fn(NonNull<Header>, &Runner<'_>) -> Option<Notified>,
+    pub(crate) poll: unsafe fn(NonNull<Header>, &Runner<'_>, Option<&CurrentTask>) -> Option<Notified>,
     /// Puts the task into a queue of its scheduler; hands one reference over.
     pub(crate) schedule: unsafe fn(NonNull<Header>),
     /// Drops the future of a task that `claim_for_shutdown` gave to the caller, and completes it.
@@ -309,10 +309,9 @@ impl Notified {
     /// Polls the task, or drops its future if it was cancelled. Gives it back if it was woken during the poll: then it
     /// goes to a queue again. It is the thread's current task meanwhile, and may yield by a word to this thread.
     #[inline]
-    pub(crate) fn run_current(self, runner: Runner<'_>, budget: Budget) -> Again {
+    pub(crate) fn run_current(self, runner: &Runner<'_>, budget: Budget) -> Again {
         let current = CurrentTask::new(self.header().id(), self.task().as_raw().as_ptr().cast_const().cast());
-        let runner = Runner { current: Some(&current), ..runner };
-        match current::in_task(&current, budget, || self.run(&runner)) {
+        match current::in_task(&current, budget, || self.run_as(runner, Some(&current))) {
             Some(task) if current.yields() => Again::Yielded(task),
             Some(task) => Again::Woken(task),
             None => Again::No,
@@ -323,9 +322,14 @@ impl Notified {
     #[inline]
     #[must_use]
     pub(crate) fn run(self, runner: &Runner<'_>) -> Option<Notified> {
+        self.run_as(runner, None)
+    }
+
+    #[inline]
+    fn run_as(self, runner: &Runner<'_>, current: Option<&CurrentTask>) -> Option<Notified> {
         let task = self.into_raw();
         // SAFETY: the task came from a queue with the queue's reference, which `poll` takes.
-        unsafe { (task.as_ref().vtable.poll)(task, runner) }
+        unsafe { (task.as_ref().vtable.poll)(task, runner, current) }
     }
 }
 

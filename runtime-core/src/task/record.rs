@@ -39,7 +39,7 @@ use std::ptr::NonNull;
 #[cfg(not(loom))]
 use super::cell::Header;
 #[cfg(not(loom))]
-use super::current;
+use super::current::{self, CurrentTask};
 use super::published::{begin_reading, is_still};
 #[cfg(not(loom))]
 use super::runner::Runner;
@@ -270,13 +270,13 @@ unsafe fn record_of<'a>(cell: NonNull<Header>) -> Option<&'a Record> {
 /// The caller has set RUNNING and not cleared it.
 #[cfg(not(loom))]
 #[inline]
-pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>) -> bool {
+pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>, current: Option<&CurrentTask>) -> bool {
     // SAFETY: RUNNING comes with a reference.
     let (Some(record), state) = (unsafe { (record_of(cell), &cell.as_ref().state) }) else { return false };
-    let took = runner.clock.map_or(0, |clock| clock.end_poll());
-    let yields = runner.has_yielded();
+    let took = runner.clock.as_ref().map_or(0, |clock| clock.end_poll());
+    let yields = current.is_some_and(CurrentTask::yields);
     // A task that yields waits for its turn only.
-    let waits_for = runner.current.filter(|_| !yields).map_or(Note::NOTHING, |current| current.waits_for());
+    let waits_for = current.filter(|_| !yields).map_or(Note::NOTHING, |current| current.waits_for());
     let activity = if yields { Activity::Queued } else { Activity::Waiting };
     let since = Since::new(activity, current::time_to_note());
     if !state.is_recorded() {
@@ -284,7 +284,7 @@ pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>) -> boo
         return false;
     }
     let waits_as_before = record.go_on(took, waits_for, since);
-    let made_progress = || runner.current.is_none_or(|current| current.may_have_made_progress());
+    let made_progress = || current.is_none_or(|current| current.may_have_made_progress());
     let is_spurious = waits_as_before && waits_for.is_known() && !made_progress();
     if is_spurious {
         record.count_spurious_poll();

@@ -1,29 +1,25 @@
 //! [`Runner`]: what the thread that runs a task brings along.
 
 use super::arena::LocalArena;
-use super::current::CurrentTask;
 use super::poll_clock::PollClock;
 use super::raw::TaskRef;
 use crate::events::{Events, TaskEventKind};
 use crate::metrics::Counter;
 use crate::trace::LaneId;
 
-/// The thread that runs a task, as the task needs to know it. Handing it over spares every step of a poll the search
-/// for it in thread-local storage.
-#[derive(Clone, Copy)]
+/// The thread that runs tasks, as they need to know it. Handing it over spares every step of a poll the search for it in
+/// thread-local storage. A worker makes one, and hands it to all its tasks.
 pub(crate) struct Runner<'a> {
-    /// Who is told what happens to the task, if anybody listens.
+    /// Who is told what happens to its tasks, while anybody listens.
     pub(crate) events: Option<&'a Events>,
     /// As whose doing that is recorded.
     pub(crate) lane: LaneId,
-    /// Where its completion is counted, if anywhere. This thread alone adds to it.
+    /// Where completions are counted, if anywhere. This thread alone adds to it.
     pub(crate) completions: Option<&'a Counter>,
-    /// Where its tasks are freed, if it has an arena.
+    /// Where tasks are freed, if the thread has an arena.
     pub(crate) local_arena: Option<&'a LocalArena>,
-    /// What says how long the poll takes, if anything.
-    pub(crate) clock: Option<&'a PollClock<'a>>,
-    /// What the context knows of the task: put in by `Notified::run_current`.
-    pub(crate) current: Option<&'a CurrentTask>,
+    /// What says how long a poll takes, if anything.
+    pub(crate) clock: Option<PollClock<'a>>,
 }
 
 impl Runner<'_> {
@@ -34,12 +30,11 @@ impl Runner<'_> {
         completions: None,
         local_arena: None,
         clock: None,
-        current: None,
     };
 
     #[inline]
     pub(super) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {
-        if let Some(events) = self.events {
+        if let Some(events) = self.events.and_then(Events::heard) {
             self.tell_listeners(events, task, kind);
         }
     }
@@ -47,7 +42,7 @@ impl Runner<'_> {
     #[cold]
     fn tell_listeners(&self, events: &Events, task: &TaskRef, kind: TaskEventKind) {
         let tell = || events.tell(self.lane, task, kind);
-        match self.clock {
+        match &self.clock {
             Some(clock) if events.observer().is_some() => clock.leave_out(kind == TaskEventKind::Polled, tell),
             _ => tell(),
         }
@@ -56,7 +51,7 @@ impl Runner<'_> {
     /// The poll has panicked.
     #[cold]
     pub(super) fn tell_panic(&self, task: &TaskRef) {
-        if let Some(events) = self.events {
+        if let Some(events) = self.events.and_then(Events::heard) {
             events.note_panic(self.lane, task);
         }
     }
@@ -65,7 +60,7 @@ impl Runner<'_> {
     #[cfg_attr(loom, allow(dead_code))]
     #[cold]
     pub(super) fn count_spurious_poll(&self) {
-        if let Some(clock) = self.clock {
+        if let Some(clock) = &self.clock {
             clock.counters.spurious_polls.add(1);
         }
     }
@@ -73,22 +68,8 @@ impl Runner<'_> {
     /// The poll goes on, after all: the task was cancelled meanwhile.
     #[cold]
     pub(super) fn take_back_end(&self) {
-        if let Some(clock) = self.clock {
+        if let Some(clock) = &self.clock {
             clock.take_back_end();
-        }
-    }
-
-    /// Whether the task has asked for another poll without a word to its state.
-    #[inline]
-    pub(super) fn has_yielded(&self) -> bool {
-        self.current.is_some_and(CurrentTask::yields)
-    }
-
-    /// The last poll is over, and the future is gone.
-    #[inline]
-    pub(super) fn end_last_poll(&self) {
-        if let Some(current) = self.current {
-            current.end_last_poll();
         }
     }
 

@@ -150,8 +150,16 @@ pub enum Leaf {
 #[inline]
 pub fn note(leaf: Leaf) {
     if inspect::is_watched() {
-        current::note_wait(Note::of(leaf));
+        note_now(leaf, None);
     }
+}
+
+/// Outside of the leaves, which are meant to be as short as if nobody ever looked.
+#[cold]
+fn note_now(leaf: Leaf, left: Option<&Waker>) {
+    let direct = if left.is_some_and(current::is_waker_of_current_task) { DIRECT } else { 0 };
+    let note = Note::of(leaf);
+    current::note_wait(Note { code: note.code | direct, ..note });
 }
 
 /// What a leaf future returns that waits for this.
@@ -167,9 +175,7 @@ pub fn pending<T>(leaf: Leaf) -> Poll<T> {
 #[inline]
 pub fn note_with(leaf: Leaf, waker: &Waker) {
     if inspect::is_watched() {
-        let direct = if current::is_waker_of_current_task(waker) { DIRECT } else { 0 };
-        let note = Note::of(leaf);
-        current::note_wait(Note { code: note.code | direct, ..note });
+        note_now(leaf, Some(waker));
     }
 }
 
@@ -180,8 +186,13 @@ pub fn note_with(leaf: Leaf, waker: &Waker) {
 #[inline]
 pub fn withdraw(leaf: Leaf) {
     if inspect::is_watched() {
-        current::withdraw_wait(Note::of(leaf));
+        withdraw_now(leaf);
     }
+}
+
+#[cold]
+fn withdraw_now(leaf: Leaf) {
+    current::withdraw_wait(Note::of(leaf));
 }
 
 /// What a leaf future returns that waits for this, and has left this waker there.

@@ -223,6 +223,7 @@ impl<T, L: Limit> Channel<T, L> {
     }
 
     /// Takes up to `limit` values. None if there is none now; fewer than one if there will be none.
+    #[inline(always)] // into `poll_take`, which is called for each value
     fn take(&self, receiver: &mut Receiving<T>, limit: usize, mut each: impl FnMut(T)) -> Option<usize> {
         let mut taken = 0;
         let mut is_over = false;

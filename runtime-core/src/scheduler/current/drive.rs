@@ -358,14 +358,13 @@ impl Worker {
         let counters = self.counters();
         counters.polls.add(1);
         let runner = Runner {
-            events: self.runtime.events.heard(),
+            events: Some(&self.runtime.events),
             lane: LANE,
             completions: Some(&counters.completions),
             local_arena: Some(&self.local_arena),
-            clock: Some(&PollClock { counters, times: self.shared().times(), poll_times: &self.core.poll_times }),
-            current: None,
+            clock: Some(PollClock { counters, times: self.shared().times(), poll_times: &self.core.poll_times }),
         };
-        let again = task.run_current(runner, self.runtime.budget);
+        let again = task.run_current(&runner, self.runtime.budget);
         // In a single line there is no more to tell apart.
         if let Some(task) = again.task() {
             self.line.note_yield();

@@ -250,7 +250,7 @@ impl Shared {
         let _entered = context::try_enter();
         // It counts as the owner of no arena: what dies while the arenas are walked goes to the return stacks.
         let completions = Some(&self.remote_spawns.locked_counters().completions);
-        let runner = Runner { events: runtime.events.heard(), completions, ..Runner::NOBODY };
+        let runner = Runner { events: Some(&runtime.events), completions, ..Runner::NOBODY };
         self.remote_spawns.close_spawns();
         // SAFETY: with the core in hand nobody else polls tasks, and the local arena is this thread's.
         self.arenas().iter().for_each(|arena| unsafe { arena.guard().cancel_all(&runner) });

@@ -67,7 +67,7 @@ impl Shared {
         let _entered = context::try_enter();
         // It counts as the owner of no arena: what dies while the arenas are walked goes to the return stacks.
         let completions = Some(&self.remote_spawns[0].locked_counters().completions);
-        let runner = Runner { events: runtime.events.heard(), completions, ..Runner::NOBODY };
+        let runner = Runner { events: Some(&runtime.events), completions, ..Runner::NOBODY };
         self.remote_spawns.iter().for_each(|remote| remote.close_spawns());
         // SAFETY: no core is in use. So nobody polls tasks of this runtime but those who block in place, and those do
         // not touch their arenas until they are back, and not then either: all arenas are this thread's. It has no

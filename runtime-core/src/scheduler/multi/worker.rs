@@ -283,7 +283,7 @@ impl Worker {
         self.begin_polls_with_tick(now);
         let mut batch = EventBatch::default();
         let mut yielded = None;
-        let clock = PollClock { counters: self.counters(), times: &self.slot().times, poll_times: &self.poll_times };
+        let runner = self.runner();
         loop {
             let flags = self.shared().control.get();
             if flags.is_closing() {
@@ -309,7 +309,7 @@ impl Worker {
             };
             match next {
                 Some(task) if self.is_spare() && self.leaves_to_others(&task) => self.quarantine(task),
-                Some(task) => yielded = self.execute(task, &clock),
+                Some(task) => yielded = self.execute(task, &runner),
                 None => {
                     self.idle(&mut batch);
                     if self.is_retiring() {
@@ -381,25 +381,28 @@ impl Worker {
         task
     }
 
+    /// This thread, as its tasks know it.
+    fn runner(&self) -> Runner<'_> {
+        let counters = self.counters();
+        Runner {
+            events: Some(&self.runtime.events),
+            lane: self.lane(),
+            completions: Some(&counters.completions),
+            local_arena: Some(&self.local_arena),
+            clock: Some(PollClock { counters, times: &self.slot().times, poll_times: &self.poll_times }),
+        }
+    }
+
     /// Runs a task. Gives it back if it has yielded.
-    fn execute(&self, task: Notified, clock: &PollClock<'_>) -> Option<Notified> {
+    fn execute(&self, task: Notified, runner: &Runner<'_>) -> Option<Notified> {
         if self.searching.get() {
             self.stop_search();
         }
         if task.header().place().load(Relaxed) != 0 {
             self.arrive(&task);
         }
-        let counters = self.counters();
-        counters.polls.add(1);
+        self.counters().polls.add(1);
         self.slot().activity.polls(task.task());
-        let runner = Runner {
-            events: self.runtime.events.heard(),
-            lane: self.lane(),
-            completions: Some(&counters.completions),
-            local_arena: Some(&self.local_arena),
-            clock: Some(clock),
-            current: None,
-        };
         let again = task.run_current(runner, self.runtime.budget);
         self.slot().activity.polls_nothing();
         match again {
