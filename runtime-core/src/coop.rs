@@ -58,6 +58,7 @@ impl Budget {
     }
 
     /// Whether all of it is left.
+    #[cfg_attr(loom, allow(dead_code))] // models do not inspect
     #[inline]
     pub(crate) fn is_untouched(self) -> bool {
         self.left == self.units

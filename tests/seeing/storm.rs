@@ -42,8 +42,7 @@ async fn born_and_dead(rounds: u32) {
     }
 }
 
-/// Tasks whose futures have as many types, in cells of a few sizes: where the one ends, the other has its last bytes,
-/// and each writes to all of its own.
+/// Tasks whose futures have as many types, in cells of a few sizes, and each writes to all of its own.
 fn spawn_one_of_many(number: u64) -> JoinHandle<()> {
     async fn filled<const WORDS: usize>(number: u64) {
         let mut words = [number; WORDS];

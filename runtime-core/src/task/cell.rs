@@ -1,18 +1,18 @@
-//! The memory of a task: one cell for header and stage, and in its last bytes a record.
+//! The memory of a task: one cell for header and stage.
 //!
 //! - [`Header`]: the same for every task, and what spawning, waking, queueing and joining touch.
 //! - the stage: the future, later what came of it. Touched only under `RUNNING`, and by the join handle after
 //!   `COMPLETE`. What it holds is said in the header ([`StageKind`]), which is as much the stage's as the stage itself.
-//! - the [`Record`](super::record::Record): how the task has fared. Where it lies depends on the size of the cell, and
-//!   not on the type of the task (`arena/size.rs`), and it is never written but by atomic operations.
+//!
+//! How the task has fared is elsewhere: in a [`Record`](super::record::Record), if anybody looks.
 //!
 //! A task whose future and output are a word each at most is one line of the cache, header and all. That is why the
 //! stage is a union, and why all else is as narrow as it may be: the threads that spawn a task, run it and join it
 //! write to it in turn, and on several threads each line goes from processor to processor each time.
 //!
 //! Inspection reads cells while their tasks live and die (`published.rs`): what it reads is written by atomic stores,
-//! in births and deaths too, though the memory is the writer's alone then. That is the state, the identifier, the spawn
-//! site and the record.
+//! in births and deaths too, though the memory is the writer's alone then. That is the state, the identifier and the
+//! spawn site.
 //!
 //! A [`NonNull<Header>`] stands for a task of any type; the vtable in the header knows the type.
 

@@ -76,12 +76,14 @@ impl CurrentTask {
     }
 
     /// What the leaves that returned `Pending` in this poll have said of what they wait for.
+    #[cfg_attr(loom, allow(dead_code))] // models do not inspect
     #[inline]
     pub(super) fn waits_for(&self) -> Note {
         self.waits_for.get()
     }
 
     /// Whether an operation has succeeded in this poll, for all that is known.
+    #[cfg_attr(loom, allow(dead_code))] // models do not inspect
     #[inline]
     pub(super) fn may_have_made_progress(&self) -> bool {
         self.progress_is_unknown.get() || !budget().is_untouched()
@@ -223,6 +225,7 @@ fn note_unconstrained() {
 
 /// What this thread knows of the time, by [`clock::nanos_since_epoch`]: on a worker's thread mostly the time before the
 /// poll at hand, or before some short ones. On others the present.
+#[cfg_attr(loom, allow(dead_code))] // models do not inspect
 #[inline]
 pub(super) fn time_here() -> u64 {
     let now = CURRENT.with(|current| current.now.get());
@@ -230,12 +233,14 @@ pub(super) fn time_here() -> u64 {
 }
 
 /// The same, if it costs nothing, or somebody looks.
+#[cfg_attr(loom, allow(dead_code))] // models do not inspect
 #[inline]
 pub(super) fn time_to_note() -> Option<u64> {
     let now = CURRENT.with(|current| current.now.get());
     if now != 0 { Some(now) } else { inspect::is_watched().then(read_time) }
 }
 
+#[cfg_attr(loom, allow(dead_code))] // models do not inspect
 #[cold]
 fn read_time() -> u64 {
     let now = clock::nanos_since_epoch(Clock::real());

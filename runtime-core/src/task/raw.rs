@@ -6,8 +6,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-use super::arena;
-use super::arena::TaskArena;
+use super::arena::{self, RecordPlace, TaskArena};
 use super::cell::{Header, TaskCell};
 use super::current::{self, CurrentTask};
 use super::harness;
@@ -39,9 +38,9 @@ pub(crate) struct Vtable {
     drop_cell: unsafe fn(NonNull<Header>),
     /// What the memory is asked for as.
     layout: Layout,
-    /// From the header to the record, in bytes, if there is one.
+    /// Where what inspection tells of the task is.
     #[cfg_attr(loom, allow(dead_code))] // models do not inspect
-    record_offset: Option<usize>,
+    pub(super) record: RecordPlace,
 }
 
 /// The vtable of one type of task: a future, on a scheduler.
@@ -56,24 +55,13 @@ impl<F: Future + 'static, S: Schedule> VtableOf<F, S> {
         drop_output: harness::drop_output::<F>,
         release: release::<S>,
         drop_cell: drop_cell::<F>,
-        layout: Self::LAYOUT,
-        record_offset: if Self::HAS_RECORD { Some(arena::record_offset(Self::LAYOUT)) } else { None },
+        layout: Self::CELL.0,
+        record: Self::CELL.1,
     };
-    /// Models do not inspect.
-    const HAS_RECORD: bool = S::IN_ARENAS && cfg!(not(loom));
-    const LAYOUT: Layout = {
-        let cell = Layout::new::<TaskCell<F>>();
-        if Self::HAS_RECORD { arena::with_record(cell) } else { cell }
+    const CELL: (Layout, RecordPlace) = {
+        let task = Layout::new::<TaskCell<F>>();
+        if S::IN_ARENAS { arena::with_record(task) } else { (task, RecordPlace::Nowhere) }
     };
-}
-
-#[cfg(not(loom))]
-impl Vtable {
-    /// See the field.
-    #[inline(always)]
-    pub(super) fn record_offset(&self) -> Option<usize> {
-        self.record_offset
-    }
 }
 
 unsafe fn schedule<S: Schedule>(header: NonNull<Header>) {
@@ -354,11 +342,10 @@ mod tests {
     }
 
     #[test]
-    fn records_take_the_smallest_task_a_second_line_and_jobs_nothing() {
-        type Task<F> = VtableOf<F, Walked>;
-        assert!(Task::<Pending<()>>::LAYOUT.size() <= 128);
-        assert!(Task::<Ready<[u64; 3]>>::LAYOUT.size() <= 128, "nor does a small future take more");
+    fn records_cost_neither_tasks_nor_jobs_anything() {
+        let task = VtableOf::<Pending<()>, Walked>::VTABLE;
         let job = VtableOf::<Ready<()>, Unseen>::VTABLE;
-        assert_eq!((job.layout.size(), job.record_offset), (64, None));
+        assert_eq!((task.layout.size(), job.layout.size(), job.record), (64, 64, RecordPlace::Nowhere));
+        assert_eq!(task.record, if cfg!(rt_plain_cells) { task.record } else { RecordPlace::InBlock });
     }
 }

@@ -1,10 +1,8 @@
 //! [`Record`]: how a task has fared, and what it waits for, for inspection.
 //!
-//! It lies in the last bytes of the task's cell, which depends on the cell's size and not on the task's type
-//! (`arena/size.rs`): so they are those of every task that the cell ever has, and nothing else lies there. They are
-//! initialised when the cell is first cut, and ever after touched by atomic operations only, because a thread that
-//! inspects may look at them at any time, also after their task's death. (Jobs of the blocking pool have none: they are
-//! in no arena, where nobody finds them.)
+//! It lies where `arena/records.rs` says: at a place that is that of every task which the cell ever has, and of nothing
+//! else. It is touched by atomic operations only, because a thread that inspects may look at it at any time, also after
+//! its task's death. (Jobs of the blocking pool have none: they are in no arena, where nobody finds them.)
 //!
 //! Polls are recorded once somebody looks (`inspect.rs`, which says why none is missing then). Births do not touch it.
 //! What is in it is of the task from when the first such poll ends after which the task goes on, which the state says
@@ -210,10 +208,10 @@ pub(super) type Read<T> = (u64, T, Activity, Option<Recorded>);
 /// Reads the task of a cell, unless there is none or it is over, or it ends meanwhile. The closure reads its constant
 /// fields.
 #[cfg_attr(loom, allow(dead_code))]
-pub(super) fn read_task<T>(
+pub(super) fn read_task<'a, T>(
     identity: &AtomicU64,
     state: &State,
-    record: &Record,
+    record: impl Fn() -> Option<&'a Record>,
     constants: impl FnOnce() -> T,
 ) -> Option<Read<T>> {
     let id = begin_reading(identity)?;
@@ -224,14 +222,15 @@ pub(super) fn read_task<T>(
 
 /// Reads a record, if there is one, and the state that goes with it.
 #[cfg_attr(loom, allow(dead_code))]
-fn read_record(state: &State, record: &Record) -> Option<(Activity, Option<Recorded>)> {
+fn read_record<'a>(state: &State, record: impl Fn() -> Option<&'a Record>) -> Option<(Activity, Option<Recorded>)> {
     /// A task that goes through one poll after the other meanwhile is not read for ever.
     const TRIES: u32 = if cfg!(loom) { 1 } else { 8 };
     for _ in 0..TRIES {
         let (activity, is_recorded) = state.activity()?;
-        if !is_recorded {
+        // Not before the state was read, which says that there is one.
+        let Some(record) = Some(&record).filter(|_| is_recorded).and_then(|record| record()) else {
             return Some((activity, None));
-        }
+        };
         let version = record.version();
         let recorded = record.read(activity, version);
         if activity == Activity::Running {
@@ -245,12 +244,11 @@ fn read_record(state: &State, record: &Record) -> Option<(Activity, Option<Recor
         }
     }
     let (activity, is_recorded) = state.activity()?;
-    let read = || Recorded { waits_for: Note::NOTHING, ..record.read(activity, record.version()) };
-    let recorded = is_recorded.then(read);
-    Some((activity, recorded))
+    let read = |record: &Record| Recorded { waits_for: Note::NOTHING, ..record.read(activity, record.version()) };
+    Some((activity, Some(record).filter(|_| is_recorded).and_then(|record| record()).map(read)))
 }
 
-/// The record of a task, if its cell has one.
+/// The record of a task, if it has one by now.
 ///
 /// # Safety
 ///
@@ -258,8 +256,8 @@ fn read_record(state: &State, record: &Record) -> Option<(Activity, Option<Recor
 #[cfg(not(loom))]
 #[inline(always)]
 unsafe fn record_of<'a>(cell: NonNull<Header>) -> Option<&'a Record> {
-    // SAFETY: the caller's promise; there it lies in a cell for such a task, initialised.
-    unsafe { cell.as_ref().vtable.record_offset().map(|offset| cell.byte_add(offset).cast::<Record>().as_ref()) }
+    // SAFETY: the caller's promise; the vtable is that of the task's type.
+    unsafe { cell.as_ref().vtable.record.get(cell) }
 }
 
 /// A poll of the task has returned `Pending`, and is not over yet. Whether it was spurious: the task was woken, and
@@ -271,8 +269,9 @@ unsafe fn record_of<'a>(cell: NonNull<Header>) -> Option<&'a Record> {
 #[cfg(not(loom))]
 #[inline]
 pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>, current: Option<&CurrentTask>) -> bool {
-    // SAFETY: RUNNING comes with a reference.
-    let (Some(record), state) = (unsafe { (record_of(cell), &cell.as_ref().state) }) else { return false };
+    // SAFETY: RUNNING comes with a reference; the vtable is that of the task's type.
+    let (record, state) = unsafe { (cell.as_ref().vtable.record.get_or_make(cell), &cell.as_ref().state) };
+    let Some(record) = record else { return false };
     let took = runner.clock.as_ref().map_or(0, |clock| clock.end_poll());
     let yields = current.is_some_and(CurrentTask::yields);
     // A task that yields waits for its turn only.

@@ -24,13 +24,8 @@ pub(crate) struct Runner<'a> {
 
 impl Runner<'_> {
     /// For tasks that are in no arena, and that nobody observes.
-    pub(crate) const NOBODY: Self = Runner {
-        events: None,
-        lane: LaneId::Shared(0),
-        completions: None,
-        local_arena: None,
-        clock: None,
-    };
+    pub(crate) const NOBODY: Self =
+        Runner { events: None, lane: LaneId::Shared(0), completions: None, local_arena: None, clock: None };
 
     #[inline]
     pub(super) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {

@@ -3,8 +3,9 @@
 use std::panic::Location;
 use std::ptr::NonNull;
 
+use super::arena::SeenRecord;
 use super::cell::Header;
-use super::record::{Record, Recorded, read_task};
+use super::record::{Recorded, read_task};
 use super::state::{Activity, Grip};
 use super::{Id, Site};
 
@@ -26,16 +27,15 @@ impl Snapshot {
     ///
     /// # Safety
     ///
-    /// The memory is that of a cell of an arena, prepared, with its record there, and stays during the call.
-    pub(super) unsafe fn take(cell: NonNull<Header>, record: NonNull<Record>) -> Option<Self> {
+    /// The memory is that of a cell of an arena, prepared, with this record, and stays during the call.
+    pub(super) unsafe fn take(cell: NonNull<Header>, record: SeenRecord<'_>) -> Option<Self> {
         // References to single fields only: all else may be changing.
         let header = cell.as_ptr();
         // SAFETY: the caller's promise; these are atomics, initialised when the cell was prepared, and written by
         // atomic operations ever after.
-        let (identity, state, site, record) =
-            unsafe { (&(*header).identity, &(*header).state, &(*header).site_or_link, record.as_ref()) };
+        let (identity, state, site) = unsafe { (&(*header).identity, &(*header).state, &(*header).site_or_link) };
         let (id, (site, grip), activity, recorded) =
-            read_task(identity, state, record, || (site.as_it_is(), state.grip()))?;
+            read_task(identity, state, || record.get(), || (site.as_it_is(), state.grip()))?;
         // SAFETY: it is that of the task, which is where it was spawned.
         let site = unsafe { Site::from_ptr(site) }?;
         Some(Self { id: Id(id), spawned_at: site.location(), name: site.name(), activity, grip, recorded })

@@ -15,7 +15,8 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use super::{Id, current};
-use crate::{clock, inspect};
+use crate::clock;
+use crate::inspect;
 
 /// What a task waits for. Of several things, one: see [`TaskInfo::waits_for_others`](super::TaskInfo).
 #[derive(Clone, Debug, PartialEq, Eq)]

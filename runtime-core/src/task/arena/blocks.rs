@@ -7,7 +7,7 @@
 //!
 //! [`Blocks`] belong to an arena ([`TaskArena`](crate::task::arena::TaskArena)) and lie beneath the stacks of dead
 //! cells that it keeps ([`CellCache`](super::CellCache)), by which most tasks are served; only when these are empty, or
-//! full, a block is touched. The cells of a block have one size, and lie behind its head, which has a line for itself.
+//! full, a block is touched. The cells of a block have one size, and lie behind its head, which has lines for itself.
 //! In the header of each is how far it is from there ([`OFFSET_FIELD`]), whether a task lies in it or not. A block to
 //! which all its cells came back goes back to the allocator; so a task that stays may keep the memory of some hundreds
 //! of its size, which new tasks of its arena get first. (Dead cells on the stacks do not:
@@ -33,7 +33,8 @@ use std::sync::atomic::Ordering::Release;
 
 use super::census::{CellAndRecord, Census, Entry, EntryKind};
 use super::free_list::FreeList;
-use super::size::{LINE, SIZES, Size, prepare_record};
+use super::records::{SeenRecord, Table};
+use super::size::{LINE, SIZES, Size};
 use crate::primitive::atomic::AtomicU32;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use crate::task::cell::Header;
@@ -46,8 +47,9 @@ pub(super) const MAX_CELLS: usize = MAX_BLOCK_LINES;
 /// The first block of a size. Each further one is as large as all of its size together, up to the largest, so that
 /// what blocks have to spare is little beside what is in use.
 const MIN_BLOCK_LINES: usize = MAX_BLOCK_LINES / 8;
-/// The first lines of a block, for its head.
-const HEAD_LINES: u16 = 1;
+/// The first lines of a block, for its head. (What wakes and polls may read there is on another line than what births and
+/// deaths write.)
+const HEAD_LINES: u16 = 2;
 /// Where in a cell it is said how many lines it lies behind its block's head.
 const OFFSET_FIELD: usize = mem::offset_of!(Header, block_offset);
 type BlockOffset = u16;
@@ -56,7 +58,8 @@ type BlockOffset = u16;
 /// block on top.
 const SPARSE_FACTOR: usize = 4;
 
-const _: () = assert!(MIN_BLOCK_LINES > SIZES && MAX_BLOCK_LINES <= BlockOffset::MAX as usize);
+const _: () =
+    assert!(align_of::<Constants>() == LINE && MIN_BLOCK_LINES > SIZES && MAX_BLOCK_LINES <= BlockOffset::MAX as usize);
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Block>() <= HEAD_LINES as usize * LINE);
 
@@ -93,10 +96,6 @@ impl InUse {
 pub(super) struct Block {
     /// In the census. First, so that a pointer to the one is a pointer to the other.
     entry: Entry,
-    /// Of its cells.
-    size: Size,
-    /// How large it is, with the head.
-    lines: u16,
     /// Where the cells lie that have never been out, in lines from the beginning. A walk (`census.rs`) that reads it
     /// sees that the cells before it have been prepared.
     fresh: AtomicU16,
@@ -106,6 +105,25 @@ pub(super) struct Block {
     /// Its neighbours among the blocks of this size that have room.
     prev: *mut Block,
     next: *mut Block,
+    constants: Constants,
+}
+
+/// What any thread may read that has a reference to a task of the block, on a line of its own.
+#[repr(align(64))]
+struct Constants {
+    /// Of the cells.
+    size: Size,
+    /// How large the block is, with the head.
+    lines: u16,
+    /// The records of the cells, from when the first one is needed.
+    records: Table,
+}
+
+impl Constants {
+    /// How many cells the block has.
+    fn cells(&self) -> usize {
+        ((self.lines - HEAD_LINES) / self.size.lines()).into()
+    }
 }
 
 impl Block {
@@ -119,8 +137,9 @@ impl Block {
         let null = ptr::null_mut();
         let fresh = AtomicU16::new(HEAD_LINES);
         let entry = Entry::new(EntryKind::Block);
-        let head = Self { entry, size, lines, fresh, in_use, free: FreeList::EMPTY, prev: null, next: null };
-        // SAFETY: the memory begins with a line for the head.
+        let constants = Constants { size, lines, records: Table::new() };
+        let head = Self { entry, fresh, in_use, free: FreeList::EMPTY, prev: null, next: null, constants };
+        // SAFETY: the memory begins with lines for the head.
         unsafe { block.write(head) };
         block
     }
@@ -131,14 +150,15 @@ impl Block {
     unsafe fn delete(this: NonNull<Self>) {
         // SAFETY: the caller's promise; `new` made it.
         unsafe {
-            let layout = Self::layout(this.as_ref().lines);
+            let layout = Self::layout(this.as_ref().constants.lines);
             this.drop_in_place();
             super::cache::free(this.cast(), layout);
         }
     }
 
     fn has_room(&self) -> bool {
-        !self.free.is_empty() || self.fresh.load(Relaxed) + self.size.lines() <= self.lines
+        let Constants { size, lines, .. } = &self.constants;
+        !self.free.is_empty() || self.fresh.load(Relaxed) + size.lines() <= *lines
     }
 
     /// The cell that begins `line` lines behind the beginning of the block.
@@ -151,22 +171,38 @@ impl Block {
         unsafe { this.cast::<u8>().add(line as usize * LINE) }
     }
 
-    /// The cells that have ever been out, and their records.
+    /// The cells that have ever been out, and where their records are.
     ///
     /// # Safety
     ///
-    /// The block is there as long as the iterator.
-    pub(super) unsafe fn cells(this: NonNull<Self>) -> impl Iterator<Item = CellAndRecord> {
+    /// The block is there as long as `'a`.
+    pub(super) unsafe fn cells<'a>(this: NonNull<Self>) -> impl Iterator<Item = CellAndRecord<'a>> {
         // Not a reference to all of it, whose owner may be another thread, and about to change the rest.
         // SAFETY: the caller's promise.
-        let (fresh, size) = unsafe { ((*this.as_ptr()).fresh.load(Acquire), (*this.as_ptr()).size) };
-        (HEAD_LINES..fresh).step_by(size.lines() as usize).map(move |line| {
+        let (fresh, constants) = unsafe { ((*this.as_ptr()).fresh.load(Acquire), Self::constants(this)) };
+        (HEAD_LINES..fresh).step_by(constants.size.lines() as usize).enumerate().map(move |(index, line)| {
             // SAFETY: so much of the memory has been cut, and prepared.
-            unsafe {
-                let cell = Self::cell(this, line);
-                (cell, cell.add(size.record_offset()).cast())
-            }
+            (unsafe { Self::cell(this, line) }, SeenRecord::InTable(&constants.records, index))
         })
+    }
+
+    /// # Safety
+    ///
+    /// The block is there as long as `'a`.
+    unsafe fn constants<'a>(this: NonNull<Self>) -> &'a Constants {
+        // SAFETY: the caller's promise; nobody changes them, but for the table, which is for any thread.
+        unsafe { &(*this.as_ptr()).constants }
+    }
+
+    /// The table of the records of the block that a cell is from, how many there are to be, and which is the cell's.
+    ///
+    /// # Safety
+    ///
+    /// The cell is from a block, and stays as long as `'a`.
+    pub(super) unsafe fn table_of<'a>(cell: NonNull<u8>) -> (&'a Table, usize, usize) {
+        // SAFETY: the caller's promise: a block stays as long as any of its cells is out.
+        let (constants, line) = unsafe { (Self::constants(Self::of(cell)), Self::line_of(cell)) };
+        (&constants.records, constants.cells(), ((line - HEAD_LINES) / constants.size.lines()).into())
     }
 
     /// # Safety
@@ -185,8 +221,7 @@ impl Block {
             let cell = Self::cell(this, line);
             cell.add(OFFSET_FIELD).cast::<BlockOffset>().write(line);
             Header::prepare(cell);
-            prepare_record(cell, (*block).size.record_offset());
-            fresh.store(line + (*block).size.lines(), Release);
+            fresh.store(line + Self::constants(this).size.lines(), Release);
             cell
         }
     }
@@ -197,12 +232,18 @@ impl Block {
     ///
     /// The cell is from a block.
     unsafe fn of(cell: NonNull<u8>) -> NonNull<Self> {
-        // SAFETY: written when the cell was first taken, and its users leave it alone; so far behind its block's head
-        // it lies.
-        unsafe {
-            let lines = cell.add(OFFSET_FIELD).cast::<BlockOffset>().read();
-            cell.sub(lines as usize * LINE).cast()
-        }
+        // SAFETY: the caller's promise; so far behind its block's head it lies.
+        unsafe { cell.sub(Self::line_of(cell) as usize * LINE).cast() }
+    }
+
+    /// Where in its block a cell begins.
+    ///
+    /// # Safety
+    ///
+    /// The cell is from a block.
+    unsafe fn line_of(cell: NonNull<u8>) -> BlockOffset {
+        // SAFETY: written when the cell was first taken, and its users leave it alone.
+        unsafe { cell.add(OFFSET_FIELD).cast::<BlockOffset>().read() }
     }
 }
 
@@ -272,7 +313,7 @@ impl Blocks {
                 if had_room {
                     self.unlink(block, size);
                 }
-                let lines = block.as_ref().lines as usize;
+                let lines = block.as_ref().constants.lines as usize;
                 self.lines[size.index()] -= lines;
                 self.total_lines -= lines;
                 // If a walk looks at it, that is waited for.

@@ -26,7 +26,7 @@ use parking_lot::MutexGuard;
 
 use super::blocks::Block;
 use super::large::Node;
-use crate::task::record::Record;
+use super::records::SeenRecord;
 
 /// See the module.
 pub(super) struct Census {
@@ -59,8 +59,8 @@ pub(super) enum EntryKind {
     Large,
 }
 
-/// A cell, and its record.
-pub(super) type CellAndRecord = (NonNull<u8>, NonNull<Record>);
+/// A cell, and where its record is.
+pub(super) type CellAndRecord<'a> = (NonNull<u8>, SeenRecord<'a>);
 
 impl Entry {
     pub(super) fn new(kind: EntryKind) -> Self {
@@ -72,7 +72,7 @@ impl Entry {
     /// # Safety
     ///
     /// The entry is in a census, and stays during the call.
-    unsafe fn visit(this: NonNull<Self>, each: impl FnMut(CellAndRecord)) {
+    unsafe fn visit(this: NonNull<Self>, each: impl FnMut(CellAndRecord<'_>)) {
         // SAFETY: the caller's promise; the kind says what the entry is the beginning of.
         unsafe {
             match this.as_ref().kind {
@@ -183,7 +183,7 @@ impl Walk<'_> {
     /// Looks at the next block or large cell, and passes each cell on that has a task, or has had one, or is about to
     /// have one. False if there is none left. The closure takes no lock, allocates nothing, and runs nothing of a
     /// user's.
-    pub(super) fn step(&mut self, each: impl FnMut(CellAndRecord)) -> bool {
+    pub(super) fn step(&mut self, each: impl FnMut(CellAndRecord<'_>)) -> bool {
         let mut memory = self.census.memory.lock();
         let entry = NonNull::new(memory.next).filter(|_| !memory.is_closed);
         if let Some(entry) = entry {

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::census::{CellAndRecord, Census, Entry, EntryKind};
-use super::size::{prepare_record, record_offset_in};
+use super::records::{SeenRecord, prepare_record, record_offset};
 use crate::task::cell::Header;
 
 /// What is behind a task and its record.
@@ -31,13 +31,14 @@ impl Node {
     ///
     /// # Safety
     ///
-    /// The node is in a census, and stays during the call.
-    pub(super) unsafe fn cell(this: NonNull<Self>) -> CellAndRecord {
+    /// The node is in a census, and stays as long as `'a`.
+    pub(super) unsafe fn cell<'a>(this: NonNull<Self>) -> CellAndRecord<'a> {
         // Not a reference to all of it, whose links may be another thread's.
         // SAFETY: the caller's promise; these fields stay as they are.
         unsafe {
             let cell = (*this.as_ptr()).cell;
-            (cell, cell.add((*this.as_ptr()).record_offset).cast())
+            let record = cell.add((*this.as_ptr()).record_offset).cast().as_ref();
+            (cell, SeenRecord::Behind(record))
         }
     }
 }
@@ -62,7 +63,7 @@ impl LargeCells {
     pub(super) fn allocate(&mut self, layout: Layout) -> NonNull<u8> {
         let (whole, offset) = with_node(layout);
         let cell = super::cache::allocate(whole);
-        let record_offset = record_offset_in(layout.size());
+        let record_offset = record_offset(layout);
         // SAFETY: the memory is as large as both, and nobody else's until it is in the census.
         unsafe {
             Header::prepare(cell);

@@ -10,7 +10,7 @@
 //! | `cache.rs` | the cells of dead tasks that are kept for new ones, by size |
 //! | `blocks.rs`, `large.rs` | where cells come from: blocks of cells of one size; an allocation each |
 //! | `remote_free.rs` | how tasks that die on other threads come back |
-//! | `census.rs` | where the cells are, for a thread that inspects the tasks |
+//! | `census.rs`, `records.rs` | where the cells are, and their records, for a thread that inspects the tasks |
 //! | `local.rs` | the arena that a thread owns, and its batch of tasks that died far from theirs |
 //!
 //! # An arena takes no lock
@@ -38,6 +38,7 @@ mod large;
 mod local;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod records;
 mod remote_free;
 mod size;
 
@@ -54,10 +55,12 @@ use self::cache::CellCache;
 pub(super) use self::cache::{allocate, free, free_outstanding as free_outstanding_cell};
 use self::census::Census;
 pub(crate) use self::local::LocalArena;
+#[cfg(not(loom))]
+pub(super) use self::records::SeenRecord;
+pub(super) use self::records::{RecordPlace, with_record};
 use self::remote_free::closed;
 #[cfg(all(test, loom))]
 pub(crate) use self::remote_free::requests_drain;
-pub(super) use self::size::{record_offset, with_record};
 use super::cell::Header;
 use super::host::{Host, HostCalls};
 use super::raw::destroy;

@@ -1,12 +1,6 @@
-//! [`Size`]: the sizes that cells have; and where in a cell of each size the record of its task lies.
-//!
-//! The record lies in the last bytes of a cell, of whatever type the task is: so all tasks that the cell ever has keep
-//! their records there, and none has its stage there. (A large cell ends where the layout does, and has one task only.)
+//! [`Size`]: the sizes that cells have.
 
 use std::alloc::Layout;
-use std::ptr::NonNull;
-
-use crate::task::record::Record;
 
 /// A line of the cache: the step from one size to the next, and the alignment of cells.
 pub(super) const LINE: usize = 64;
@@ -20,44 +14,6 @@ pub(super) const PLAIN: bool = cfg!(any(rt_plain_cells, loom));
 #[inline]
 pub(super) const fn kept_as(layout: Layout) -> Option<Size> {
     if PLAIN { None } else { Size::of(layout) }
-}
-
-/// What is asked for, for a cell of this layout with a record.
-pub(in crate::task) const fn with_record(cell: Layout) -> Layout {
-    match Layout::from_size_align(cell.size() + size_of::<Record>(), cell.align()) {
-        Ok(layout) => layout,
-        Err(_) => panic!("no task is nearly as large as memory"),
-    }
-}
-
-/// Where in memory for this layout the record lies.
-pub(in crate::task) const fn record_offset(layout: Layout) -> usize {
-    match kept_as(layout) {
-        Some(size) => size.record_offset(),
-        None => record_offset_in(layout.size()),
-    }
-}
-
-/// Where it lies in that many bytes. (Models do not inspect.)
-pub(super) const fn record_offset_in(size: usize) -> usize {
-    if cfg!(loom) {
-        return 0;
-    }
-    let offset = size - size_of::<Record>();
-    assert!(offset.is_multiple_of(align_of::<Record>()), "cells are whole words");
-    offset
-}
-
-/// Prepares the record of a cell that nobody else knows yet, and has not had any task.
-///
-/// # Safety
-///
-/// The memory is the caller's, and the record lies there.
-pub(super) unsafe fn prepare_record(cell: NonNull<u8>, offset: usize) {
-    if cfg!(not(loom)) {
-        // SAFETY: the caller's promise.
-        unsafe { cell.add(offset).cast::<Record>().write(Record::new()) };
-    }
 }
 
 /// The size of a cell, in lines.
@@ -92,11 +48,6 @@ impl Size {
         self.0 as usize * LINE
     }
 
-    /// Where in it the record lies.
-    pub(super) const fn record_offset(self) -> usize {
-        record_offset_in(self.bytes())
-    }
-
     #[inline]
     pub(super) const fn index(self) -> usize {
         self.0 as usize - 1
@@ -114,21 +65,5 @@ mod tests {
         assert!(of(1024, 64).is_some());
         assert!(of(1025, 8).is_none());
         assert!(of(8, 128).is_none());
-    }
-
-    /// Of all sizes and alignments: behind what the layout was before, and within the cell.
-    #[test]
-    #[cfg(not(loom))]
-    fn records_lie_behind_tasks_and_at_the_end_of_cells() {
-        for align in [8, 16, 64, 128] {
-            for words in 8..400_usize {
-                let task = Layout::from_size_align((words * 8).next_multiple_of(align), align).unwrap();
-                let layout = with_record(task);
-                let offset = record_offset(layout);
-                assert!(offset >= task.size());
-                let end = offset + size_of::<Record>();
-                assert_eq!(end, kept_as(layout).map_or(layout.size(), Size::bytes));
-            }
-        }
     }
 }

@@ -71,7 +71,7 @@ impl Cell {
     }
 
     fn read(&self) -> Option<Read<u64>> {
-        read_task(&self.identity, &self.state, &self.record, || self.site.load(Relaxed))
+        read_task(&self.identity, &self.state, || Some(&self.record), || self.site.load(Relaxed))
     }
 }
 
