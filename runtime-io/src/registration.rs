@@ -61,9 +61,9 @@ impl Registration {
         self.poll_settling(cx, direction, operation, |_, _| {})
     }
 
-    /// As [`poll_io`](Self::poll_io), for plain reads and writes of TCP streams that move up to `wanted` bytes. If the
-    /// operation moves fewer, readiness is cleared without another attempt, which saves a system call a message.
-    /// [`readiness`](crate::readiness) says why this is for nothing else.
+    /// As [`poll_io`](Self::poll_io), for plain reads and writes of TCP streams that move up to `wanted` bytes, and for
+    /// reads of Unix streams. If the operation moves fewer, readiness is cleared without another attempt, which saves a
+    /// system call a message. [`readiness`](crate::readiness) says why this is for nothing else.
     #[inline]
     pub(crate) fn poll_transfer(
         &self,

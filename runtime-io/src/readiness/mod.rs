@@ -96,7 +96,13 @@
 //!
 //! One case is left out: the urgent byte comes out of order, before any segment has announced the mark, and Linux
 //! never says that it is there (`TCP_URG_NOTYET`, for good). Only a peer that forges segments does that, and it
-//! starves its own connection only.
+//! starves its own connection only. (So does the peer of a Unix stream on Linux 5.15 and 5.16 where they have urgent bytes
+//! of such streams and do not yet announce them. And before 3.10 reads of Unix streams ended where credentials change
+//! without a word: these systems are too old for rt.)
+//!
+//! After descriptors, and where credentials change, it is the reader that learns why the read ended, before it clears. If
+//! two read a stream at once, and the other one's read ran short at the same time, then either that came later, and
+//! nothing was left, or what was left came after it, and an event with it.
 //!
 //! *Would block* has one known exception. At an urgent mark, Linux refuses a read while a signal is pending for the
 //! thread, though there are bytes behind the mark.
@@ -150,12 +156,13 @@ pub(crate) const SHORT_WRITE_FILLS: bool = cfg!(any(
     target_os = "openbsd",
 ));
 
-/// Whether a short read of a TCP stream proves that the next one would block: where, besides, the poller tells of
-/// urgent data.
+/// Whether a short read of a stream proves that the next one would block: where, besides, the poller tells of urgent
+/// data.
 pub(crate) const SHORT_READ_DRAINS: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
-/// The most bytes that one call moves on any system: Linux's limit, the lowest.
-const MAX_BYTES_AT_ONCE: usize = 0x7fff_f000;
+/// The most bytes that one call is sure to move on any system: the lowest limit is Linux's, less than 2 GiB by a page, of
+/// which the largest have 256 KiB.
+const MAX_BYTES_AT_ONCE: usize = 0x7ffc_0000;
 
 /// The readiness of one registered descriptor, and the wakers of all that wait for it. Aligned to a cache line.
 #[repr(align(64))]
@@ -345,7 +352,7 @@ impl ScheduledIo {
         self.update(|word| (!word.is_wary()).then(|| word.wary()));
     }
 
-    /// Clears if a plain read or write of a TCP stream, which `event` led to, was short: if it moved `moved` bytes of
+    /// Clears if a plain read or write of a stream, which `event` led to, was short: if it moved `moved` bytes of
     /// `wanted`.
     #[inline]
     pub(crate) fn note_transfer(&self, event: ReadyEvent, direction: Direction, moved: usize, wanted: usize) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use socket2::{SockRef, Type};
+use socket2::{Domain, SockRef, Type};
 
 use crate::driver::Handle;
 use crate::interest::Interest;
@@ -95,7 +95,11 @@ impl UnixListener {
     }
 
     pub(super) fn register(driver: Arc<Handle>, listener: mio::net::UnixListener) -> io::Result<Self> {
-        let is_doubtful = !matches!(SockRef::from(&listener).r#type(), Ok(Type::STREAM));
+        // Other code can make a listener of another family one of this type, too.
+        let socket = SockRef::from(&listener);
+        let is_of_unix_streams = matches!(socket.r#type(), Ok(Type::STREAM))
+            && socket.local_addr().is_ok_and(|address| address.domain() == Domain::UNIX);
+        let is_doubtful = !is_of_unix_streams;
         let io = Endpoint::register(&driver, listener, Interest::READABLE, Ready::EMPTY)?;
         Ok(Self { io, driver, is_doubtful })
     }
