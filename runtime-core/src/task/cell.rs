@@ -41,7 +41,7 @@ pub(crate) struct Header {
     /// First, because it is read in dead cells too ([`ArenaGuard::cancel_all`](super::arena::ArenaGuard::cancel_all)).
     pub(crate) state: State,
     /// Where in its block the cell lies. Of the task's memory, not of the task: `arena/` writes it before there is one,
-    /// and births and deaths leave it alone.
+    /// and births and deaths leave it alone. (A thread that has a reference to a task may read it, for its record.)
     pub(super) block_offset: MaybeUninit<u16>,
     /// Where the time is noted at which the task was queued, if it is followed (`scheduler/followed.rs`); zero if not.
     place: AtomicU8,

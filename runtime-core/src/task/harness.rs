@@ -16,7 +16,7 @@ use super::error::{Cause, JoinError};
 use super::raw::{Notified, TaskRef};
 #[cfg(not(loom))]
 use super::record;
-use super::runner::Runner;
+use super::runner::{Run, Runner};
 use super::state::{Complete, FinishPoll, StartPoll};
 use super::{contain, discard, waker};
 use crate::events::TaskEventKind;
@@ -37,19 +37,20 @@ pub(super) unsafe fn poll<F: Future + 'static>(
     runner: &Runner<'_>,
     current: Option<&CurrentTask>,
 ) -> Option<Notified> {
+    let run = Run::begin(runner, current);
     // SAFETY: the task is of this type, and the queue's reference keeps it until it is given back below.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     match cell.header.state.start_poll() {
         StartPoll::Cancel => {
             // SAFETY: `start_poll` set RUNNING.
-            unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner, current) };
+            unsafe { cancel::<F>(header, QUEUE_AND_ARENA, &run) };
             return None;
         }
         StartPoll::Poll => {}
     }
     // SAFETY: the queue's reference, which is not given back by this one.
     let task = ManuallyDrop::new(unsafe { TaskRef::from_raw(header) });
-    runner.tell(&task, TaskEventKind::Polled);
+    run.tell(&task, TaskEventKind::Polled);
     let polled = waker::with_borrowed(header, |waker| {
         let mut cx = Context::from_waker(waker);
         contain(|| {
@@ -67,12 +68,12 @@ pub(super) unsafe fn poll<F: Future + 'static>(
             // First: it may read the clock.
             #[cfg(not(loom))]
             // SAFETY: still RUNNING.
-            if is_recorded && unsafe { record::end_poll(header, runner, current) } {
+            if is_recorded && unsafe { record::end_poll(header, &run) } {
                 runner.count_spurious_poll();
             }
-            runner.tell(&task, TaskEventKind::Pending);
+            run.tell(&task, TaskEventKind::Pending);
             // If it says `Idle` another thread may have the task: `cell` is not touched again.
-            let yields = current.is_some_and(CurrentTask::yields);
+            let yields = run.has_yielded();
             match cell.header.state.finish_poll(yields, is_recorded) {
                 FinishPoll::Idle => {}
                 FinishPoll::Requeue => {
@@ -87,19 +88,19 @@ pub(super) unsafe fn poll<F: Future + 'static>(
                 FinishPoll::Cancel => {
                     runner.take_back_end();
                     // SAFETY: still RUNNING.
-                    unsafe { cancel::<F>(header, QUEUE_AND_ARENA, runner, current) };
+                    unsafe { cancel::<F>(header, QUEUE_AND_ARENA, &run) };
                 }
             }
         }
         // SAFETY: still RUNNING.
         Ok(Poll::Ready(output)) => unsafe {
-            store_and_complete::<F>(header, Ok(output), QUEUE_AND_ARENA, runner, current);
+            store_and_complete::<F>(header, Ok(output), QUEUE_AND_ARENA, &run);
         },
         Err(payload) => {
-            runner.tell_panic(&task);
+            run.tell_panic(&task);
             // SAFETY: still RUNNING.
             unsafe {
-                store_and_complete::<F>(header, Err(Cause::Panic(payload)), QUEUE_AND_ARENA, runner, current);
+                store_and_complete::<F>(header, Err(Cause::Panic(payload)), QUEUE_AND_ARENA, &run);
             }
         }
     }
@@ -135,7 +136,7 @@ impl<F: Future> Drop for DropOnPanic<'_, F> {
 /// The task is of this type, and `claim_for_shutdown` gave it to the caller, who holds the arena.
 pub(super) unsafe fn cancel_claimed<F: Future + 'static>(header: NonNull<Header>, runner: &Runner<'_>) {
     // SAFETY: the task is of this type, and `claim_for_shutdown` set RUNNING.
-    unsafe { cancel::<F>(header, ARENA, runner, None) };
+    unsafe { cancel::<F>(header, ARENA, &Run::begin(runner, None)) };
 }
 
 /// Drops the future, and completes the task as cancelled, or as panicked if the drop panicked.
@@ -144,12 +145,7 @@ pub(super) unsafe fn cancel_claimed<F: Future + 'static>(header: NonNull<Header>
 ///
 /// The task is of this type, and the caller set RUNNING and has these references.
 #[cold]
-unsafe fn cancel<F: Future + 'static>(
-    header: NonNull<Header>,
-    refs: u32,
-    runner: &Runner<'_>,
-    current: Option<&CurrentTask>,
-) {
+unsafe fn cancel<F: Future + 'static>(header: NonNull<Header>, refs: u32, run: &Run<'_>) {
     // SAFETY: the caller's references keep the task.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     // SAFETY: RUNNING.
@@ -158,7 +154,7 @@ unsafe fn cancel<F: Future + 'static>(
         Err(payload) => Cause::Panic(payload),
     };
     // SAFETY: RUNNING.
-    unsafe { store_and_complete::<F>(header, Err(cause), refs, runner, current) };
+    unsafe { store_and_complete::<F>(header, Err(cause), refs, run) };
 }
 
 /// Drops the future, stores what came of it if anybody wants that, completes the task and gives `refs` references back.
@@ -170,8 +166,7 @@ unsafe fn store_and_complete<F: Future + 'static>(
     header: NonNull<Header>,
     outcome: Result<F::Output, Cause>,
     refs: u32,
-    runner: &Runner<'_>,
-    current: Option<&CurrentTask>,
+    run: &Run<'_>,
 ) {
     // SAFETY: the caller's references keep the task.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
@@ -180,9 +175,7 @@ unsafe fn store_and_complete<F: Future + 'static>(
     let state = &cell.header.state;
     // SAFETY: RUNNING. A panic of the future's drop after its last poll has nowhere to go: the output is what counts.
     discard(unsafe { cell.clear() });
-    if let Some(current) = current {
-        current.end_last_poll();
-    }
+    run.end_last_poll();
     let mut stored = state.has_join_interest();
     if stored {
         // SAFETY: RUNNING, and just cleared.
@@ -190,8 +183,8 @@ unsafe fn store_and_complete<F: Future + 'static>(
     } else if mem::needs_drop::<F::Output>() || outcome.is_err() {
         discard(contain(|| drop(outcome)));
     }
-    runner.tell(&task, TaskEventKind::Completed);
-    runner.count_completion();
+    run.tell(&task, TaskEventKind::Completed);
+    run.runner.count_completion();
     loop {
         match state.complete(refs, stored) {
             Complete::DropOutput => {
@@ -202,7 +195,7 @@ unsafe fn store_and_complete<F: Future + 'static>(
             Complete::Released { last } => {
                 if last {
                     // SAFETY: the last reference is gone.
-                    unsafe { release(header, runner) };
+                    unsafe { release(header, run.runner) };
                 }
                 return;
             }
@@ -214,7 +207,7 @@ unsafe fn store_and_complete<F: Future + 'static>(
                 }
                 if state.ref_dec(refs) {
                     // SAFETY: the last reference is gone.
-                    unsafe { release(header, runner) };
+                    unsafe { release(header, run.runner) };
                 }
                 return;
             }

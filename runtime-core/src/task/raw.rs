@@ -343,9 +343,11 @@ mod tests {
 
     #[test]
     fn records_cost_neither_tasks_nor_jobs_anything() {
-        let task = VtableOf::<Pending<()>, Walked>::VTABLE;
         let job = VtableOf::<Ready<()>, Unseen>::VTABLE;
-        assert_eq!((task.layout.size(), job.layout.size(), job.record), (64, 64, RecordPlace::Nowhere));
-        assert_eq!(task.record, if cfg!(rt_plain_cells) { task.record } else { RecordPlace::InBlock });
+        assert_eq!((job.layout.size(), job.record), (64, RecordPlace::Nowhere));
+        if cfg!(not(rt_plain_cells)) {
+            let task = VtableOf::<Pending<()>, Walked>::VTABLE;
+            assert_eq!((task.layout.size(), task.record), (64, RecordPlace::InBlock));
+        }
     }
 }

@@ -37,10 +37,10 @@ use std::ptr::NonNull;
 #[cfg(not(loom))]
 use super::cell::Header;
 #[cfg(not(loom))]
-use super::current::{self, CurrentTask};
+use super::current;
 use super::published::{begin_reading, is_still};
 #[cfg(not(loom))]
-use super::runner::Runner;
+use super::runner::Run;
 use super::state::{Activity, State};
 use super::waits::{CODE_BITS, Note};
 #[cfg(not(loom))]
@@ -268,14 +268,16 @@ unsafe fn record_of<'a>(cell: NonNull<Header>) -> Option<&'a Record> {
 /// The caller has set RUNNING and not cleared it.
 #[cfg(not(loom))]
 #[inline]
-pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>, current: Option<&CurrentTask>) -> bool {
-    // SAFETY: RUNNING comes with a reference; the vtable is that of the task's type.
+pub(super) unsafe fn end_poll(cell: NonNull<Header>, run: &Run<'_>) -> bool {
+    // First: it may read the clock.
+    let took = run.runner.clock.as_ref().map_or(0, |clock| clock.end_poll());
+    // SAFETY: RUNNING comes with a reference; the vtable is that of the task's type, and a task that is polled is in an
+    // arena, or has no record.
     let (record, state) = unsafe { (cell.as_ref().vtable.record.get_or_make(cell), &cell.as_ref().state) };
     let Some(record) = record else { return false };
-    let took = runner.clock.as_ref().map_or(0, |clock| clock.end_poll());
-    let yields = current.is_some_and(CurrentTask::yields);
+    let yields = run.has_yielded();
     // A task that yields waits for its turn only.
-    let waits_for = current.filter(|_| !yields).map_or(Note::NOTHING, |current| current.waits_for());
+    let waits_for = run.current.filter(|_| !yields).map_or(Note::NOTHING, |current| current.waits_for());
     let activity = if yields { Activity::Queued } else { Activity::Waiting };
     let since = Since::new(activity, current::time_to_note());
     if !state.is_recorded() {
@@ -283,7 +285,7 @@ pub(super) unsafe fn end_poll(cell: NonNull<Header>, runner: &Runner<'_>, curren
         return false;
     }
     let waits_as_before = record.go_on(took, waits_for, since);
-    let made_progress = || current.is_none_or(|current| current.may_have_made_progress());
+    let made_progress = || run.current.is_none_or(|current| current.may_have_made_progress());
     let is_spurious = waits_as_before && waits_for.is_known() && !made_progress();
     if is_spurious {
         record.count_spurious_poll();

@@ -1,6 +1,7 @@
-//! [`Runner`]: what the thread that runs a task brings along.
+//! [`Runner`]: what the thread that runs a task brings along; and [`Run`], for one time.
 
 use super::arena::LocalArena;
+use super::current::CurrentTask;
 use super::poll_clock::PollClock;
 use super::raw::TaskRef;
 use crate::events::{Events, TaskEventKind};
@@ -8,7 +9,8 @@ use crate::metrics::Counter;
 use crate::trace::LaneId;
 
 /// The thread that runs tasks, as they need to know it. Handing it over spares every step of a poll the search for it in
-/// thread-local storage. A worker makes one, and hands it to all its tasks.
+/// thread-local storage. A worker of a multi-thread runtime
+/// makes one, and hands it to all its tasks.
 pub(crate) struct Runner<'a> {
     /// Who is told what happens to its tasks, while anybody listens.
     pub(crate) events: Option<&'a Events>,
@@ -26,30 +28,6 @@ impl Runner<'_> {
     /// For tasks that are in no arena, and that nobody observes.
     pub(crate) const NOBODY: Self =
         Runner { events: None, lane: LaneId::Shared(0), completions: None, local_arena: None, clock: None };
-
-    #[inline]
-    pub(super) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {
-        if let Some(events) = self.events.and_then(Events::heard) {
-            self.tell_listeners(events, task, kind);
-        }
-    }
-
-    #[cold]
-    fn tell_listeners(&self, events: &Events, task: &TaskRef, kind: TaskEventKind) {
-        let tell = || events.tell(self.lane, task, kind);
-        match &self.clock {
-            Some(clock) if events.observer().is_some() => clock.leave_out(kind == TaskEventKind::Polled, tell),
-            _ => tell(),
-        }
-    }
-
-    /// The poll has panicked.
-    #[cold]
-    pub(super) fn tell_panic(&self, task: &TaskRef) {
-        if let Some(events) = self.events.and_then(Events::heard) {
-            events.note_panic(self.lane, task);
-        }
-    }
 
     /// A poll is over in which the task has not made any progress.
     #[cfg_attr(loom, allow(dead_code))]
@@ -72,6 +50,60 @@ impl Runner<'_> {
     pub(super) fn count_completion(&self) {
         if let Some(completions) = self.completions {
             completions.add(1);
+        }
+    }
+}
+
+/// One time that a task is polled, or cancelled.
+pub(super) struct Run<'a> {
+    pub(super) runner: &'a Runner<'a>,
+    /// What the thread knows of the task, if that is its current one.
+    pub(super) current: Option<&'a CurrentTask>,
+    /// If anybody listens. Looked up once: who hears of the beginning hears of the end.
+    events: Option<&'a Events>,
+}
+
+impl<'a> Run<'a> {
+    #[inline]
+    pub(super) fn begin(runner: &'a Runner<'a>, current: Option<&'a CurrentTask>) -> Self {
+        Self { runner, current, events: runner.events.and_then(Events::heard) }
+    }
+
+    #[inline]
+    pub(super) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {
+        if let Some(events) = self.events {
+            self.tell_listeners(events, task, kind);
+        }
+    }
+
+    #[cold]
+    fn tell_listeners(&self, events: &Events, task: &TaskRef, kind: TaskEventKind) {
+        let tell = || events.tell(self.runner.lane, task, kind);
+        match &self.runner.clock {
+            Some(clock) if events.observer().is_some() => clock.leave_out(kind == TaskEventKind::Polled, tell),
+            _ => tell(),
+        }
+    }
+
+    /// The poll has panicked.
+    #[cold]
+    pub(super) fn tell_panic(&self, task: &TaskRef) {
+        if let Some(events) = self.events {
+            events.note_panic(self.runner.lane, task);
+        }
+    }
+
+    /// Whether the task has asked for another poll without a word to its state.
+    #[inline]
+    pub(super) fn has_yielded(&self) -> bool {
+        self.current.is_some_and(CurrentTask::yields)
+    }
+
+    /// The last poll is over, and the future is gone.
+    #[inline]
+    pub(super) fn end_last_poll(&self) {
+        if let Some(current) = self.current {
+            current.end_last_poll();
         }
     }
 }

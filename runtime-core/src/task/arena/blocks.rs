@@ -17,7 +17,8 @@
 //!
 //! # Who may touch what
 //!
-//! Until the arena is closed, everything belongs to the arena's owner, one thread at a time. To close it, the owner
+//! Until the arena is closed, everything belongs to the arena's owner, one thread at a time; but for the table of a
+//! block's records, which any thread may make that polls one of its tasks (`records.rs`). To close it, the owner
 //! gives back every cell that no task lies in, and leaves ([`Blocks::leave`]): no cell is allocated here from then on,
 //! and the blocks are left to the tasks that lie in them, to which handles or wakers have outlived the runtime. Each of
 //! these counts its cell off on whatever thread it ends ([`free_outstanding`]), and the last one frees the block. A
@@ -58,8 +59,8 @@ type BlockOffset = u16;
 /// block on top.
 const SPARSE_FACTOR: usize = 4;
 
-const _: () =
-    assert!(align_of::<Constants>() == LINE && MIN_BLOCK_LINES > SIZES && MAX_BLOCK_LINES <= BlockOffset::MAX as usize);
+const _: () = assert!(MIN_BLOCK_LINES >= SIZES + HEAD_LINES as usize && MAX_BLOCK_LINES <= BlockOffset::MAX as usize);
+const _: () = assert!(align_of::<Constants>() == LINE);
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Block>() <= HEAD_LINES as usize * LINE);
 

@@ -37,8 +37,7 @@ impl Node {
         // SAFETY: the caller's promise; these fields stay as they are.
         unsafe {
             let cell = (*this.as_ptr()).cell;
-            let record = cell.add((*this.as_ptr()).record_offset).cast().as_ref();
-            (cell, SeenRecord::Behind(record))
+            (cell, SeenRecord::Behind(cell.add((*this.as_ptr()).record_offset).cast()))
         }
     }
 }
