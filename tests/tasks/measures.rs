@@ -5,7 +5,9 @@
 //! short ones; a task that is followed and lost on its way through the injector, a thief, or a thread in `block_on`; a
 //! worker that is left out of the sum; a clock that is read although that is switched off.
 
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use rt::runtime::{Builder, Histogram, Runtime, RuntimeMetrics, WorkerState};
@@ -214,13 +216,16 @@ fn late_timers_are_counted_with_how_late_they_were() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let metrics = runtime.metrics();
     runtime.block_on(async {
-        let timer = rt::spawn(rt::time::sleep(Duration::from_millis(1)));
-        while metrics.drivers().timers_set == 0 {
-            rt::task::yield_now().await;
-        }
-        // It is due in the first of these, on the only thread there is.
+        // Of one that is due at its first poll already, after a long pause of this thread, nobody knows.
+        let mut timer = loop {
+            let mut timer = Box::pin(rt::time::sleep(Duration::from_millis(1)));
+            if poll_fn(|cx| Poll::Ready(timer.as_mut().poll(cx))).await.is_pending() {
+                break timer;
+            }
+        };
+        // Nobody polls the drivers before this thread does, which is when the main future waits.
         compute(Duration::from_millis(1) + LONG);
-        timer.await.unwrap();
+        timer.as_mut().await;
     });
     let (lateness, drivers) = (metrics.timer_lateness(), metrics.drivers());
     assert_eq!((lateness.count(), drivers.timers_fired), (1, 1));
