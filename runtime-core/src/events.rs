@@ -48,7 +48,7 @@ pub enum TaskEventKind {
 /// The user's observer.
 pub type Observer = Arc<dyn Fn(&TaskEvent) + Send + Sync>;
 
-/// Those of a runtime who may want to hear of events.
+/// Those of a runtime that may want to hear of events.
 pub(crate) struct Events {
     observer: Option<Observer>,
     recorder: Arc<Recorder>,
@@ -74,7 +74,7 @@ impl Events {
         self.recorder.is_heard().then_some(self)
     }
 
-    /// Tells whoever listens. `lane` is asked for if anybody does.
+    /// Tells those that listen. `lane` is asked for if anybody does.
     #[inline]
     pub(crate) fn emit(&self, lane: impl FnOnce() -> LaneId, task: &TaskRef, kind: TaskEventKind) {
         if let Some(events) = self.heard() {

@@ -1,15 +1,15 @@
 //! Whether anybody looks into this process.
 //!
-//! What a task does and waits for is recorded at the end of each of its polls, since when it is queued at a wake, who has
-//! a lock when that is acquired. All of these are paths that a program pays for whether it is inspected or not: so
+//! What a task does and waits for is recorded at the end of each of its polls, since when it is queued at a wake, who
+//! has a lock when that is acquired. All of these are paths that a program pays for whether it is inspected or not: so
 //! nothing is recorded until somebody looks ([`is_watched`]), and of the time before it is not known. A task that was
 //! polled for the last time before has an identifier, a name, a place and a state. (What workers and drivers count and
 //! measure is always on.)
 //!
-//! For the whole process and for good: whoever looks once looks again. It must never decide what the runtime does, only
-//! what it remembers. A thread may see the flag late; but one that polls a task after a thread that saw it sees it too,
-//! since the task's state orders the two, and what was read once cannot be read as older afterwards. So no poll is missing
-//! from a record that was begun.
+//! For the whole process and for good: a user that looks once looks again. It must never decide what the runtime does,
+//! only what it remembers. A thread may see the flag late; but one that polls a task after a thread that saw it sees it
+//! too, since the task's state orders the two, and what was read once cannot be read as older afterwards. So no poll is
+//! missing from a record that was begun.
 //!
 //! Set by [`Handle::tasks`](crate::runtime::Handle::tasks), by the facade's `Builder::record_tasks`, by its server
 //! (`Builder::inspect`), and by the detection of stalls; read by whatever records, in the sibling crates, too.

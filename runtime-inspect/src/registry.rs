@@ -4,9 +4,10 @@
 //!
 //! One lock guards the list of all servers and, for each, the number of its users: runtimes that are registered, or are
 //! being made. Only under it does a server come into the list, with its socket bound and its thread started, and only
-//! under it does the thread, when it has no user left, close the socket and take the server out. So whoever finds a
-//! server in the list may count itself as a user, and the server goes on; and whoever finds none can bind the address,
-//! because the socket of the one before is closed. Dropping a [`Registration`] wakes the thread, and waits for nobody.
+//! under it does the thread, when it has no user left, close the socket and take the server out. So a thread that finds
+//! a server in the list may count itself as a user, and the server goes on; and one that finds none can bind the
+//! address, because the socket of the one before is closed. Dropping a [`Registration`] wakes the thread, and waits for
+//! nobody.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,6 +1,6 @@
 //! [`Request`]: what a client asks for, and whether it may.
 //!
-//! Everything here comes from whoever can reach the address, and is taken to be hostile. Parsing is `httparse`'s.
+//! Everything here comes from anybody that can reach the address, and is taken to be hostile. Parsing is `httparse`'s.
 
 use std::net::IpAddr;
 

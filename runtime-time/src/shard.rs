@@ -128,7 +128,7 @@ impl Shard {
         self.wheel.fired.add(count, held);
     }
 
-    /// A timer fired so many ticks after its own.
+    /// A timer fired this number of ticks after its own.
     pub(crate) fn note_late(&self, _held: &mut Locked, ticks: u64) {
         self.wheel.late.add(nanos_of(ticks), 1);
     }

@@ -246,11 +246,11 @@ impl Builder {
         self
     }
 
-    /// Has what tasks do and what they wait for recorded from now on, for [`Handle::tasks`](super::Handle::tasks): their
-    /// polls, how long these took, and the last thing that each waits for. Otherwise this begins with whatever is the first
-    /// to look: that method, [`inspect`](Self::inspect) or `RT_INSPECT`, or the [detection of
-    /// stalls](Self::report_stalls). Of a task that was polled before and not since, nothing is known but its place, its
-    /// name and its state.
+    /// Has what tasks do and what they wait for recorded from now on, for [`Handle::tasks`](super::Handle::tasks):
+    /// their polls, how long these took, and the last thing that each waits for. Otherwise this begins with whatever is
+    /// the first to look: that method, [`inspect`](Self::inspect) or `RT_INSPECT`, or the [detection of
+    /// stalls](Self::report_stalls). Of a task that was polled before and not since, nothing is known but its place,
+    /// its name and its state.
     ///
     /// It is for the whole process, from when the runtime is built, and costs each poll that ends with its task waiting
     /// some nanoseconds.
@@ -274,10 +274,10 @@ impl Builder {
     /// Has a thread of its own (`rt-stall`) look for tasks that can never go on, each time that `every` has passed, and
     /// report them: to the hook of [`on_stall`](Self::on_stall), or to stderr.
     ///
-    /// It reports tasks that wait for each other's locks and ends, tasks that nobody can wake any more, and that no task
-    /// of the runtime can go on. What is not certain is not reported, but for one thing that [`Stall`](super::Stall) tells
-    /// of. So it says nothing of most of what may stand still. What it reports it has seen twice, so it takes
-    /// twice that time, or somewhat more. Each finding is reported once, until it changes.
+    /// It reports tasks that wait for each other's locks and ends, tasks that nobody can wake any more, and that no
+    /// task of the runtime can go on. What is not certain is not reported, but for one thing that
+    /// [`Stall`](super::Stall) tells of. So it says nothing of most of what may stand still. What it reports it has
+    /// seen twice, so it takes twice that time, or somewhat more. Each finding is reported once, until it changes.
     ///
     /// Without this call the environment variable `RT_STALL` may ask for it, with a number of seconds. A look takes a
     /// tenth of a microsecond a task. From the first runtime on that asks for it, locks of the whole process note who
@@ -302,10 +302,11 @@ impl Builder {
         self
     }
 
-    /// Calls the hook with what [`report_stalls`](Self::report_stalls) finds. Without this call it is written to stderr,
-    /// a line each.
+    /// Calls the hook with what [`report_stalls`](Self::report_stalls) finds. Without this call it is written to
+    /// stderr, a line each.
     ///
-    /// It is called as the hook of [`on_blocked`](Self::on_blocked) is: on a thread that nobody waits for, perhaps late.
+    /// It is called as the hook of [`on_blocked`](Self::on_blocked) is: on a thread that nobody waits for, perhaps
+    /// late.
     ///
     /// # Example
     ///
@@ -376,9 +377,10 @@ impl Builder {
     /// [`wake_to_poll_times`](super::RuntimeMetrics::wake_to_poll_times), and for the records of
     /// [`tasks`](super::Handle::tasks).
     ///
-    /// It costs a worker a percent of its time or less, as it reads the clock seldom where polls are short. Switched off,
-    /// the clock is read for neither, these two are empty, the polls of tasks take no time by their records, and the time
-    /// in which a worker looks for work at others counts as time in which it has some. Whatever else is counted always is.
+    /// It costs a worker a percent of its time or less, as it reads the clock seldom where polls are short. Switched
+    /// off, the clock is read for neither, these two are empty, the polls of tasks take no time by their records, and
+    /// the time in which a worker looks for work at others counts as time in which it has some. Whatever else is
+    /// counted always is.
     ///
     /// # Example
     ///
@@ -536,8 +538,8 @@ impl Builder {
     /// ends with the last of them, and keeps none alive.
     ///
     /// On an address other than a loopback one each request must show a token, as `?token=` or `Authorization: Bearer`.
-    /// It is what the environment variable `RT_INSPECT_TOKEN` says, or else a new one, written to stderr. The connection
-    /// is not encrypted.
+    /// It is what the environment variable `RT_INSPECT_TOKEN` says, or else a new one, written to stderr. The
+    /// connection is not encrypted.
     ///
     /// # Example
     ///
@@ -565,8 +567,8 @@ impl Builder {
     /// # Errors
     ///
     /// If the operating system refuses a thread or a file descriptor; if `RT_WORKER_THREADS` is set to something that
-    /// is not a number from 1 to 65,000; if the clock is to start paused without timers or on a multi-thread runtime; if
-    /// the address that it is to be looked into at cannot be had.
+    /// is not a number from 1 to 65,000; if the clock is to start paused without timers or on a multi-thread runtime;
+    /// if the address that it is to be looked into at cannot be had.
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
         #[cfg_attr(not(feature = "inspect"), allow(unused_mut))]

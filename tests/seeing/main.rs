@@ -53,7 +53,7 @@ impl Gate {
         changed.wait_while(&mut state, |state| !state.1);
     }
 
-    /// Waits until so many threads are blocked.
+    /// Waits until this number of threads is blocked.
     fn wait_for(&self, blocked: u32) {
         let (state, changed) = &*self.0;
         changed.wait_while(&mut state.lock(), |state| state.0 < blocked);

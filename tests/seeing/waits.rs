@@ -287,7 +287,7 @@ fn the_holder_of_a_lock() {
     });
 }
 
-/// Whoever comes next could be noted already: so the note of the task before must be gone by then.
+/// The next holder could be noted already: so the note of the task before must be gone by then.
 #[test]
 fn a_lock_that_is_given_back_has_no_holder_any_more() {
     use std::pin::pin;

@@ -3,7 +3,8 @@
 //!
 //! Mutations that these tests are for: the end of a poll is read by another clock than the one that its beginning was
 //! read by; the worker does not begin a group of polls anew after it was with the drivers, or has called a hook, an
-//! observer, or a waker; the end of a poll is read after the observer was told; the main future's time stays in a group.
+//! observer, or a waker; the end of a poll is read after the observer was told; the main future's time stays in a
+//! group.
 //!
 //! Should the operating system interrupt a thread in the middle of a short poll, that poll has taken long. So each of
 //! these is tried until that has not happened.

@@ -97,8 +97,8 @@ fn a_task_that_waits_behind_a_long_poll_counts_as_late() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         let metrics = runtime.handle().metrics();
-        // Which task is followed is up to the runtime: so until it was one that has waited. (If it were always the first
-        // of them, that would never be.)
+        // Which task is followed is up to the runtime: so until it was one that has waited. (If it were always the
+        // first of them, that would never be.)
         eventually(|| {
             runtime.block_on(async {
                 let tasks = (0..8).map(|_| rt::spawn(async { compute(LONG) }));

@@ -23,7 +23,7 @@ pub(crate) enum Page {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     End,
-    /// So many lines down, or up if it is negative.
+    /// This number of lines down, or up if it is negative.
     Move(isize),
     First,
     Last,

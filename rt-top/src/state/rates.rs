@@ -46,7 +46,7 @@ pub(crate) struct OfTask {
 }
 
 impl Rates {
-    /// Between what a runtime was so many seconds before, and what it is.
+    /// Between what a runtime was some seconds before, and what it is.
     pub(crate) fn between(before: Option<(&Runtime, f64)>, now: &Runtime) -> Self {
         let nothing = Runtime::default();
         let (earlier, seconds) = before.map_or((&nothing, None), |(earlier, seconds)| (earlier, Some(seconds)));

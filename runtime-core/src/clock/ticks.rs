@@ -4,7 +4,7 @@
 //! monotonic clock, which it does only if the counters of all processors agree and never stop, a tick is one of that
 //! counter: to read it takes a third of a call of the clock. Elsewhere a tick is a nanosecond of the clock.
 //!
-//! The rate is not asked of anybody. Whoever turns ticks into time compares the two clocks at two moments
+//! The rate is not asked of anybody. A reader that turns ticks into time compares the two clocks at two moments
 //! ([`Ticks::scale`]): what lies between is exact to some ten nanoseconds.
 
 use std::time::{Duration, Instant};

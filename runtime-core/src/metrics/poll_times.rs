@@ -1,10 +1,11 @@
 //! [`PollTimes`]: how long polls take, measured at a bounded cost. The only clock of polls: the histogram of all polls
 //! and the record of each task are told by the same readings.
 //!
-//! To read the clock takes longer than to poll a task that just yields. So a worker reads it once in a *group* of polls,
-//! and the end of one group is the beginning of the next. How many polls a group has depends on how long they take: as
-//! many as it needs for reading the clock to take no more than a [share](CLOCK_SHARE) of the time. Polls that take that
-//! long each (some microseconds) are measured one by one. What a reading costs is measured as well, once a process.
+//! To read the clock takes longer than to poll a task that just yields. So a worker reads it once in a *group* of
+//! polls, and the end of one group is the beginning of the next. How many polls a group has depends on how long they
+//! take: as many as it needs for reading the clock to take no more than a [share](CLOCK_SHARE) of the time. Polls that
+//! take that long each (some microseconds) are measured one by one. What a reading costs is measured as well, once a
+//! process.
 //!
 //! # Who does what
 //!
@@ -12,12 +13,13 @@
 //!
 //! 1. The worker *begins* a group when it has done something else until then: slept, looked for work, polled the
 //!    drivers, called hooks. Before it does such a thing it *ends* the group at hand.
-//! 2. The worker says which poll is to be the [last](PollTimes::expect_last) of the group, by its count. (It takes a poll
-//!    for the last by the countdown of `scheduler/poll_interval.rs`, though, where it costs nothing to look. That may come
-//!    earlier, if the worker found nothing to poll meanwhile.)
+//! 2. The worker says which poll is to be the [last](PollTimes::expect_last) of the group, by its count. (It takes a
+//!    poll for the last by the countdown of `scheduler/poll_interval.rs`, though, where it costs nothing to look. That
+//!    may come earlier, if the worker found nothing to poll meanwhile.)
 //! 3. Of such a poll, if it is one after which the task goes on, the harness reads the clock when the future has
 //!    returned, before it writes the task's record, and leaves the reading here ([`note_end`](PollTimes::note_end)).
-//!    With a task that is over there is more to do, which is that task's as well: its future and its output are dropped.
+//!    With a task that is over there is more to do, which is that task's as well: its future and its output are
+//!    dropped.
 //! 4. After the poll the worker takes that reading, or if there is none reads the clock, and ends the group with it.
 //!
 //! # What a group says of its polls
@@ -26,7 +28,8 @@
 //! - A group that took about as long as it was expected to: each of its polls counts as an equal part.
 //! - One that took much longer: one of its polls counts as the whole time, the others as what was usual before. That is
 //!   what it mostly is: a long one among short ones. So no long poll is missed, and none counts as shorter than it was.
-//!   If several were long they count as one that was longer than each: once, for the next polls are measured one by one.
+//!   If several were long they count as one that was longer than each: once, for the next polls are measured one by
+//!   one.
 //!
 //! Polls of futures that are no tasks (the main one, on a current-thread runtime) are part of a group, but not counted.
 //! (So a long one may count as one of a task, the first time.)
@@ -44,10 +47,10 @@
 //!
 //! # How many polls a group has
 //!
-//! Each [target](PollTimes::target) of time that passes pays for one reading of the clock. A group that took much longer
-//! has paid for more than its own, so the next groups have one poll each until that is spent, or as many as take no
-//! longer than one target to read the clock for. Otherwise a group has as many polls as fit into the target by the last
-//! one: at once if these are fewer, and else by and by, for short polls come in runs.
+//! Each [target](PollTimes::target) of time that passes pays for one reading of the clock. A group that took much
+//! longer has paid for more than its own, so the next groups have one poll each until that is spent, or as many as take
+//! no longer than one target to read the clock for. Otherwise a group has as many polls as fit into the target by the
+//! last one: at once if these are fewer, and else by and by, for short polls come in runs.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -79,8 +82,8 @@ fn clock_cost() -> u64 {
 fn next_size(size: u32, polls: u32, took: u64, target: u64) -> u32 {
     let fits = u64::from(polls).saturating_mul(target) / took.max(1);
     let fits = u32::try_from(fits).unwrap_or(u32::MAX).max(1);
-    // At once if they turn out to be longer. Else step by step, and only by what a whole group says: short polls come in
-    // runs, and a long group is one in which long polls cannot be told apart.
+    // At once if they turn out to be longer. Else step by step, and only by what a whole group says: short polls come
+    // in runs, and a long group is one in which long polls cannot be told apart.
     if fits <= size || polls < size { fits.min(size) } else { fits.min(size.saturating_mul(2)) }
 }
 
@@ -158,8 +161,8 @@ impl PollTimes {
         self.usual.get()
     }
 
-    /// The worker begins a poll now, or soon, and has counted `polls` so far. What it did since the last group ended was
-    /// no poll.
+    /// The worker begins a poll now, or soon, and has counted `polls` so far. What it did since the last group ended
+    /// was no poll.
     pub(crate) fn begin(&self, now: Instant, polls: u64) {
         if self.is_on() {
             self.began.set(Some(now));
@@ -195,8 +198,8 @@ impl PollTimes {
         self.is_on() && self.before.get() != polls
     }
 
-    /// The poll at hand, the last of its group and number `poll`, has ended `now`. How long it took, in nanoseconds, if it
-    /// is the only one of its group.
+    /// The poll at hand, the last of its group and number `poll`, has ended `now`. How long it took, in nanoseconds, if
+    /// it is the only one of its group.
     pub(crate) fn note_end(&self, now: Instant, poll: u64) -> Option<u64> {
         self.ended.set(Some((now, poll)));
         let is_alone = poll.wrapping_sub(self.before.get()) == 1 && self.others.get() == 0;

@@ -10,10 +10,11 @@
 //! the moment at which it would have been started, had it run ever since. To start or to stop it is the same
 //! subtraction: the moment less what is in the word.
 //!
-//! A reader that finds it running shows the present less the zero. It may do so just after the worker has read the clock
-//! to stop the watch, and just before the worker has stopped it: then it shows more than the watch stands at afterwards,
-//! by the time in between. So the readers note in another word the most that any of them was shown (`fetch_max`), and
-//! none is shown less. Nothing else is handed over, so all is relaxed: each word has its own order of changes.
+//! A reader that finds it running shows the present less the zero. It may do so just after the worker has read the
+//! clock to stop the watch, and just before the worker has stopped it: then it shows more than the watch stands at
+//! afterwards, by the time in between. So the readers note in another word the most that any of them was shown
+//! (`fetch_max`), and none is shown less. Nothing else is handed over, so all is relaxed: each word has its own order
+//! of changes.
 
 use crate::primitive::atomic::AtomicU64;
 use crate::primitive::atomic::Ordering::Relaxed;
@@ -102,8 +103,8 @@ mod loom_tests {
         clock.fetch_add(1, Relaxed)
     }
 
-    /// A reader sees a watch that is stopped, started and stopped again: what it is shown grows, and no further than the
-    /// time that has passed.
+    /// A reader sees a watch that is stopped, started and stopped again: what it is shown grows, and no further than
+    /// the time that has passed.
     #[test]
     fn loom_a_stopwatch_does_not_go_backwards() {
         loom::model(|| {

@@ -2,16 +2,17 @@
 //!
 //! Where polls are short their worker does not read the clock between them ([`PollTimes`](super::PollTimes)), so of a
 //! single long poll among them it does not know when it began. But the monitor looks at each worker every few
-//! milliseconds (`scheduler/multi/rescue/`), and says here which poll it has found, and when. At its end a poll that was
-//! found is charged with the time since then: with a little less than it took, and never with anything that came before.
+//! milliseconds (`scheduler/multi/rescue/`), and says here which poll it has found, and when. At its end a poll that
+//! was found is charged with the time since then: with a little less than it took, and never with anything that came
+//! before.
 //!
 //! # Protocol
 //!
 //! Polls are numbered by the worker's own count, which it raises before each. The monitor reads the count, then the
-//! clock, and stores that time and then, released, the number. The worker, at the end of a poll, acquires the number. If
-//! it is that of this very poll, the time that it reads next is the one that was stored with it: the next is not stored
-//! before the monitor has seen the count of another poll, which has not begun yet. And since the clock was read after
-//! the count, the poll had begun by then.
+//! clock, and stores that time and then, released, the number. The worker, at the end of a poll, acquires the number.
+//! If it is that of this very poll, the time that it reads next is the one that was stored with it: the next is not
+//! stored before the monitor has seen the count of another poll, which has not begun yet. And since the clock was read
+//! after the count, the poll had begun by then.
 
 use crate::primitive::atomic::AtomicU64;
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};

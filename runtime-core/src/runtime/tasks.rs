@@ -18,8 +18,8 @@ impl Handle {
     ///
     /// It may be called at any time, on any thread, of a program in production. No task is polled for it, and no worker
     /// is stopped. It does not need any worker either, so it tells what goes on where all of them are blocked. A worker
-    /// that needs new memory for tasks, or gives some back, may have to wait while the call looks at some hundred tasks,
-    /// but not for all of them.
+    /// that needs new memory for tasks, or gives some back, may have to wait while the call looks at some hundred
+    /// tasks, but not for all of them.
     ///
     /// From the first call in a process on, for good, wakes cost a little more: they note when they were.
     ///

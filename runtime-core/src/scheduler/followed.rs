@@ -8,21 +8,21 @@
 //!
 //! From a task's being queued, for a wake, a spawn, or a yield, to its poll. (A task that yields while nothing else is
 //! queued is polled again without being queued, and is not followed.) A thread follows one task at a time, and not more
-//! often than reading the clock is worth (`metrics/poll_times.rs`). When it is time again, it is not the next task: tasks
-//! are queued in bursts, of which the first waits least, and the time to look comes between two bursts. It is any of as
-//! many as the thread has queued between the last looks. (Of tasks from outside of the runtime it is the next one.) Each
-//! counts as many times as tasks were queued by its thread since the last one that it followed. So times in which tasks
-//! wait for long, and fewer can be followed, have no less weight than others, and the counts add up: to the number of
-//! tasks that were queued, but for those that were queued since. What a worker takes over from the drivers counts from
-//! when it is queued, after the whole batch was taken.
+//! often than reading the clock is worth (`metrics/poll_times.rs`). When it is time again, it is not the next task:
+//! tasks are queued in bursts, of which the first waits least, and the time to look comes between two bursts. It is any
+//! of as many as the thread has queued between the last looks. (Of tasks from outside of the runtime it is the next
+//! one.) Each counts as many times as tasks were queued by its thread since the last one that it followed. So times in
+//! which tasks wait for long, and fewer can be followed, have no less weight than others, and the counts add up: to the
+//! number of tasks that were queued, but for those that were queued since. What a worker takes over from the drivers
+//! counts from when it is queued, after the whole batch was taken.
 //!
 //! # Protocol
 //!
 //! A place is *free* (zero) or *taken*. A thread takes it by a compare-exchange from zero to the time, after which only
 //! it writes `stands_for`, and queues the task. The queue hands both over, and the number in the task, to the thread
 //! that takes the task out; that one alone reads them, and frees the place with a release store, which the next
-//! compare-exchange acquires. The number in the task is written by whoever has the task between its being scheduled and
-//! its poll: one thread at a time. A task that is dropped in a queue, at shutdown, keeps its place.
+//! compare-exchange acquires. The number in the task is written by the thread that has the task between its being
+//! scheduled and its poll: one thread at a time. A task that is dropped in a queue, at shutdown, keeps its place.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -120,7 +120,7 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// For a thread that has queued so many tasks before.
+    /// For a thread that has queued this number of tasks before.
     pub(super) fn new(queued: u64) -> Self {
         let (looked_at, followed_at) = (Cell::new(queued), Cell::new(queued));
         Self { next: Cell::new(u64::MAX), not_before: Cell::default(), looked_at, followed_at }
@@ -155,7 +155,7 @@ impl Follower {
         self.next.set(u64::MAX);
     }
 
-    /// How many tasks the followed one counts for, if the thread has queued so many in all, that one included.
+    /// How many tasks the followed one counts for, if the thread has queued `queued` in all, that one included.
     pub(super) fn stands_for(&self, queued: u64) -> u64 {
         queued.wrapping_sub(self.followed_at.replace(queued))
     }

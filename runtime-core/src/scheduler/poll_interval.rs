@@ -9,8 +9,8 @@
 //! (`injector_turns.rs`).
 //!
 //! An interval may be cut into *parts*, as the clock may have to be read more often than that, to measure polls
-//! (`metrics/poll_times.rs`). They say when the counting of ticks ends for the moment, and nothing else. So there is one
-//! countdown for both, and an ordinary poll does nothing more for a second reason.
+//! (`metrics/poll_times.rs`). They say when the counting of ticks ends for the moment, and nothing else. So there is
+//! one countdown for both, and an ordinary poll does nothing more for a second reason.
 //!
 //! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in
 //! runs: those of two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a
@@ -282,7 +282,7 @@ mod tests {
         (1..).find(|_| poll_interval.tick()).expect("it ends")
     }
 
-    /// Ticks until the interval ends, in parts of so many polls. How many it had.
+    /// Ticks until the interval ends, in parts of that number of polls. How many it had.
     fn polls_in_parts(poll_interval: &PollInterval, part: u32) -> u32 {
         poll_interval.limit_part(part);
         let mut all = 0;

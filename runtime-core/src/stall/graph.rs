@@ -1,9 +1,9 @@
 //! Which tasks cannot go on, by what each waits for: a search in a graph, which knows nothing of tasks but numbers.
 //!
-//! A task that waits for one thing only has one arrow: to the task whose end it waits for, or that has the lock. So from
-//! each task there is one way at most, which ends at a task that may go on, or at a *lost* one, or leads into a ring.
-//! The tasks of a ring wait for each other; they, the lost ones, and all those from which the way leads there, are
-//! *stuck*.
+//! A task that waits for one thing only has one arrow: to the task whose end it waits for, or that has the lock. So
+//! from each task there is one way at most, which ends at a task that may go on, or at a *lost* one, or leads into a
+//! ring. The tasks of a ring wait for each other; they, the lost ones, and all those from which the way leads there,
+//! are *stuck*.
 //!
 //! Pure functions: a look at a runtime goes in, findings come out. Who makes them is `look.rs`, who tells them
 //! `report.rs`.

@@ -5,19 +5,20 @@
 //! A task that waits is polled again only after somebody has changed its state from idle to SCHEDULED: by a waker, or
 //! to cancel it by a handle, or at shutdown, which comes through the arena. Each waker and each handle is counted as a
 //! reference in the state word, from when it is made until it is gone, and is made of another one; so is the queue's
-//! entry, which an idle task has not. (The waker that a poll is given is not counted, but is gone when the poll is over.)
-//! So if one load of the word shows an idle task with one reference, this is the arena's, and there is nothing that
-//! another could be made of: the state is the task's last until shutdown. One look is enough, whatever other threads do
-//! meanwhile. That the word is still that of the same task, the snapshot makes sure of (`task/published.rs`).
+//! entry, which an idle task has not. (The waker that a poll is given is not counted, but is gone when the poll is
+//! over.) So if one load of the word shows an idle task with one reference, this is the arena's, and there is nothing
+//! that another could be made of: the state is the task's last until shutdown. One look is enough, whatever other
+//! threads do meanwhile. That the word is still that of the same task, the snapshot makes sure of
+//! (`task/published.rs`).
 //!
 //! # A task that is kept by another
 //!
 //! Such a task is idle, and has, besides the arena's reference and the join handle's, exactly one: one waker in the
-//! world. In its last poll one leaf has said what it waits for, and that it has left the task's own waker there: a lock,
-//! or the slot for the joiner of a task. So that is where the one waker is, and no other way to the task is left. (A
-//! leaf below a combinator with wakers of its own, as `FuturesUnordered`, has not, and does not count: other leaves may
-//! have been left unpolled beside it.) Of a lock the holder is known (`task/holders.rs`): a task that has acquired it,
-//! and has not begun to give it back.
+//! world. In its last poll one leaf has said what it waits for, and that it has left the task's own waker there: a
+//! lock, or the slot for the joiner of a task. So that is where the one waker is, and no other way to the task is left.
+//! (A leaf below a combinator with wakers of its own, as `FuturesUnordered`, has not, and does not count: other leaves
+//! may have been left unpolled beside it.) Of a lock the holder is known (`task/holders.rs`): a task that has acquired
+//! it, and has not begun to give it back.
 //!
 //! All of this is read at several moments. But what a task waits for changes with its polls only, and which lock it
 //! holds: if two looks find the same, and the same number of polls (`graph.rs`), there was none in between, and each of

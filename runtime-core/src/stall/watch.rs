@@ -1,8 +1,8 @@
 //! [`Watch`]: the thread that looks.
 //!
-//! It has a thread of its own because it must go on when all workers are stuck, and because the monitor sleeps while the
-//! workers do, which is when there is something to find. It ends when the runtime closes, and the end of the runtime
-//! waits for it: a look takes no lock that user code runs under, so it takes no longer than reading all tasks.
+//! It has a thread of its own because it must go on when all workers are stuck, and because the monitor sleeps while
+//! the workers do, which is when there is something to find. It ends when the runtime closes, and the end of the
+//! runtime waits for it: a look takes no lock that user code runs under, so it takes no longer than reading all tasks.
 
 use std::io::{self, Write};
 use std::sync::Arc;

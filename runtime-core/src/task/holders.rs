@@ -6,10 +6,10 @@
 //!
 //! # Protocol
 //!
-//! A task notes itself after it has acquired a lock ([`locked`]), and whoever gives the lock back takes the note away
-//! *before* that ([`unlocked`]). So a note that is found says who has acquired the lock last, and that it has not been
-//! given back; where there is none, nothing is known. A lock that was acquired before somebody looked has no note, nor
-//! one that is handed to a task that has not been polled since, nor one that was acquired outside of tasks.
+//! A task notes itself after it has acquired a lock ([`locked`]), and the thread that gives the lock back takes the
+//! note away *before* that ([`unlocked`]). So a note that is found says who has acquired the lock last, and that it has
+//! not been given back; where there is none, nothing is known. A lock that was acquired before somebody looked has no
+//! note, nor one that is handed to a task that has not been polled since, nor one that was acquired outside of tasks.
 //!
 //! A guard that is forgotten (`mem::forget`) leaves its note, which stands at the address until the next lock there is
 //! acquired. That a guard has been given away, to another task, is not seen: the note says who has

@@ -10,18 +10,19 @@ use super::{Id, WaitsFor};
 ///
 /// Everything is as it was at one moment during that call; single counts may be a poll apart.
 ///
-/// *How long polls took* is measured where they are long enough for that to cost nothing: from some microseconds on each
-/// by itself. Shorter ones count as the average of their worker. So does a single long one among short ones, at first: but
-/// polls that come soon after it are measured one by one; and one of some milliseconds counts for as long as the runtime
-/// has noticed it, except on a current-thread runtime. No poll counts for what another task or the runtime did. Polls of
-/// tasks of a `LocalSet` are not measured, and none at all if `Builder::metrics_histograms` is switched off.
+/// *How long polls took* is measured where they are long enough for that to cost nothing: from some microseconds on
+/// each by itself. Shorter ones count as the average of their worker. So does a single long one among short ones, at
+/// first: but polls that come soon after it are measured one by one; and one of some milliseconds counts for as long as
+/// the runtime has noticed it, except on a current-thread runtime. No poll counts for what another task or the runtime
+/// did. Polls of tasks of a `LocalSet` are not measured, and none at all if `Builder::metrics_histograms` is switched
+/// off.
 ///
 /// *Since when* a task is in its state is known as exactly as its worker, or the thread that woke it, knew the time:
 /// where polls are short, to within a fraction of a millisecond, and else to within a poll.
 ///
-/// *From when on*: polls, times and what tasks wait for are recorded once somebody looks at the tasks of any runtime of the
-/// process, or a builder has asked for it (`Builder::record_tasks`, `Builder::inspect`, `RT_INSPECT`). Counts begin then;
-/// of a task that was not polled since, what it waits for is not known.
+/// *From when on*: polls, times and what tasks wait for are recorded once somebody looks at the tasks of any runtime of
+/// the process, or a builder has asked for it (`Builder::record_tasks`, `Builder::inspect`, `RT_INSPECT`). Counts begin
+/// then; of a task that was not polled since, what it waits for is not known.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TaskInfo {
@@ -48,8 +49,8 @@ pub struct TaskInfo {
     /// What it waits for, if it waits.
     pub waits_for: Option<WaitsFor>,
     /// Whether it waits for other things too, as in a `select!`. The last one that was asked is told, and a timer only
-    /// if there is nothing else. What the task waited for earlier in the same poll, and does not any more (what a timeout
-    /// has given up, the loser of a `select!`), counts as one of them: it may be told in place of a timer.
+    /// if there is nothing else. What the task waited for earlier in the same poll, and does not any more (what a
+    /// timeout has given up, the loser of a `select!`), counts as one of them: it may be told in place of a timer.
     pub waits_for_others: bool,
 }
 

@@ -15,9 +15,10 @@
 //!   released. A reader that acquires an identifier sees the fields of its task, or later ones.
 //! - *Death* ([`retract`]), by the thread that the last reference went with: the word becomes zero, then a fence that
 //!   releases; only after that are fields used for something else (as the links of free memory).
-//! - *Reading* ([`begin_reading`], [`is_still`]): the word, acquired; the fields; a fence that acquires; the word again.
-//!   A reader that has read anything which was written after a death or in the next birth has met, through the fences,
-//!   the zero that came before it. So the second look finds that zero or something later, and no identifier comes twice.
+//! - *Reading* ([`begin_reading`], [`is_still`]): the word, acquired; the fields; a fence that acquires; the word
+//!   again. A reader that has read anything which was written after a death or in the next birth has met, through the
+//!   fences, the zero that came before it. So the second look finds that zero or something later, and no identifier
+//!   comes twice.
 //!
 //! All that is read so is read and written with atomic operations, relaxed. That the memory of the cell stays is not
 //! said here, but by the lock of the arena's list (`arena/census.rs`).
@@ -34,7 +35,7 @@ pub(super) const NOBODY: u64 = 0;
 #[inline(always)]
 pub(super) fn publish(identity: &AtomicU64, id: u64, write_fields: impl FnOnce()) {
     debug_assert_ne!(id, NOBODY);
-    // The word was made zero before, on whatever thread: that comes before the fields, for whoever reads these.
+    // The word was made zero before, on whatever thread: that comes before the fields, for a thread that reads these.
     fence(Release);
     write_fields();
     identity.store(id, Release);

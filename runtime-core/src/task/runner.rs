@@ -8,8 +8,8 @@ use crate::events::{Events, TaskEventKind};
 use crate::metrics::Counter;
 use crate::trace::LaneId;
 
-/// The thread that runs tasks, as they need to know it. Handing it over spares every step of a poll the search for it in
-/// thread-local storage. A worker of a multi-thread runtime
+/// The thread that runs tasks, as they need to know it. Handing it over spares every step of a poll the search for it
+/// in thread-local storage. A worker of a multi-thread runtime
 /// makes one, and hands it to all its tasks.
 pub(crate) struct Runner<'a> {
     /// Who is told what happens to its tasks, while anybody listens.

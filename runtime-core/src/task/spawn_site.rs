@@ -12,7 +12,8 @@ use super::observed::ObservedPtr;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site(NonNull<()>);
 
-// SAFETY: it stands for a reference that is valid for ever, to a `Location` or a `NamedSite`, which any thread may read.
+// SAFETY: it stands for a reference that is valid for ever, to a `Location` or a `NamedSite`, which any thread may
+// read.
 unsafe impl Send for Site {}
 // SAFETY: as above.
 unsafe impl Sync for Site {}

@@ -180,9 +180,9 @@ pub fn note_with(leaf: Leaf, waker: &Waker) {
     }
 }
 
-/// The calling leaf future does not wait any more, and has taken its waker back. If that happens in the poll in which it
-/// said what it waits for, the task is not known to wait for that: another leaf, which says nothing, may be all that it
-/// waits for now.
+/// The calling leaf future does not wait any more, and has taken its waker back. If that happens in the poll in which
+/// it said what it waits for, the task is not known to wait for that: another leaf, which says nothing, may be all that
+/// it waits for now.
 #[doc(hidden)]
 #[inline]
 pub fn withdraw(leaf: Leaf) {

@@ -77,7 +77,7 @@ impl TraceSnapshot {
         }
     }
 
-    /// When the recorder was started, or held by whoever took the snapshot: the events' times count from there.
+    /// When the recorder was started, or held by the caller that took the snapshot: the events' times count from there.
     pub fn started(&self) -> Instant {
         self.started
     }
@@ -268,9 +268,9 @@ pub enum TraceEventKind {
     Parked,
     /// It came back from there.
     Unparked,
-    /// So many tasks waited on the worker's own queues.
+    /// This number of tasks waited on the worker's own queues.
     QueueDepth(u64),
-    /// So many tasks waited in the queue that belongs to no worker.
+    /// This number of tasks waited in the queue that belongs to no worker.
     InjectorDepth(u64),
 }
 

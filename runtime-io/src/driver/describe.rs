@@ -1,7 +1,7 @@
 //! What a descriptor is that a task waits for, for `Handle::tasks`.
 //!
-//! The task is another one, and goes on: it may have closed the descriptor since, and its number may stand for something
-//! else. So this only asks the system, which answers or refuses, and keeps nothing.
+//! The task is another one, and goes on: it may have closed the descriptor since, and its number may stand for
+//! something else. So this only asks the system, which answers or refuses, and keeps nothing.
 
 #![allow(unsafe_code, reason = "names a descriptor that is not ours")]
 

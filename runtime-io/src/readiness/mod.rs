@@ -46,9 +46,9 @@
 //! conditions as closed; if such a flag stayed, the direction would be tried in vain for ever.) If the operation was
 //! for both directions, it is not known which of them it failed in, and the closed flags stay.
 //!
-//! After a *short* read or write of a TCP stream, or a short read of a Unix stream, there is, as a rule, nothing left for
-//! now. The end of the stream may have been announced already, with no event to come, so the closed flags stay. The next
-//! section says where the rule holds.
+//! After a *short* read or write of a TCP stream, or a short read of a Unix stream, there is, as a rule, nothing left
+//! for now. The end of the stream may have been announced already, with no event to come, so the closed flags stay. The
+//! next section says where the rule holds.
 //!
 //! After a read that filled its buffer nothing is cleared.
 //!
@@ -73,10 +73,10 @@
 //!
 //! (`SO_RCVLOWAT` is no such reason: it holds back events, and reads take what there is.)
 //!
-//! So only plain reads and writes of a [`TcpStream`](crate::net::TcpStream) use the rule, but for `try_write`, and reads
-//! of a `UnixStream` as an `AsyncRead`; they call `Registration::poll_transfer` and `try_transfer`. All other operations
-//! clear readiness by *would block* or not at all: `AsyncFd`, whatever is in it; `try_io`, `async_io` and `peek`; and the
-//! listener, which accepts until it is refused.
+//! So only plain reads and writes of a [`TcpStream`](crate::net::TcpStream) use the rule, but for `try_write`, and
+//! reads of a `UnixStream` as an `AsyncRead`; they call `Registration::poll_transfer` and `try_transfer`. All other
+//! operations clear readiness by *would block* or not at all: `AsyncFd`, whatever is in it; `try_io`, `async_io` and
+//! `peek`; and the listener, which accepts until it is refused.
 //!
 //! And the rule holds only until the registration becomes *wary*, which it then stays. It becomes wary when
 //!
@@ -96,12 +96,12 @@
 //!
 //! One case is left out: the urgent byte comes out of order, before any segment has announced the mark, and Linux
 //! never says that it is there (`TCP_URG_NOTYET`, for good). Only a peer that forges segments does that, and it
-//! starves its own connection only. (So does the peer of a Unix stream on Linux 5.15 and 5.16 where they have urgent bytes
-//! of such streams and do not yet announce them. And before 3.10 reads of Unix streams ended where credentials change
-//! without a word: these systems are too old for rt.)
+//! starves its own connection only. (So does the peer of a Unix stream on Linux 5.15 and 5.16 where they have urgent
+//! bytes of such streams and do not yet announce them. And before 3.10 reads of Unix streams ended where credentials
+//! change without a word: these systems are too old for rt.)
 //!
-//! After descriptors, and where credentials change, it is the reader that learns why the read ended, before it clears. If
-//! two read a stream at once, and the other one's read ran short at the same time, then either that came later, and
+//! After descriptors, and where credentials change, it is the reader that learns why the read ended, before it clears.
+//! If two read a stream at once, and the other one's read ran short at the same time, then either that came later, and
 //! nothing was left, or what was left came after it, and an event with it.
 //!
 //! *Would block* has one known exception. At an urgent mark, Linux refuses a read while a signal is pending for the
@@ -160,8 +160,8 @@ pub(crate) const SHORT_WRITE_FILLS: bool = cfg!(any(
 /// data.
 pub(crate) const SHORT_READ_DRAINS: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
-/// The most bytes that one call is sure to move on any system: the lowest limit is Linux's, less than 2 GiB by a page, of
-/// which the largest have 256 KiB.
+/// The most bytes that one call is sure to move on any system: the lowest limit is Linux's, less than 2 GiB by a page,
+/// of which the largest have 256 KiB.
 const MAX_BYTES_AT_ONCE: usize = 0x7ffc_0000;
 
 /// The readiness of one registered descriptor, and the wakers of all that wait for it. Aligned to a cache line.

@@ -348,8 +348,8 @@ impl Entry {
         waker
     }
 
-    /// Ends the wait of an entry, and returns the waker to call after unlocking, and the tick that it was extended to, or
-    /// zero. If that tick has not passed now, only that: then the node has to go back into the wheel.
+    /// Ends the wait of an entry, and returns the waker to call after unlocking, and the tick that it was extended to,
+    /// or zero. If that tick has not passed now, only that: then the node has to go back into the wheel.
     ///
     /// # Safety
     ///

@@ -110,7 +110,7 @@ fn long_polls_are_measured_one_by_one_and_charged_to_the_nanosecond() {
 
 #[test]
 fn the_size_follows_from_how_long_polls_take() {
-    // Longer polls: at once. (So many as fit, and one at least.)
+    // Longer polls: at once. (As many as fit, and one at least.)
     assert_eq!(next_size(40, 40, 8_000, TARGET), 20);
     assert_eq!(next_size(40, 40, 1_000_000, TARGET), 1);
     assert_eq!(next_size(1, 1, u64::MAX, TARGET), 1);

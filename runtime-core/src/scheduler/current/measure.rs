@@ -1,6 +1,6 @@
-//! Where the thread that has the core reads the clock to measure: how long polls take (`metrics/poll_times.rs`), how long
-//! tasks wait (`followed.rs`), and what it spends its time on. As `multi/measure.rs`, but that nobody searches, and that
-//! there are polls of a main future between those of tasks.
+//! Where the thread that has the core reads the clock to measure: how long polls take (`metrics/poll_times.rs`), how
+//! long tasks wait (`followed.rs`), and what it spends its time on. As `multi/measure.rs`, but that nobody searches,
+//! and that there are polls of a main future between those of tasks.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! Where a worker reads the clock to measure: how long polls take (`metrics/poll_times.rs`), how long tasks wait
-//! (`followed.rs`), and what it spends its time on. Nothing here is on the path of an ordinary poll, wake or spawn: those
-//! only look at a cell that says whether there is anything to do.
+//! (`followed.rs`), and what it spends its time on. Nothing here is on the path of an ordinary poll, wake or spawn:
+//! those only look at a cell that says whether there is anything to do.
 //!
 //! With [`Config::measure_polls`](crate::runtime::Config) switched off the clock is not read for any of this. What the
 //! worker spends its time on is then told by the readings that it makes anyway.

@@ -247,9 +247,9 @@ impl Shared {
         slot.wakeup.unpark(&*runtime.drivers.unpark, || slot.wake_latency.note_call(self.nanos_since_start()));
     }
 
-    /// Wakes a worker, or a `block_on` thread that has tasks to free. A thread that a worker wakes by this does not spin
-    /// for the next call: the calling worker can poll by itself what it calls for, and spinning would take a processor
-    /// from it or from a client.
+    /// Wakes a worker, or a `block_on` thread that has tasks to free. A thread that a worker wakes by this does not
+    /// spin for the next call: the calling worker can poll by itself what it calls for, and spinning would take a
+    /// processor from it or from a client.
     fn wake_worker(&self, runtime: &Inner, slot: usize) {
         let slot = self.slot(slot);
         slot.wakeup.unpark(&*runtime.drivers.unpark, || {

@@ -48,8 +48,8 @@ pub(super) const MAX_CELLS: usize = MAX_BLOCK_LINES;
 /// The first block of a size. Each further one is as large as all of its size together, up to the largest, so that
 /// what blocks have to spare is little beside what is in use.
 const MIN_BLOCK_LINES: usize = MAX_BLOCK_LINES / 8;
-/// The first lines of a block, for its head. (What wakes and polls may read there is on another line than what births and
-/// deaths write.)
+/// The first lines of a block, for its head. (What wakes and polls may read there is on another line than what births
+/// and deaths write.)
 const HEAD_LINES: u16 = 2;
 /// Where in a cell it is said how many lines it lies behind its block's head.
 const OFFSET_FIELD: usize = mem::offset_of!(Header, block_offset);

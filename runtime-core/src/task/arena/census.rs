@@ -3,8 +3,8 @@
 //! The blocks and the large cells of an arena, in a list, in a lock. Its owner takes the lock when it adds or frees one
 //! of them, which is seldom; everything else it does to cells, births and deaths included, needs no lock, and goes on
 //! beside a walk. A walk holds the lock while it looks at one block or large cell ([`Walk::step`]), so that this stays;
-//! then it lets whoever waits go first. So the owner waits for some hundreds of cells at most, however many there are.
-//! What a walk reads in the cells, and how it knows that this is of one task, is in `published.rs`.
+//! then it lets a thread that waits go first. So the owner waits for some hundreds of cells at most, however many there
+//! are. What a walk reads in the cells, and how it knows that this is of one task, is in `published.rs`.
 //!
 //! Where the walk goes on is in the list, too: the owner that takes the next entry out moves that mark on. New entries
 //! are put in front, where no walk comes any more. So a walk looks once at each entry that is there from its beginning

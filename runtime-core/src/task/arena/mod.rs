@@ -15,7 +15,8 @@
 //!
 //! # An arena takes no lock
 //!
-//! But for a new block or large cell, and one that goes (`census.rs`). The records of a block, too, are made without one.
+//! But for a new block or large cell, and one that goes (`census.rs`). The records of a block, too, are made without
+//! one.
 //!
 //! An arena has one *owner*, a thread, at a time: its worker. The arenas of remote tasks belong to the thread that
 //! holds their spawn lock (`scheduler/remote_spawns.rs`); that of a vacant core, to the thread that holds the lock

@@ -1,7 +1,7 @@
 //! Where the records of tasks lie ([`Record`]): apart from the cells, until somebody looks.
 //!
-//! The record of a cell is at a place of its own, which is that of all tasks which the cell ever has, and never anything
-//! else. So a thread that inspects may read it at any time, also after its task's death.
+//! The record of a cell is at a place of its own, which is that of all tasks which the cell ever has, and never
+//! anything else. So a thread that inspects may read it at any time, also after its task's death.
 //!
 //! - A block has a table of the records of its cells ([`Table`]), made when the first of its tasks is recorded. So a
 //!   program that nobody looks into has no memory for records, and none of their lines in its caches. A table goes with
@@ -133,8 +133,8 @@ impl RecordPlace {
     ///
     /// # Safety
     ///
-    /// The place is that of the task's type. The task is in an arena, and the caller has a reference to it, for as long as
-    /// `'a`. (A task that was refused is in none, and is neither polled nor woken.)
+    /// The place is that of the task's type. The task is in an arena, and the caller has a reference to it, for as long
+    /// as `'a`. (A task that was refused is in none, and is neither polled nor woken.)
     #[inline]
     pub(in crate::task) unsafe fn get<'a>(self, cell: NonNull<Header>) -> Option<&'a Record> {
         // SAFETY: the caller's promise.
