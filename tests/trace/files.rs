@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use rt::runtime::trace::TraceConfig;
@@ -15,7 +17,10 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("rt-trace-{name}-{}", std::process::id()));
+        // A report of a runtime that has been dropped may come late: it must not find the next test's folder.
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let number = MADE.fetch_add(1, Relaxed);
+        let path = std::env::temp_dir().join(format!("rt-trace-{name}-{}-{number}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }
@@ -165,26 +170,57 @@ fn a_poll_that_is_not_slow_has_nothing_written() {
 
 /// The file is a pipe that nobody reads, so that to write it takes until somebody does.
 #[cfg(unix)]
-#[test]
-fn a_disk_that_does_not_answer_holds_up_no_task() {
-    let _watchdog = watchdog();
-    for mut builder in [rescuing(1), Builder::new_current_thread()] {
-        builder.enable_all();
-        let folder = Folder::new("slow-disk");
-        let path = folder.0.join("trace");
-        let unfinished = folder.0.join(format!("trace.{}", std::process::id()));
-        nix::unistd::mkfifo(&unfinished, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        let config = TraceConfig::new().file(&path).on_panic(true).on_slow_poll(Duration::ZERO);
-        let runtime = builder.trace(config).build().unwrap();
-        for _ in 0..100 {
-            panic_in_a_task(&runtime);
-        }
-        assert_unhurt(&runtime);
-        drop(runtime);
-        // The first report is made when there is a reader, and the second one finds the file.
-        Shown::read(&fs::read(&unfinished).unwrap());
-        eventually(|| folder.files() == ["trace"]);
+/// The process must have begun no file before.
+fn check_disk_that_does_not_answer(builder: &mut Builder) {
+    let folder = Folder::new("slow-disk");
+    let path = folder.0.join("trace");
+    let unfinished = folder.0.join(format!("trace.{}.0", std::process::id()));
+    nix::unistd::mkfifo(&unfinished, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let config = TraceConfig::new().file(&path).on_panic(true).on_slow_poll(Duration::ZERO);
+    let runtime = builder.enable_all().trace(config).build().unwrap();
+    for _ in 0..100 {
+        panic_in_a_task(&runtime);
     }
+    assert_unhurt(&runtime);
+    drop(runtime);
+    // The first report is made when there is a reader, and the second one finds the file.
+    Shown::read(&fs::read(&unfinished).unwrap());
+    eventually(|| folder.files() == ["trace"]);
+}
+
+#[test]
+fn a_disk_that_does_not_answer_holds_up_no_worker() {
+    in_own_process(|| check_disk_that_does_not_answer(&mut rescuing(1)));
+}
+
+#[test]
+fn a_disk_that_does_not_answer_holds_up_no_current_thread() {
+    in_own_process(|| check_disk_that_does_not_answer(&mut Builder::new_current_thread()));
+}
+
+#[test]
+fn several_threads_may_write_the_same_file() {
+    let _watchdog = watchdog();
+    let folder = Folder::new("several");
+    let path = folder.0.join("trace");
+    let runtime = rescuing(1).build().unwrap();
+    runtime.handle().trace().start(TraceConfig::new());
+    for _ in 0..1000 {
+        runtime.block_on(runtime.spawn(async {})).unwrap();
+    }
+    let snapshot = runtime.handle().trace().snapshot();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    snapshot.write_file(&path).unwrap();
+                    // Whichever it is, it is whole.
+                    assert!(Shown::read(&fs::read(&path).unwrap()).all().count() > 1000);
+                }
+            });
+        }
+    });
+    assert_eq!(folder.files(), ["trace"]);
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::panic::Location;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::record::{Kind, Record};
@@ -147,7 +149,8 @@ impl TraceSnapshot {
     }
 
     /// Writes it to a file, in place of one that is there: as Chrome's JSON if the path ends in `.json`, else as
-    /// Perfetto's trace. The file is there when all of it is written, which is done under another name beside it.
+    /// Perfetto's trace. The file is there when all of it is written, which is done under another name beside it;
+    /// of several that are written at the same time, the one that ends last stays.
     ///
     /// # Errors
     ///
@@ -163,9 +166,11 @@ impl TraceSnapshot {
     /// # std::io::Result::Ok(())
     /// ```
     pub fn write_file(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        /// Numbers the unfinished files: several runtimes of a process may have the same path.
+        static BEGUN: AtomicU64 = AtomicU64::new(0);
         let path = path.as_ref();
         let mut unfinished = path.as_os_str().to_owned();
-        unfinished.push(format!(".{}", std::process::id()));
+        unfinished.push(format!(".{}.{}", std::process::id(), BEGUN.fetch_add(1, Relaxed)));
         let written = self.write_in_format_of(path, unfinished.as_ref()).and_then(|()| fs::rename(&unfinished, path));
         if written.is_err() {
             // What is left of it is of no use, and the first error is the one to tell.
