@@ -49,7 +49,7 @@ pub mod signal;
 pub mod unix;
 
 #[cfg(feature = "net")]
-pub use driver::{DEFAULT_EVENTS, Driver, Handle};
+pub use driver::{Driver, Handle};
 
 /// What every operation reports once the driver under it is gone.
 #[cfg(feature = "net")]

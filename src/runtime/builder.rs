@@ -38,8 +38,8 @@ pub struct Builder {
     config: Config,
     /// `None`: what the environment says when the runtime is built.
     worker_threads: Option<usize>,
-    io_events: usize,
-    busy_io_events: Option<usize>,
+    /// `None`: as many as suit the interval of polls.
+    io_events: Option<usize>,
     enable_io: bool,
     enable_time: bool,
     start_paused: bool,
@@ -63,8 +63,7 @@ impl Builder {
         Self {
             config: Config::new(flavor),
             worker_threads: None,
-            io_events: drivers::DEFAULT_IO_EVENTS,
-            busy_io_events: None,
+            io_events: None,
             enable_io: false,
             enable_time: false,
             start_paused: false,
@@ -472,7 +471,12 @@ impl Builder {
         self
     }
 
-    /// The most events that one call to the operating system's poller delivers (1024). More than 65,536 count as that.
+    /// The most events that one call to the operating system's poller delivers (half of the
+    /// [`event_interval`](Self::event_interval)). More than 65,536 count as that.
+    ///
+    /// What a call does not deliver stays with the system for the next one, which may be another worker's. With more
+    /// events than a worker polls tasks until then, those tasks wait on its queue, and if the operating system takes the
+    /// processor from that worker they wait for longer.
     ///
     /// # Panics
     ///
@@ -483,30 +487,7 @@ impl Builder {
             events > 0,
             "max_io_events_per_tick must be non-zero: the poller delivers at least one event at a time"
         );
-        self.io_events = events;
-        self
-    }
-
-    /// The most events that a look at the poller delivers to a worker that has other work, and does not wait for any
-    /// (as many as [`max_io_events_per_tick`](Self::max_io_events_per_tick)).
-    ///
-    /// What it does not take stays with the system until the next look. A small number keeps a flood of events from
-    /// filling the worker's queue faster than it runs tasks.
-    ///
-    /// # Panics
-    ///
-    /// If it is zero.
-    ///
-    /// # Example
-    ///
-    /// ```
-    /// let runtime = rt::runtime::Builder::new_multi_thread().enable_all().max_io_events_per_busy_tick(64).build();
-    /// # runtime.unwrap();
-    /// ```
-    #[track_caller]
-    pub fn max_io_events_per_busy_tick(&mut self, events: usize) -> &mut Self {
-        assert!(events > 0, "max_io_events_per_busy_tick must be non-zero: a busy worker takes at least one event");
-        self.busy_io_events = Some(events);
+        self.io_events = Some(events);
         self
     }
 
@@ -638,7 +619,8 @@ impl Builder {
         let slots = config.slots();
         let mut stack = DriverStack::bare();
         if self.enable_io {
-            drivers::add_io(&mut stack, slots, self.io_events, self.busy_io_events)?;
+            let events = self.io_events.unwrap_or(self.config.max_events());
+            drivers::add_io(&mut stack, slots, events)?;
         }
         if self.enable_time {
             drivers::add_time(&mut stack, slots, &clock);

@@ -91,7 +91,7 @@ fn a_local_runtime_counts_too() {
 #[test]
 fn few_events_at_a_time_are_all_delivered() {
     let _watchdog = watchdog();
-    let runtime = Builder::new_current_thread().enable_all().max_io_events_per_busy_tick(1).build().unwrap();
+    let runtime = Builder::new_current_thread().enable_all().max_io_events_per_tick(1).build().unwrap();
     assert_unhurt(&runtime);
 }
 

@@ -10,6 +10,7 @@ use crate::blocked::{BlockedHook, DEFAULT_BLOCKED_THRESHOLD};
 use crate::events::Observer;
 use crate::rng::RngSeed;
 use crate::scheduler::multi::BLOCK_ON_CORES;
+use crate::scheduler::poll_interval::max_events;
 use crate::trace::{LaneNumbers, TraceConfig};
 
 /// A hook without arguments.
@@ -135,6 +136,12 @@ impl Config {
             coop_budget: DEFAULT_COOP_BUDGET,
             rng_seed: None,
         }
+    }
+
+    /// How many events of sockets a driver is to take from the system at a time: half of
+    /// [`event_interval`](Self::event_interval).
+    pub fn max_events(&self) -> usize {
+        max_events(self.event_interval)
     }
 
     /// The number of worker threads that the environment asks for: `RT_WORKER_THREADS` if it is set, else one for each

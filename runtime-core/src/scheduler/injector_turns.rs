@@ -135,7 +135,7 @@ mod tests {
         let (poll_interval, now) = (PollInterval::new(61), Clock::real());
         poll_interval.restart(now);
         let polls = (0..).find(|_| poll_interval.tick()).expect("the interval ends");
-        poll_interval.end_interval(now + poll * polls);
+        poll_interval.end_interval(now + poll * polls, |_| 0);
         poll_interval
     }
 

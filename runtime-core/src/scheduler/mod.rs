@@ -14,7 +14,7 @@ mod injector_turns;
 mod main_waker;
 pub(crate) mod multi;
 mod park;
-mod poll_interval;
+pub(crate) mod poll_interval;
 mod remote_spawns;
 mod thread_role;
 

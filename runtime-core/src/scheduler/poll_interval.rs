@@ -12,6 +12,12 @@
 //! (`metrics/poll_times.rs`). They say when the counting of ticks ends for the moment, and nothing else. So there is
 //! one countdown for both, and an ordinary poll does nothing more for a second reason.
 //!
+//! The system call is also left out while many tasks wait on the thread's own queue that sockets have woken, until
+//! `event_interval` polls have gone by. What it brought would wait behind them; and an event that stays with the system
+//! is for any thread, where one in the queue of a thread that loses its processor waits until that comes back. So a
+//! thread takes half of `event_interval` events at a time (unless the builder says otherwise), and comes for more when
+//! half of those are left: not later, for a thread whose queues run dry goes to sleep and has others woken.
+//!
 //! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in
 //! runs: those of two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a
 //! long interval sixty polls of 100 us would go by before anybody looked at the timers again. For the same reason a
@@ -21,7 +27,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer.
+/// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer, or many events
+/// are left to be served.
 pub(crate) const DRIVER_POLL_TARGET: Duration = Duration::from_micros(200);
 /// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from
 /// outside wait for polls of no more than this.
@@ -32,6 +39,12 @@ const MIN_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.a
 const SHORT_INTERVALS_TO_GROW: u32 = 16;
 /// The first interval after sleep. Many wakes are for a poll or two, to which it adds nothing.
 const FIRST_INTERVAL_POLLS: u32 = 3;
+
+/// How many events of sockets a thread takes at a time, if it polls the drivers after `interval` polls at the latest:
+/// fewer than it polls tasks until then, so that its queue does not grow if most of its tasks wait for sockets.
+pub(crate) fn max_events(interval: u32) -> usize {
+    (interval as usize / 2).max(1)
+}
 
 /// Says after how many polls of tasks a thread polls the drivers.
 #[derive(Debug)]
@@ -54,6 +67,8 @@ pub(crate) struct PollInterval {
     since: Cell<Option<Instant>>,
     /// When the drivers last had their turn.
     polled: Cell<Option<Instant>>,
+    /// How many polls of tasks there have been since, by the intervals that have ended.
+    polls_since: Cell<u32>,
     is_requested: Cell<bool>,
     /// How long a poll took in the last interval that was measured, in nanoseconds.
     poll_time: Cell<u64>,
@@ -72,6 +87,7 @@ impl PollInterval {
             short_intervals: Cell::new(0),
             since: Cell::new(None),
             polled: Cell::new(None),
+            polls_since: Cell::new(0),
             is_requested: Cell::new(false),
             poll_time: Cell::new(0),
         }
@@ -153,8 +169,11 @@ impl PollInterval {
     }
 
     /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
-    /// now.
-    pub(crate) fn end_interval(&self, now: Instant) -> bool {
+    /// now. `events_left`: how many tasks still wait that sockets have woken, if there have been so many polls since the
+    /// drivers had their turn.
+    pub(crate) fn end_interval(&self, now: Instant, events_left: impl FnOnce(u32) -> usize) -> bool {
+        let polls_since = self.polls_since.get().saturating_add(self.length.get());
+        self.polls_since.set(polls_since);
         if let Some(since) = self.since.replace(Some(now)) {
             let polls = self.length.get();
             let took = now.saturating_duration_since(since);
@@ -167,9 +186,11 @@ impl PollInterval {
         self.set_left(next);
         let is_due =
             || self.polled.get().is_none_or(|polled| now.saturating_duration_since(polled) >= MIN_DRIVER_POLL_GAP);
-        let polls_drivers = self.is_requested.take() || is_due();
+        let has_room = || polls_since >= self.max || events_left(polls_since) <= max_events(self.max) / 2;
+        let polls_drivers = self.is_requested.take() || (is_due() && has_room());
         if polls_drivers {
             self.polled.set(Some(now));
+            self.polls_since.set(0);
         }
         polls_drivers
     }
@@ -179,6 +200,7 @@ impl PollInterval {
         self.since.set(Some(now));
         // It may have slept in the drivers; if not, somebody else did.
         self.polled.set(Some(now));
+        self.polls_since.set(0);
         let first = self.interval.get().min(FIRST_INTERVAL_POLLS);
         self.length.set(first);
         self.set_left(first + 1);
@@ -263,7 +285,7 @@ mod tests {
         let (mut ended, all) = (0, 255 * 100);
         for poll in 0..all {
             if poll_interval.tick() {
-                poll_interval.end_interval(now);
+                poll_interval.end_interval(now, |_| 0);
                 ended += 1;
             }
             now += if poll % 255 == 0 { 110 * MICROSECOND } else { Duration::from_nanos(200) };
@@ -302,9 +324,9 @@ mod tests {
             let (poll_interval, now) = (PollInterval::new(61), Clock::real());
             poll_interval.interval.set(61);
             poll_interval.next_limit.set(61);
-            poll_interval.end_interval(now);
+            poll_interval.end_interval(now, |_| 0);
             assert_eq!(polls_in_parts(&poll_interval, part), 61);
-            poll_interval.end_interval(now + MICROSECOND);
+            poll_interval.end_interval(now + MICROSECOND, |_| 0);
             assert_eq!(polls_in_parts(&poll_interval, part), 61);
         }
     }
@@ -329,7 +351,7 @@ mod tests {
     fn an_interval_in_parts_can_be_cut_short() {
         let (poll_interval, now) = (PollInterval::new(1000), Clock::real());
         poll_interval.next_limit.set(1000);
-        poll_interval.end_interval(now);
+        poll_interval.end_interval(now, |_| 0);
         poll_interval.limit_part(10);
         assert_eq!(polls(&poll_interval), 10);
         assert!(poll_interval.begin_part(10));
@@ -346,7 +368,7 @@ mod tests {
         poll_interval.end_now();
         assert!(poll_interval.tick());
         poll_interval.end_now();
-        assert!(poll_interval.end_interval(now + Duration::from_micros(30)));
+        assert!(poll_interval.end_interval(now + Duration::from_micros(30), |_| 0));
         assert_eq!(poll_interval.poll_time.get(), 10_000);
         assert_eq!(poll_interval.interval.get(), 20, "cut short is not short");
     }
@@ -372,13 +394,13 @@ mod tests {
             assert_eq!(polls(&poll_interval), FIRST_INTERVAL_POLLS + 1);
             for expected in [6, 12, 24, 48, 61, 61] {
                 now += MICROSECOND;
-                poll_interval.end_interval(now);
+                poll_interval.end_interval(now, |_| 0);
                 assert_eq!(polls(&poll_interval), expected);
             }
         }
         poll_interval.restart(now);
         assert_eq!(polls(&poll_interval), FIRST_INTERVAL_POLLS + 1);
-        assert!(poll_interval.end_interval(now + FIRST_INTERVAL_POLLS * 100 * MICROSECOND));
+        assert!(poll_interval.end_interval(now + FIRST_INTERVAL_POLLS * 100 * MICROSECOND, |_| 0));
         assert_eq!(polls(&poll_interval), 2, "they turn out to be long");
     }
 
@@ -390,7 +412,7 @@ mod tests {
         let later = now + Duration::from_secs(1);
         poll_interval.resume(later);
         assert_eq!(polls(&poll_interval), 2);
-        poll_interval.end_interval(later + 10 * MICROSECOND);
+        poll_interval.end_interval(later + 10 * MICROSECOND, |_| 0);
         assert_eq!((poll_interval.poll_time.get(), poll_interval.interval.get()), (5_000, 10));
     }
 
@@ -399,27 +421,54 @@ mod tests {
         let (poll_interval, now) = (PollInterval::new(3), Clock::real());
         poll_interval.restart(now);
         assert_eq!(polls(&poll_interval), 4);
-        assert!(!poll_interval.end_interval(now), "it may have slept in the drivers");
-        assert!(!poll_interval.end_interval(now));
-        assert!(poll_interval.end_interval(now + MIN_DRIVER_POLL_GAP));
+        assert!(!poll_interval.end_interval(now, |_| 0), "it may have slept in the drivers");
+        assert!(!poll_interval.end_interval(now, |_| 0));
+        assert!(poll_interval.end_interval(now + MIN_DRIVER_POLL_GAP, |_| 0));
     }
 
     #[test]
     fn a_call_is_obeyed_however_soon() {
         let (poll_interval, now) = (PollInterval::new(3), Clock::real());
         poll_interval.end_now();
-        assert!(poll_interval.end_interval(now));
+        assert!(poll_interval.end_interval(now, |_| 0));
         poll_interval.end_now();
-        assert!(poll_interval.end_interval(now));
-        assert!(!poll_interval.end_interval(now), "once");
+        assert!(poll_interval.end_interval(now, |_| 0));
+        assert!(!poll_interval.end_interval(now, |_| 0), "once");
     }
 
     #[test]
     fn a_poll_takes_its_part_of_the_interval() {
         let (poll_interval, now) = (PollInterval::new(10), Clock::real());
-        poll_interval.end_interval(now);
+        poll_interval.end_interval(now, |_| 0);
         assert_eq!(poll_interval.poll_time.get(), 0, "not known");
-        poll_interval.end_interval(now + 15 * MICROSECOND);
+        poll_interval.end_interval(now + 15 * MICROSECOND, |_| 0);
         assert_eq!(poll_interval.poll_time.get(), 5_000);
+    }
+
+    #[test]
+    fn the_drivers_are_left_alone_while_many_events_wait() {
+        let (poll_interval, mut now) = (PollInterval::new(61), Clock::real());
+        poll_interval.restart(now);
+        poll_interval.interval.set(1);
+        let mut had = polls(&poll_interval) - 1;
+        while had < 61 {
+            now += DRIVER_POLL_TARGET;
+            assert!(!poll_interval.end_interval(now, |polls| {
+                assert_eq!(polls, had);
+                16
+            }));
+            had += polls(&poll_interval);
+        }
+        let mut end = |left| {
+            now += DRIVER_POLL_TARGET;
+            let is_turn = poll_interval.end_interval(now, |_| left);
+            polls(&poll_interval);
+            is_turn
+        };
+        assert!(end(16), "so many polls have gone by");
+        assert!(!end(16), "it counts anew");
+        assert!(end(15) && end(0), "half of what it takes at a time");
+        poll_interval.end_now();
+        assert!(poll_interval.end_interval(now, |_| 1000), "a call is obeyed");
     }
 }

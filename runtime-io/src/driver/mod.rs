@@ -49,10 +49,7 @@ pub(crate) use table::Slot;
 use token::{Address, MAX_SHARDS, SIGNALS, TIMER, WAKE};
 use unpark::{ParkState, Unparker};
 
-/// The default of how many events one turn takes from the system at most.
-pub const DEFAULT_EVENTS: usize = 1024;
-
-/// The upper bound of that number. The memory for the events (three quarters of a megabyte for this number) is
+/// The upper bound of how many events one turn takes from the system. The memory for the events (three quarters of a megabyte for this number) is
 /// allocated when the driver is made.
 const MAX_EVENTS: usize = 1 << 16;
 
@@ -61,8 +58,6 @@ pub struct Driver {
     poll: mio::Poll,
     timer: wait::Timer,
     events: mio::Events,
-    /// For turns that do not wait, if these are to take fewer.
-    busy_events: Option<mio::Events>,
     /// Empty between turns; kept for its memory.
     wakes: WakeBatch,
     handle: Arc<Handle>,
@@ -104,7 +99,6 @@ impl Driver {
             poll,
             timer,
             events: mio::Events::with_capacity(events.clamp(1, MAX_EVENTS)),
-            busy_events: None,
             wakes: WakeBatch::new(),
             handle: handle.clone(),
             closed: false,
@@ -112,18 +106,9 @@ impl Driver {
         Ok((driver, handle))
     }
 
-    /// Has turns that do not wait take `events` at most. The system keeps the others for the next turn.
-    pub fn limit_busy_events(&mut self, events: usize) {
-        self.busy_events = Some(mio::Events::with_capacity(events.clamp(1, MAX_EVENTS)));
-    }
-
     /// Waits for events, for `timeout` at most, and delivers them. Returns whether there were any.
     fn turn(&mut self, timeout: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
-        let events = match &mut self.busy_events {
-            Some(busy) if timeout == Some(Duration::ZERO) => busy,
-            _ => &mut self.events,
-        };
-        match self.timer.wait(&mut self.poll, events, timeout) {
+        match self.timer.wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
             // A signal ended the wait before any event came. The worker looks for work and parks again.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return false,
@@ -131,7 +116,7 @@ impl Driver {
             Err(error) => panic!("the I/O driver cannot wait for events any more: {error}"),
         }
         let mut delivered = 0;
-        for event in &*events {
+        for event in &self.events {
             match event.token() {
                 WAKE | TIMER => {}
                 SIGNALS => {

@@ -23,13 +23,16 @@ use runtime_core::driver::{Driver as _, Unpark, WakeAtOnce};
 use runtime_core::primitive::Mutex;
 
 use super::exit::Exit;
-use crate::driver::{DEFAULT_EVENTS, Driver, Handle};
+use crate::driver::{Driver, Handle};
 
 /// The name of the reaper's thread.
 const NAME: &str = "rt-reaper";
 
 /// How long the reaper waits before it asks again about a child that it cannot be told of, for lack of descriptors.
 const AGAIN: Duration = Duration::from_millis(100);
+
+/// How many ends of children one turn of the reaper's driver tells it of: after each turn it looks at all children.
+const EVENTS: usize = 1024;
 
 static ORPHANS: Mutex<Orphans> = Mutex::new(Orphans { new: Vec::new(), reaper: None });
 
@@ -68,7 +71,7 @@ pub(super) fn attend() {
 
 /// Starts the reaper. Called with the lock held, which the reaper takes first of all.
 fn start() -> io::Result<Arc<dyn Unpark>> {
-    let (driver, handle) = Driver::new(0, DEFAULT_EVENTS)?;
+    let (driver, handle) = Driver::new(0, EVENTS)?;
     let unpark = handle.unpark_handle();
     let waker = Waker::from(Arc::new(WakeReaper(unpark.clone())));
     thread::Builder::new().name(NAME.to_owned()).spawn(move || reap(driver, &handle, &waker))?;

@@ -70,6 +70,8 @@ pub(crate) struct RunQueue {
     fifo_turn_in: Cell<u32>,
     /// The last poll ended with a yield.
     just_yielded: Cell<bool>,
+    /// How many tasks have yielded since anything else came to the FIFO queue.
+    yielded_last: Cell<usize>,
     injector_turns: InjectorTurns,
 }
 
@@ -101,6 +103,7 @@ impl RunQueue {
             tick: Cell::new(0),
             fifo_turn_in: Cell::new(TURN_INTERVAL + 1),
             just_yielded: Cell::new(false),
+            yielded_last: Cell::new(0),
             injector_turns: InjectorTurns::new(injector_interval),
         };
         (run_queue, stealers)
@@ -137,12 +140,20 @@ impl RunQueue {
     #[inline]
     pub(crate) fn push_yielded(&self, task: Notified) {
         self.just_yielded.set(true);
+        self.yielded_last.set(self.yielded_last.get() + 1);
         self.fifo.push(task);
     }
 
     /// Queues a task that a socket woke.
     pub(crate) fn push_event(&self, task: Notified) {
+        self.yielded_last.set(0);
         self.fifo.push(task);
+    }
+
+    /// How many tasks still wait that sockets woke, at most: what has yielded since the last of them came is none, but
+    /// what yielded before it, was stolen, or came from the injector counts as well.
+    pub(crate) fn events_left(&self) -> usize {
+        self.fifo.len().saturating_sub(self.yielded_last.get())
     }
 
     /// Queues a task that a timer woke.
