@@ -186,8 +186,9 @@ impl Builder {
 
     /// Whether to come to the help of blocked workers (yes). A multi-thread runtime watches its workers; when one is in
     /// the same poll for longer than the [threshold](Self::blocked_threshold) while other work waits, it has an idle
-    /// worker take over, or starts a *spare worker*, a further thread, if none is idle. It also counts such polls
-    /// ([`blocked_count`](super::RuntimeMetrics::blocked_count)) and reports them ([`on_blocked`](Self::on_blocked)).
+    /// worker take over. If none is idle it starts a *spare worker*, a further thread, where the blocked one sleeps, or no
+    /// worker gets on. It also counts such polls ([`blocked_count`](super::RuntimeMetrics::blocked_count)) and reports
+    /// them ([`on_blocked`](Self::on_blocked)).
     ///
     /// Switched off, a blocked worker is neither counted nor reported, and no thread is started for it, but for one
     /// that calls [`block_in_place`](crate::task::block_in_place). Idle workers take over what it holds up all the
