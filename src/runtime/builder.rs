@@ -38,7 +38,7 @@ pub struct Builder {
     config: Config,
     /// `None`: what the environment says when the runtime is built.
     worker_threads: Option<usize>,
-    /// `None`: as many as suit the interval of polls.
+    /// `None`: as many as suit the flavor.
     io_events: Option<usize>,
     enable_io: bool,
     enable_time: bool,
@@ -186,9 +186,9 @@ impl Builder {
 
     /// Whether to come to the help of blocked workers (yes). A multi-thread runtime watches its workers; when one is in
     /// the same poll for longer than the [threshold](Self::blocked_threshold) while other work waits, it has an idle
-    /// worker take over. If none is idle it starts a *spare worker*, a further thread, where the blocked one sleeps, or no
-    /// worker gets on. It also counts such polls ([`blocked_count`](super::RuntimeMetrics::blocked_count)) and reports
-    /// them ([`on_blocked`](Self::on_blocked)).
+    /// worker take over. If none is idle it starts a *spare worker*, a further thread, where the blocked one sleeps, or
+    /// no worker gets on. It also counts such polls ([`blocked_count`](super::RuntimeMetrics::blocked_count)) and
+    /// reports them ([`on_blocked`](Self::on_blocked)).
     ///
     /// Switched off, a blocked worker is neither counted nor reported, and no thread is started for it, but for one
     /// that calls [`block_in_place`](crate::task::block_in_place). Idle workers take over what it holds up all the
@@ -441,7 +441,8 @@ impl Builder {
     }
 
     /// After at most `ticks` ticks a busy worker looks after sockets and timers (61). When tasks take long, it does so
-    /// sooner by itself.
+    /// sooner by itself; not before 2 ms have passed, while many tasks are left on its own queue that sockets have
+    /// woken.
     ///
     /// # Panics
     ///
@@ -472,12 +473,12 @@ impl Builder {
         self
     }
 
-    /// The most events that one call to the operating system's poller delivers (half of the
-    /// [`event_interval`](Self::event_interval)). More than 65,536 count as that.
+    /// The most events that one call to the operating system's poller delivers (32 with workers, 1,024 on a
+    /// current-thread runtime). More than 65,536 count as that.
     ///
-    /// What a call does not deliver stays with the system for the next one, which may be another worker's. With more
-    /// events than a worker polls tasks until then, those tasks wait on its queue, and if the operating system takes the
-    /// processor from that worker they wait for longer.
+    /// What a call does not deliver stays with the system for the next one, which may be another worker's. What it does
+    /// deliver waits on the worker's queue, and if the operating system takes the processor from that worker it waits
+    /// for longer.
     ///
     /// # Panics
     ///

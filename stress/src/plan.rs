@@ -70,7 +70,7 @@ impl Options {
             global_queue_interval: pick(rng, &[61, 61, 1, 2, 1000]),
             blocking_threads: pick(rng, &[512, 1, 2, 4]),
             keep_alive: pick(rng, &[Duration::from_secs(10), Duration::from_millis(1), Duration::ZERO]),
-            io_events: pick(rng, &[1024, 1, 3]),
+            io_events: pick(rng, &[32, 1024, 1, 3]),
             blocked_threshold: pick(rng, &[Duration::from_millis(10), Duration::from_millis(1)]),
             spare_workers: pick(rng, &[512, 512, 0, 1, 3]),
         }

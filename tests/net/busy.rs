@@ -1,7 +1,8 @@
 //! Connections that are in constant use: each message arrives, whatever the workers do meanwhile.
 //!
 //! Mutations that these tests are for: events are left to a worker that is stuck or sleeps; a stream that is given back
-//! stays in the poller; a read that filled its buffer is taken for the last.
+//! stays in the poller; a read that filled its buffer is taken for the last; a worker takes
+//! all the events that there are.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream as StdStream;
@@ -213,38 +214,35 @@ fn readiness_is_withheld_from_the_task_alone() {
 }
 
 /// Of two hundred events that are there at the same time a worker takes a part, and polls half of those tasks before it
-/// comes for more: the others stay where any worker finds them. (The tasks that are joined are not all that it polls, so
-/// more of them may be left than half when it comes.)
+/// comes for more: the others stay where any worker finds them. (The task that joins them is polled in between. So it
+/// may be time to come although more than half are left.)
 #[test]
 #[cfg(unix)]
-fn a_worker_takes_no_more_events_than_it_has_polls_for() {
+fn a_worker_leaves_events_that_it_has_no_time_for_to_others() {
     use rt::net::UnixStream;
     const EVENTS: usize = 200;
-    const INTERVAL: usize = 61;
     let _watchdog = watchdog();
-    for builder in [rescuing(1).rescue_blocked(false), Builder::new_current_thread().enable_all()] {
-        let runtime = builder.event_interval(INTERVAL as u32).build().unwrap();
-        let metrics = runtime.metrics();
-        let all = runtime.spawn(async move {
-            let mut readers = JoinSet::new();
-            let mut writers = Vec::new();
-            for _ in 0..EVENTS {
-                let (ours, mut theirs) = UnixStream::pair().unwrap();
-                writers.push(ours);
-                let metrics = metrics.clone();
-                readers.spawn(async move {
-                    theirs.read_u8().await.unwrap();
-                    metrics.worker_queue_depth(0).unwrap()
-                });
-                // It waits by then.
-                rt::task::yield_now().await;
-            }
-            for writer in &writers {
-                assert_eq!(writer.try_write(b"!").unwrap(), 1);
-            }
-            readers.join_all().await
-        });
-        let longest = runtime.block_on(all).unwrap().into_iter().max().unwrap();
-        assert!(longest > 0 && longest < 2 * INTERVAL, "{longest} tasks were queued");
-    }
+    let runtime = multi(1);
+    let metrics = runtime.metrics();
+    let all = runtime.spawn(async move {
+        let mut readers = JoinSet::new();
+        let mut writers = Vec::new();
+        for _ in 0..EVENTS {
+            let (ours, mut theirs) = UnixStream::pair().unwrap();
+            writers.push(ours);
+            let metrics = metrics.clone();
+            readers.spawn(async move {
+                theirs.read_u8().await.unwrap();
+                metrics.worker_queue_depth(0).unwrap()
+            });
+            // It waits by then.
+            rt::task::yield_now().await;
+        }
+        for writer in &writers {
+            assert_eq!(writer.try_write(b"!").unwrap(), 1);
+        }
+        readers.join_all().await
+    });
+    let longest = runtime.block_on(all).unwrap().into_iter().max().unwrap();
+    assert!(longest > 0 && longest < EVENTS - EVENTS / 4, "{longest} tasks were queued");
 }

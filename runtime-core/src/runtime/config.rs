@@ -9,8 +9,8 @@ use super::names::{Names, ThreadNames};
 use crate::blocked::{BlockedHook, DEFAULT_BLOCKED_THRESHOLD};
 use crate::events::Observer;
 use crate::rng::RngSeed;
+use crate::scheduler::injector_turns::MAX_SHARED_BATCH;
 use crate::scheduler::multi::BLOCK_ON_CORES;
-use crate::scheduler::poll_interval::max_events;
 use crate::trace::{LaneNumbers, TraceConfig};
 
 /// A hook without arguments.
@@ -138,10 +138,13 @@ impl Config {
         }
     }
 
-    /// How many events of sockets a driver is to take from the system at a time: half of
-    /// [`event_interval`](Self::event_interval).
+    /// How many events of sockets a driver is to take from the system at a time, if the user does not say. With several
+    /// workers few, for what it does not take is there for the others.
     pub fn max_events(&self) -> usize {
-        max_events(self.event_interval)
+        match self.flavor {
+            Flavor::MultiThread => MAX_SHARED_BATCH as usize,
+            Flavor::CurrentThread => 1024,
+        }
     }
 
     /// The number of worker threads that the environment asks for: `RT_WORKER_THREADS` if it is set, else one for each

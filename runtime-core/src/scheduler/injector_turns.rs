@@ -32,8 +32,9 @@ use std::cell::Cell;
 
 use super::poll_interval::PollInterval;
 
-/// The most tasks that are taken from the injector at once. Others may come for the rest.
-const MAX_INJECTOR_BATCH: u32 = 32;
+/// The most that a worker takes at once of what is everybody's: of tasks in the injector, and of events that the system
+/// has for the driver. Others may come for the rest.
+pub(crate) const MAX_SHARED_BATCH: u32 = 32;
 
 /// Says when a thread takes tasks from the injector, and how many.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ impl InjectorTurns {
         Self {
             max,
             interval: Cell::new(max),
-            share_alone: Cell::new(MAX_INJECTOR_BATCH),
+            share_alone: Cell::new(MAX_SHARED_BATCH),
             left: Cell::new(max),
             free: Cell::new(max),
         }
@@ -88,7 +89,7 @@ impl InjectorTurns {
     /// How many tasks may be taken, at most, by a thread that has others, or has none.
     pub(super) fn share(&self, is_alone: bool) -> usize {
         let share = if is_alone { self.share_alone.get() } else { self.interval.get() / 2 };
-        share.clamp(1, MAX_INJECTOR_BATCH) as usize
+        share.clamp(1, MAX_SHARED_BATCH) as usize
     }
 
     /// Called when `tasks` tasks were taken from the injector. (By a thread without others, they are its own from then
@@ -135,7 +136,7 @@ mod tests {
         let (poll_interval, now) = (PollInterval::new(61), Clock::real());
         poll_interval.restart(now);
         let polls = (0..).find(|_| poll_interval.tick()).expect("the interval ends");
-        poll_interval.end_interval(now + poll * polls, |_| 0);
+        poll_interval.end_interval(now + poll * polls, || 0);
         poll_interval
     }
 
@@ -213,7 +214,7 @@ mod tests {
             let (injected, others) = shares(&InjectorTurns::new(61), poll_interval, 10_000);
             // But for the turn under way at the end.
             assert!(
-                others + MAX_INJECTOR_BATCH as usize >= injected,
+                others + MAX_SHARED_BATCH as usize >= injected,
                 "{injected} and {others}, they change every {every} ticks"
             );
         }

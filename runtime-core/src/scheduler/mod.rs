@@ -10,11 +10,11 @@ pub(crate) mod current;
 mod driver_tests;
 pub(crate) mod ends;
 mod followed;
-mod injector_turns;
+pub(crate) mod injector_turns;
 mod main_waker;
 pub(crate) mod multi;
 mod park;
-pub(crate) mod poll_interval;
+mod poll_interval;
 mod remote_spawns;
 mod thread_role;
 

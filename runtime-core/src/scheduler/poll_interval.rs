@@ -12,11 +12,12 @@
 //! (`metrics/poll_times.rs`). They say when the counting of ticks ends for the moment, and nothing else. So there is
 //! one countdown for both, and an ordinary poll does nothing more for a second reason.
 //!
-//! The system call is also left out while many tasks wait on the thread's own queue that sockets have woken, until
-//! `event_interval` polls have gone by. What it brought would wait behind them; and an event that stays with the system
-//! is for any thread, where one in the queue of a thread that loses its processor waits until that comes back. So a
-//! thread takes half of `event_interval` events at a time (unless the builder says otherwise), and comes for more when
-//! half of those are left: not later, for a thread whose queues run dry goes to sleep and has others woken.
+//! A worker of several also leaves it out while many tasks wait on its own queue that sockets have woken. What it
+//! brought would wait behind them; and an event that stays with the system is for any worker, where one in the queue of
+//! a worker that loses its processor waits until that comes back. So a worker takes as many events at a time as tasks
+//! from the injector ([`MAX_SHARED_BATCH`]), and comes for more when half of those are left: not later, for a worker
+//! whose queues run dry goes to sleep and has others woken. It comes in any case at the end of an interval when
+//! `event_interval` polls or [`MAX_DRIVER_POLL_GAP`] have gone by, or if it is asked to.
 //!
 //! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in
 //! runs: those of two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a
@@ -27,24 +28,22 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use super::injector_turns::MAX_SHARED_BATCH;
+
 /// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer, or many events
-/// are left to be served.
+/// are left to be served ([`MAX_DRIVER_POLL_GAP`]).
 pub(crate) const DRIVER_POLL_TARGET: Duration = Duration::from_micros(200);
 /// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from
 /// outside wait for polls of no more than this.
 const MIN_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 / 10);
+/// For so long a worker may leave the drivers alone because events are left.
+const MAX_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 * 10);
 /// The interval doubles after this number of consecutive intervals of short polls. (Were polls counted, the run would
 /// be too long for short intervals: with one long poll among two hundred short ones there would be an interval for each
 /// poll for ever.)
 const SHORT_INTERVALS_TO_GROW: u32 = 16;
 /// The first interval after sleep. Many wakes are for a poll or two, to which it adds nothing.
 const FIRST_INTERVAL_POLLS: u32 = 3;
-
-/// How many events of sockets a thread takes at a time, if it polls the drivers after `interval` polls at the latest:
-/// fewer than it polls tasks until then, so that its queue does not grow if most of its tasks wait for sockets.
-pub(crate) fn max_events(interval: u32) -> usize {
-    (interval as usize / 2).max(1)
-}
 
 /// Says after how many polls of tasks a thread polls the drivers.
 #[derive(Debug)]
@@ -169,9 +168,8 @@ impl PollInterval {
     }
 
     /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
-    /// now. `events_left`: how many tasks still wait that sockets have woken, if there have been so many polls since the
-    /// drivers had their turn.
-    pub(crate) fn end_interval(&self, now: Instant, events_left: impl FnOnce(u32) -> usize) -> bool {
+    /// now. `events_left`: how many tasks still wait that sockets have woken, if others could take what comes.
+    pub(crate) fn end_interval(&self, now: Instant, events_left: impl FnOnce() -> usize) -> bool {
         let polls_since = self.polls_since.get().saturating_add(self.length.get());
         self.polls_since.set(polls_since);
         if let Some(since) = self.since.replace(Some(now)) {
@@ -184,10 +182,10 @@ impl PollInterval {
         let next = self.interval.get().min(self.next_limit.get());
         self.length.set(next);
         self.set_left(next);
-        let is_due =
-            || self.polled.get().is_none_or(|polled| now.saturating_duration_since(polled) >= MIN_DRIVER_POLL_GAP);
-        let has_room = || polls_since >= self.max || events_left(polls_since) <= max_events(self.max) / 2;
-        let polls_drivers = self.is_requested.take() || (is_due() && has_room());
+        let gap = self.polled.get().map_or(Duration::MAX, |polled| now.saturating_duration_since(polled));
+        let has_room =
+            || polls_since >= self.max || gap >= MAX_DRIVER_POLL_GAP || events_left() <= MAX_SHARED_BATCH as usize / 2;
+        let polls_drivers = self.is_requested.take() || (gap >= MIN_DRIVER_POLL_GAP && has_room());
         if polls_drivers {
             self.polled.set(Some(now));
             self.polls_since.set(0);
@@ -285,7 +283,7 @@ mod tests {
         let (mut ended, all) = (0, 255 * 100);
         for poll in 0..all {
             if poll_interval.tick() {
-                poll_interval.end_interval(now, |_| 0);
+                poll_interval.end_interval(now, || 0);
                 ended += 1;
             }
             now += if poll % 255 == 0 { 110 * MICROSECOND } else { Duration::from_nanos(200) };
@@ -324,9 +322,9 @@ mod tests {
             let (poll_interval, now) = (PollInterval::new(61), Clock::real());
             poll_interval.interval.set(61);
             poll_interval.next_limit.set(61);
-            poll_interval.end_interval(now, |_| 0);
+            poll_interval.end_interval(now, || 0);
             assert_eq!(polls_in_parts(&poll_interval, part), 61);
-            poll_interval.end_interval(now + MICROSECOND, |_| 0);
+            poll_interval.end_interval(now + MICROSECOND, || 0);
             assert_eq!(polls_in_parts(&poll_interval, part), 61);
         }
     }
@@ -351,7 +349,7 @@ mod tests {
     fn an_interval_in_parts_can_be_cut_short() {
         let (poll_interval, now) = (PollInterval::new(1000), Clock::real());
         poll_interval.next_limit.set(1000);
-        poll_interval.end_interval(now, |_| 0);
+        poll_interval.end_interval(now, || 0);
         poll_interval.limit_part(10);
         assert_eq!(polls(&poll_interval), 10);
         assert!(poll_interval.begin_part(10));
@@ -368,7 +366,7 @@ mod tests {
         poll_interval.end_now();
         assert!(poll_interval.tick());
         poll_interval.end_now();
-        assert!(poll_interval.end_interval(now + Duration::from_micros(30), |_| 0));
+        assert!(poll_interval.end_interval(now + Duration::from_micros(30), || 0));
         assert_eq!(poll_interval.poll_time.get(), 10_000);
         assert_eq!(poll_interval.interval.get(), 20, "cut short is not short");
     }
@@ -394,13 +392,13 @@ mod tests {
             assert_eq!(polls(&poll_interval), FIRST_INTERVAL_POLLS + 1);
             for expected in [6, 12, 24, 48, 61, 61] {
                 now += MICROSECOND;
-                poll_interval.end_interval(now, |_| 0);
+                poll_interval.end_interval(now, || 0);
                 assert_eq!(polls(&poll_interval), expected);
             }
         }
         poll_interval.restart(now);
         assert_eq!(polls(&poll_interval), FIRST_INTERVAL_POLLS + 1);
-        assert!(poll_interval.end_interval(now + FIRST_INTERVAL_POLLS * 100 * MICROSECOND, |_| 0));
+        assert!(poll_interval.end_interval(now + FIRST_INTERVAL_POLLS * 100 * MICROSECOND, || 0));
         assert_eq!(polls(&poll_interval), 2, "they turn out to be long");
     }
 
@@ -412,7 +410,7 @@ mod tests {
         let later = now + Duration::from_secs(1);
         poll_interval.resume(later);
         assert_eq!(polls(&poll_interval), 2);
-        poll_interval.end_interval(later + 10 * MICROSECOND, |_| 0);
+        poll_interval.end_interval(later + 10 * MICROSECOND, || 0);
         assert_eq!((poll_interval.poll_time.get(), poll_interval.interval.get()), (5_000, 10));
     }
 
@@ -421,27 +419,27 @@ mod tests {
         let (poll_interval, now) = (PollInterval::new(3), Clock::real());
         poll_interval.restart(now);
         assert_eq!(polls(&poll_interval), 4);
-        assert!(!poll_interval.end_interval(now, |_| 0), "it may have slept in the drivers");
-        assert!(!poll_interval.end_interval(now, |_| 0));
-        assert!(poll_interval.end_interval(now + MIN_DRIVER_POLL_GAP, |_| 0));
+        assert!(!poll_interval.end_interval(now, || 0), "it may have slept in the drivers");
+        assert!(!poll_interval.end_interval(now, || 0));
+        assert!(poll_interval.end_interval(now + MIN_DRIVER_POLL_GAP, || 0));
     }
 
     #[test]
     fn a_call_is_obeyed_however_soon() {
         let (poll_interval, now) = (PollInterval::new(3), Clock::real());
         poll_interval.end_now();
-        assert!(poll_interval.end_interval(now, |_| 0));
+        assert!(poll_interval.end_interval(now, || 0));
         poll_interval.end_now();
-        assert!(poll_interval.end_interval(now, |_| 0));
-        assert!(!poll_interval.end_interval(now, |_| 0), "once");
+        assert!(poll_interval.end_interval(now, || 0));
+        assert!(!poll_interval.end_interval(now, || 0), "once");
     }
 
     #[test]
     fn a_poll_takes_its_part_of_the_interval() {
         let (poll_interval, now) = (PollInterval::new(10), Clock::real());
-        poll_interval.end_interval(now, |_| 0);
+        poll_interval.end_interval(now, || 0);
         assert_eq!(poll_interval.poll_time.get(), 0, "not known");
-        poll_interval.end_interval(now + 15 * MICROSECOND, |_| 0);
+        poll_interval.end_interval(now + 15 * MICROSECOND, || 0);
         assert_eq!(poll_interval.poll_time.get(), 5_000);
     }
 
@@ -451,24 +449,20 @@ mod tests {
         poll_interval.restart(now);
         poll_interval.interval.set(1);
         let mut had = polls(&poll_interval) - 1;
-        while had < 61 {
-            now += DRIVER_POLL_TARGET;
-            assert!(!poll_interval.end_interval(now, |polls| {
-                assert_eq!(polls, had);
-                16
-            }));
+        let mut end = |left, after| {
+            now += after;
+            let is_turn = poll_interval.end_interval(now, || left);
             had += polls(&poll_interval);
-        }
-        let mut end = |left| {
-            now += DRIVER_POLL_TARGET;
-            let is_turn = poll_interval.end_interval(now, |_| left);
-            polls(&poll_interval);
-            is_turn
+            (is_turn, had)
         };
-        assert!(end(16), "so many polls have gone by");
-        assert!(!end(16), "it counts anew");
-        assert!(end(15) && end(0), "half of what it takes at a time");
+        const GAP: Duration = MIN_DRIVER_POLL_GAP;
+        while let (false, had) = end(17, GAP) {
+            assert!(had < 61 + 60, "so many polls have gone by");
+        }
+        assert!(!end(17, GAP).0, "it counts anew");
+        assert!(end(16, GAP).0 && end(0, GAP).0, "half of what it takes at a time");
+        assert!(!end(17, MAX_DRIVER_POLL_GAP - GAP).0 && end(17, GAP).0, "so much time has gone by");
         poll_interval.end_now();
-        assert!(poll_interval.end_interval(now, |_| 1000), "a call is obeyed");
+        assert!(poll_interval.end_interval(now, || 1000), "a call is obeyed");
     }
 }

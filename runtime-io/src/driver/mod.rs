@@ -49,8 +49,8 @@ pub(crate) use table::Slot;
 use token::{Address, MAX_SHARDS, SIGNALS, TIMER, WAKE};
 use unpark::{ParkState, Unparker};
 
-/// The upper bound of how many events one turn takes from the system. The memory for the events (three quarters of a megabyte for this number) is
-/// allocated when the driver is made.
+/// The upper bound of how many events one turn takes from the system. The memory for the events (three quarters of a
+/// megabyte for this number) is allocated when the driver is made.
 const MAX_EVENTS: usize = 1 << 16;
 
 /// Waits for events of the operating system and delivers them to the registrations. One worker at a time holds it.

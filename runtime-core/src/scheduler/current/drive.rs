@@ -375,8 +375,7 @@ impl Worker {
     pub(super) fn maintain(&self, now: Instant) {
         self.exchange_frees();
         self.look_whom_to_follow(now);
-        let events_left = |polls| self.core.last_event_at.get().saturating_sub(polls as usize);
-        let is_drivers_turn = self.core.poll_interval.end_interval(now, events_left);
+        let is_drivers_turn = self.core.poll_interval.end_interval(now, || 0);
         self.limit_part();
         self.core.injector_turns.adapt(&self.core.poll_interval);
         if let Some(events) = self.runtime.events.heard() {
@@ -398,7 +397,7 @@ impl Worker {
     }
 
     fn poll_drivers(&self) {
-        if self.shared().driver.poll(&mut Woken::new(self)) {
+        if self.shared().driver.poll(&mut Woken(self)) {
             self.counters().driver_polls.add(1);
         }
     }
@@ -438,7 +437,7 @@ impl Worker {
             // It will be old.
             current::forget_time_here();
             self.record_sleep(true);
-            slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, &mut Woken::new(self));
+            slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, &mut Woken(self));
             self.record_sleep(false);
             let now = Clock::real();
             self.turn_to(Some(WorkerState::Busy), now);
@@ -468,39 +467,20 @@ impl Worker {
 /// else could look after these meanwhile.
 struct Woken<'a>(&'a Worker);
 
-impl<'a> Woken<'a> {
-    fn new(worker: &'a Worker) -> Self {
-        worker.core.last_event_at.set(0);
-        Self(worker)
-    }
-
-    /// Whether a task has been queued.
-    fn wake(&mut self, waker: Waker) -> bool {
+impl WakeSink for Woken<'_> {
+    fn event(&mut self, waker: Waker) {
         let Self(worker) = *self;
         match task::wake_own(waker, |task| is_task_of(task, &worker.runtime)) {
             Ok(Some(task)) => {
                 worker.runtime.events.emit(|| LANE, task.task(), TaskEventKind::Woken);
                 worker.push(task);
-                true
             }
-            Ok(None) => false,
-            Err(waker) => {
-                contain(|| waker.wake());
-                false
-            }
-        }
-    }
-}
-
-impl WakeSink for Woken<'_> {
-    fn event(&mut self, waker: Waker) {
-        if self.wake(waker) {
-            let core = &self.0.core;
-            core.last_event_at.set(core.queue.borrow().len());
+            Ok(None) => {}
+            Err(waker) => contain(|| waker.wake()),
         }
     }
 
     fn timer(&mut self, waker: Waker) {
-        self.wake(waker);
+        self.event(waker);
     }
 }

@@ -15,7 +15,7 @@ mod loom_tests;
 mod measure;
 mod step;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::NonNull;
@@ -107,9 +107,6 @@ struct Core {
     // These two count across callers: a caller that stays for a few ticks only must not begin anew and leave the
     // injector and the drivers to the next, who does the same.
     poll_interval: PollInterval,
-    /// Where in the queue the last task was that a socket woke, when the drivers last had their turn: after as many
-    /// polls it has been polled.
-    last_event_at: Cell<usize>,
     poll_times: PollTimes,
     follower: Follower,
     injector_turns: InjectorTurns,
@@ -124,7 +121,6 @@ impl Shared {
             user_random: rng.split(),
             ids: IdBlock::default(),
             poll_interval: PollInterval::new(config.event_interval),
-            last_event_at: Cell::new(0),
             poll_times: PollTimes::new(config.measure_polls && !cfg!(loom), config.on_task_event.is_some()),
             follower: Follower::new(0),
             injector_turns: InjectorTurns::new(config.global_queue_interval),

@@ -70,8 +70,8 @@ pub(crate) struct RunQueue {
     fifo_turn_in: Cell<u32>,
     /// The last poll ended with a yield.
     just_yielded: Cell<bool>,
-    /// How many tasks have yielded since anything else came to the FIFO queue.
-    yielded_last: Cell<usize>,
+    /// How many tasks have yielded, or were put there for another reason, since a socket last woke one.
+    behind_events: Cell<usize>,
     injector_turns: InjectorTurns,
 }
 
@@ -103,7 +103,7 @@ impl RunQueue {
             tick: Cell::new(0),
             fifo_turn_in: Cell::new(TURN_INTERVAL + 1),
             just_yielded: Cell::new(false),
-            yielded_last: Cell::new(0),
+            behind_events: Cell::new(0),
             injector_turns: InjectorTurns::new(injector_interval),
         };
         (run_queue, stealers)
@@ -140,20 +140,26 @@ impl RunQueue {
     #[inline]
     pub(crate) fn push_yielded(&self, task: Notified) {
         self.just_yielded.set(true);
-        self.yielded_last.set(self.yielded_last.get() + 1);
+        self.behind_events.set(self.behind_events.get() + 1);
         self.fifo.push(task);
     }
 
     /// Queues a task that a socket woke.
     pub(crate) fn push_event(&self, task: Notified) {
-        self.yielded_last.set(0);
+        self.behind_events.set(0);
         self.fifo.push(task);
     }
 
-    /// How many tasks still wait that sockets woke, at most: what has yielded since the last of them came is none, but
-    /// what yielded before it, was stolen, or came from the injector counts as well.
+    /// Queues a task that was taken over from somebody else.
+    pub(crate) fn push_taken_over(&self, task: Notified) {
+        self.behind_events.set(self.behind_events.get() + 1);
+        self.fifo.push(task);
+    }
+
+    /// About how many tasks still wait that sockets woke: those on the FIFO queue up to the last of them. What yielded
+    /// before that one counts as well, and what was moved there with others.
     pub(crate) fn events_left(&self) -> usize {
-        self.fifo.len().saturating_sub(self.yielded_last.get())
+        self.fifo.len().saturating_sub(self.behind_events.get())
     }
 
     /// Queues a task that a timer woke.
@@ -286,7 +292,7 @@ impl RunQueue {
         }
         let stolen = self.steal_lifo_from(victim).or_else(|| self.steal_fifo_from(victim));
         // Not in front of the tasks that are here: they are as old.
-        stolen.map(|task| self.push_event(task)).is_some()
+        stolen.map(|task| self.push_taken_over(task)).is_some()
     }
 
     /// Steals, up to a batch each, from what timers and sockets have woken on another worker's queues.

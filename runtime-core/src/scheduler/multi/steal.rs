@@ -29,7 +29,7 @@ impl Worker {
         let quarantined = self.take_quarantined();
         let task = match (self.core.run_queue.take_batch(&shared.injector, shared.processors), quarantined) {
             (Some(task), Some(quarantined)) => {
-                self.core.run_queue.push_event(quarantined);
+                self.core.run_queue.push_taken_over(quarantined);
                 task
             }
             (task, quarantined) => task.or(quarantined)?,
@@ -120,7 +120,7 @@ impl Worker {
         if !self.core.run_queue.steal_half(&peer.run_queue)
             && let Some(task) = peer.run_queue.steal_lone()
         {
-            self.core.run_queue.push_event(task);
+            self.core.run_queue.push_taken_over(task);
         }
         self.count_stolen(self.slot().run_queue.len().saturating_sub(before));
         self.offer_surplus();

@@ -438,7 +438,7 @@ impl Worker {
             return;
         }
         self.look_whom_to_follow(now);
-        let is_drivers_turn = self.poll_interval.end_interval(now, |_| self.core.run_queue.events_left());
+        let is_drivers_turn = self.poll_interval.end_interval(now, || self.core.run_queue.events_left());
         self.limit_part();
         self.core.run_queue.adapt_injector_interval(&self.poll_interval);
         let before = self.slot().last_maintenance_us.load(Relaxed);
