@@ -1,8 +1,8 @@
 //! Connections that are in constant use: each message arrives, whatever the workers do meanwhile.
 //!
 //! Mutations that these tests are for: events are left to a worker that is stuck or sleeps; a stream that is given back
-//! stays in the poller; a read that filled its buffer is taken for the last; a worker takes
-//! all the events that there are.
+//! stays in the poller; a read that filled its buffer is taken for the last; a worker takes all the events that there
+//! are.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream as StdStream;

@@ -168,9 +168,9 @@ fn a_poll_that_is_not_slow_has_nothing_written() {
     assert!(json["traceEvents"].as_array().unwrap().iter().any(|event| event["name"] == "panic"));
 }
 
-/// The file is a pipe that nobody reads, so that to write it takes until somebody does.
+/// The file is a pipe that nobody reads, so that to write it takes until somebody does. The process must have begun no
+/// file before.
 #[cfg(unix)]
-/// The process must have begun no file before.
 fn check_disk_that_does_not_answer(builder: &mut Builder) {
     let folder = Folder::new("slow-disk");
     let path = folder.0.join("trace");
@@ -189,11 +189,13 @@ fn check_disk_that_does_not_answer(builder: &mut Builder) {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_disk_that_does_not_answer_holds_up_no_worker() {
     in_own_process(|| check_disk_that_does_not_answer(&mut rescuing(1)));
 }
 
 #[test]
+#[cfg(unix)]
 fn a_disk_that_does_not_answer_holds_up_no_current_thread() {
     in_own_process(|| check_disk_that_does_not_answer(&mut Builder::new_current_thread()));
 }
