@@ -72,11 +72,16 @@ mod tests {
 
     const MICRO: Duration = Duration::from_micros(1);
 
-    /// How many looks it takes to give up, by a clock that moves by a microsecond whenever it is read.
+    /// A clock that moves by a microsecond whenever it is read.
+    fn clock() -> impl Fn() -> Instant {
+        let now = Cell::new(Instant::now());
+        move || now.replace(now.get() + MICRO)
+    }
+
+    /// How many looks it takes to give up.
     fn looks(last_wait: Option<Duration>, wake: Duration) -> u128 {
-        let (now, looks) = (Cell::new(Instant::now()), Cell::new(0));
-        let clock = || now.replace(now.get() + MICRO);
-        assert!(!spin(last_wait, wake, clock, || {
+        let looks = Cell::new(0);
+        assert!(!spin(last_wait, wake, clock(), || {
             looks.set(looks.get() + 1);
             false
         }));
@@ -93,7 +98,7 @@ mod tests {
     #[test]
     fn a_spin_ends_when_it_sees_something() {
         let left = Cell::new(5);
-        assert!(spin(Some(MICRO), 10 * MICRO, Instant::now, || left.replace(left.get() - 1) == 1));
+        assert!(spin(Some(MICRO), 10 * MICRO, clock(), || left.replace(left.get() - 1) == 1));
     }
 
     #[test]
