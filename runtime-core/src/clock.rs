@@ -8,6 +8,7 @@
 //! else can run, and not while [`Clock::inhibit_auto_advance`] is in force (a blocking task is running, whose time is
 //! real).
 
+mod moment;
 mod ticks;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+pub(crate) use self::moment::Moment;
 pub(crate) use self::ticks::Ticks;
-use crate::primitive::OnceLock;
 
 /// A runtime's clock, which can be paused and moved.
 #[derive(Debug)]
@@ -155,24 +156,6 @@ impl Clock {
     pub fn can_auto_advance(&self) -> bool {
         self.is_paused() && self.inhibitors.load(Ordering::Acquire) == 0
     }
-}
-
-/// The real time in nanoseconds since the first call of this in the process, and one more: a word that is never zero. A
-/// time before that counts as the first.
-#[inline]
-pub(crate) fn nanos_since_epoch(time: Instant) -> u64 {
-    let nanos = time.saturating_duration_since(epoch()).as_nanos();
-    u64::try_from(nanos).unwrap_or(u64::MAX - 1) + 1
-}
-
-/// The time of which [`nanos_since_epoch`] gave that word. `None` if there is no such time.
-pub(crate) fn at_nanos_since_epoch(nanos: u64) -> Option<Instant> {
-    epoch().checked_add(Duration::from_nanos(nanos.checked_sub(1)?))
-}
-
-fn epoch() -> Instant {
-    static EPOCH: OnceLock<Instant> = OnceLock::new();
-    *EPOCH.get_or_init(Clock::real)
 }
 
 #[cfg(test)]

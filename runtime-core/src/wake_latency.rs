@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use crate::clock::Moment;
 use crate::spin;
 
 /// A wake has this part of the average: the last few wakes count.
@@ -15,11 +16,9 @@ const AVERAGED_WAKES: u64 = 4;
 
 /// The time from a call to a sleeping thread until it is awake, averaged. There is one for each worker's slot, and one
 /// for the blocking pool, where one thread at a time is called.
-///
-/// A point in time is a number of nanoseconds since one that its users agree on.
 #[derive(Debug, Default)]
 pub(crate) struct WakeLatency {
-    /// When the sleeper was last called; zero if it has taken note of that.
+    /// When the sleeper was last called: a moment. Zero if it has taken note of that.
     called_at: AtomicU64,
     /// In nanoseconds.
     average: AtomicU64,
@@ -32,18 +31,15 @@ impl WakeLatency {
     }
 
     /// Called by the thread that wakes the sleeper, before it does.
-    pub(crate) fn note_call(&self, now: u64) {
-        self.called_at.store(now, Relaxed);
+    pub(crate) fn note_call(&self, now: Moment) {
+        self.called_at.store(now.word(), Relaxed);
     }
 
     /// Called by the sleeper when it is awake. Returns when it was called, if it was.
-    pub(crate) fn note_awake(&self, now: u64) -> Option<u64> {
-        let called_at = self.called_at.load(Relaxed);
-        if called_at == 0 {
-            return None;
-        }
+    pub(crate) fn note_awake(&self, now: Moment) -> Option<Moment> {
+        let called_at = Moment::from_word(self.called_at.load(Relaxed))?;
         self.called_at.store(0, Relaxed);
-        let took = now.saturating_sub(called_at);
+        let took = now.nanos_since(called_at);
         // A thread that takes longer had no processor. To spin would take one from others.
         let took = if u128::from(took) <= spin::MAX_SPIN.as_nanos() { took } else { 0 };
         let rest = (AVERAGED_WAKES - 1) * self.average.load(Relaxed);
@@ -57,11 +53,11 @@ mod tests {
     use super::*;
 
     const MICRO: Duration = Duration::from_micros(1);
-    const NOW: u64 = 1_000_000_000;
 
     fn woken(latency: &WakeLatency, took: Duration) {
-        latency.note_call(NOW);
-        assert_eq!(latency.note_awake(NOW + took.as_nanos() as u64), Some(NOW));
+        let now = Moment::now();
+        latency.note_call(now);
+        assert_eq!(latency.note_awake(now + took), Some(now));
     }
 
     #[test]
@@ -81,7 +77,7 @@ mod tests {
         let latency = WakeLatency::default();
         (0..50).for_each(|_| woken(&latency, 40 * MICRO));
         let before = latency.average();
-        assert_eq!(latency.note_awake(NOW), None);
+        assert_eq!(latency.note_awake(Moment::now()), None);
         assert_eq!(latency.average(), before);
     }
 

@@ -45,7 +45,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::primitive::{Condvar, Mutex, MutexGuard};
 use crate::wake_latency::WakeLatency;
 
@@ -61,7 +61,6 @@ pub(super) struct PoolThreads<J> {
     has_job: AtomicBool,
     /// Of the threads that are woken. One at a time is, so they can share it.
     wake_latency: WakeLatency,
-    started: Instant,
 }
 
 /// How many threads there may be, and how long they stay.
@@ -83,7 +82,7 @@ struct State<J> {
     /// Threads that are on their way: woken, starting, or spinning.
     pending: usize,
     /// Since when one of these has spun, if one does.
-    spinning_since: Option<Instant>,
+    spinning_since: Option<Moment>,
     /// Threads that somebody is about to start, or has started and not said so yet.
     starting: usize,
     started: u64,
@@ -113,7 +112,6 @@ impl<J> PoolThreads<J> {
             limits,
             has_job: AtomicBool::new(false),
             wake_latency: WakeLatency::default(),
-            started: Clock::real(),
         }
     }
 
@@ -139,7 +137,7 @@ impl<J> PoolThreads<J> {
             state.idle -= 1;
             state.woken += 1;
             state.pending += 1;
-            self.wake_latency.note_call(self.nanos_since_start());
+            self.wake_latency.note_call(Moment::now());
             self.work.notify_one();
             return None;
         }
@@ -221,7 +219,7 @@ impl<J> PoolThreads<J> {
                 state.pending += 1;
                 continue;
             }
-            let began = self.nanos_since_start();
+            let began = Moment::now();
             if self.spin_for_job(&mut state, |wake, is_there| spin(last_wait, wake, is_there)) {
                 continue;
             }
@@ -229,7 +227,7 @@ impl<J> PoolThreads<J> {
                 break;
             }
             let Some(woken_at) = self.wait_for_work(&mut state) else { break };
-            last_wait = Some(Duration::from_nanos(woken_at.saturating_sub(began)));
+            last_wait = Some(woken_at.since(began));
         }
         self.uncount_thread(&mut state);
     }
@@ -251,7 +249,7 @@ impl<J> PoolThreads<J> {
             return false;
         }
         state.pending += 1;
-        state.spinning_since = Some(Clock::real());
+        state.spinning_since = Some(Moment::now());
         // Relaxed: what counts is what is seen under the lock.
         MutexGuard::unlocked(state, || spin_for_job(self.wake_latency.average(), &|| self.has_job.load(Relaxed)));
         state.spinning_since = None;
@@ -263,13 +261,7 @@ impl<J> PoolThreads<J> {
     }
 
     fn is_spinner_late(&self, state: &State<J>) -> bool {
-        state
-            .spinning_since
-            .is_some_and(|since| Clock::real().saturating_duration_since(since) >= self.limits.late_after)
-    }
-
-    fn nanos_since_start(&self) -> u64 {
-        Clock::real().saturating_duration_since(self.started).as_nanos() as u64
+        state.spinning_since.is_some_and(|since| Moment::now().since(since) >= self.limits.late_after)
     }
 
     fn uncount_thread(&self, state: &mut State<J>) {
@@ -281,7 +273,7 @@ impl<J> PoolThreads<J> {
     }
 
     /// Waits. Returns when the thread was woken, or `None` if it shall end.
-    fn wait_for_work(&self, state: &mut MutexGuard<'_, State<J>>) -> Option<u64> {
+    fn wait_for_work(&self, state: &mut MutexGuard<'_, State<J>>) -> Option<Moment> {
         state.idle += 1;
         let deadline = Clock::real().checked_add(self.limits.keep_alive);
         loop {
@@ -294,7 +286,7 @@ impl<J> PoolThreads<J> {
             };
             if state.woken > 0 {
                 state.woken -= 1;
-                let now = self.nanos_since_start();
+                let now = Moment::now();
                 return Some(self.wake_latency.note_awake(now).unwrap_or(now));
             }
             if state.closed || timed_out {

@@ -108,7 +108,7 @@ impl fmt::Debug for Histogram {
 
 /// A duration in nanoseconds, or the most there can be.
 #[inline]
-pub(crate) fn nanos(duration: Duration) -> u64 {
+fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -15,7 +15,6 @@ mod worker_times;
 
 pub use self::counters::Counts;
 pub(crate) use self::counters::{Counter, WorkerCounters};
-pub(crate) use self::histogram::nanos;
 pub use self::histogram::{Histogram, HistogramCells};
 pub(crate) use self::poll_times::PollTimes;
 pub use self::worker_times::WorkerState;

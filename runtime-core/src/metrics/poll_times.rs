@@ -53,10 +53,9 @@
 //! last one: at once if these are fewer, and else by and by, for short polls come in runs.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
 
-use super::{WorkerTimes, nanos};
-use crate::clock::Clock;
+use super::WorkerTimes;
+use crate::clock::Moment;
 use crate::primitive::OnceLock;
 
 /// Of the time of a worker that is busy reading the clock takes no more than one part in this number.
@@ -69,9 +68,9 @@ fn clock_cost() -> u64 {
         // The fastest of some: the others were disturbed.
         const READINGS: u32 = 16;
         let time = || {
-            let began = Clock::real();
-            let last = (0..READINGS).fold(began, |_, _| std::hint::black_box(Clock::real()));
-            nanos(last.saturating_duration_since(began)) / u64::from(READINGS)
+            let began = Moment::now();
+            let last = (0..READINGS).fold(began, |_, _| std::hint::black_box(Moment::now()));
+            last.nanos_since(began) / u64::from(READINGS)
         };
         (0..4).map(|_| time()).min().unwrap_or(0).max(1)
     })
@@ -95,7 +94,7 @@ pub(crate) struct PollTimes {
     /// Each poll is a group of its own, whatever that costs.
     one_by_one: bool,
     /// When the group began. `None`: it is to begin before the next poll of a task.
-    began: Cell<Option<Instant>>,
+    began: Cell<Option<Moment>>,
     /// How many polls of tasks the worker had counted then.
     before: Cell<u64>,
     /// How many polls of other futures it has had.
@@ -103,7 +102,7 @@ pub(crate) struct PollTimes {
     /// Which poll is to be its last, or any after that one.
     last: Cell<u64>,
     /// When which poll of it ended, if that was read.
-    ended: Cell<Option<(Instant, u64)>>,
+    ended: Cell<Option<(Moment, u64)>>,
     /// How many polls it is to have.
     size: Cell<u32>,
     /// How many groups of one poll are paid for by now.
@@ -130,9 +129,9 @@ impl PollTimes {
         self.target.is_some()
     }
 
-    /// How long a group is to take.
-    pub(crate) fn target(&self) -> Option<Duration> {
-        self.target.map(Duration::from_nanos)
+    /// How long a group is to take, in nanoseconds.
+    pub(crate) fn target(&self) -> Option<u64> {
+        self.target
     }
 
     /// How many polls the group at hand is to have.
@@ -163,7 +162,7 @@ impl PollTimes {
 
     /// The worker begins a poll now, or soon, and has counted `polls` so far. What it did since the last group ended
     /// was no poll.
-    pub(crate) fn begin(&self, now: Instant, polls: u64) {
+    pub(crate) fn begin(&self, now: Moment, polls: u64) {
         if self.is_on() {
             self.began.set(Some(now));
             self.before.set(polls);
@@ -173,7 +172,7 @@ impl PollTimes {
     }
 
     /// The worker has slept: of the first poll it is not known how long such polls take.
-    pub(crate) fn restart(&self, now: Instant, polls: u64) {
+    pub(crate) fn restart(&self, now: Moment, polls: u64) {
         if self.is_on() {
             self.size.set(1);
             self.begin(now, polls);
@@ -200,11 +199,11 @@ impl PollTimes {
 
     /// The poll at hand, the last of its group and number `poll`, has ended `now`. How long it took, in nanoseconds, if
     /// it is the only one of its group.
-    pub(crate) fn note_end(&self, now: Instant, poll: u64) -> Option<u64> {
+    pub(crate) fn note_end(&self, now: Moment, poll: u64) -> Option<u64> {
         self.ended.set(Some((now, poll)));
         let is_alone = poll.wrapping_sub(self.before.get()) == 1 && self.others.get() == 0;
         let began = self.began.get().filter(|_| is_alone)?;
-        Some(nanos(now.saturating_duration_since(began)))
+        Some(now.nanos_since(began))
     }
 
     /// The poll goes on, although it was said to have ended.
@@ -213,7 +212,7 @@ impl PollTimes {
     }
 
     /// When that poll ended, if that was read.
-    pub(crate) fn end_of(&self, poll: u64) -> Option<Instant> {
+    pub(crate) fn end_of(&self, poll: u64) -> Option<Moment> {
         self.ended.get().filter(|(_, ended)| *ended == poll).map(|(at, _)| at)
     }
 
@@ -223,14 +222,14 @@ impl PollTimes {
     }
 
     /// The last poll has ended, and the next group begins.
-    pub(crate) fn end(&self, now: Instant, polls: u64, times: &WorkerTimes) {
+    pub(crate) fn end(&self, now: Moment, polls: u64, times: &WorkerTimes) {
         let Some(target) = self.target else { return };
         let tasks = polls.wrapping_sub(self.before.get());
         let all = tasks + u64::from(self.others.get());
         let began = self.began.get();
         self.begin(now, polls);
         let Some(began) = began.filter(|_| all > 0) else { return };
-        let took = nanos(now.saturating_duration_since(began));
+        let took = now.nanos_since(began);
         let mean = took / all;
         if tasks > 0 {
             if all == 1 || took < 2 * target {

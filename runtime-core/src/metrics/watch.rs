@@ -14,6 +14,7 @@
 //! stored before the monitor has seen the count of another poll, which has not begun yet. And since the clock was read
 //! after the count, the poll had begun by then.
 
+use crate::clock::Moment;
 use crate::primitive::atomic::AtomicU64;
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -22,7 +23,7 @@ use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 pub(crate) struct Watch {
     /// The number of the poll that the worker was found in, or had begun last.
     poll: AtomicU64,
-    /// When that was, by `clock::nanos_since_epoch`.
+    /// When that was: a moment.
     found: AtomicU64,
 }
 
@@ -34,9 +35,9 @@ impl Default for Watch {
 
 impl Watch {
     /// The worker has begun this poll, and perhaps ended it. The closure gives the present time. For the monitor.
-    pub(crate) fn find(&self, poll: u64, now: impl FnOnce() -> u64) {
+    pub(crate) fn find(&self, poll: u64, now: impl FnOnce() -> Moment) {
         if self.poll.load(Relaxed) != poll {
-            self.found.store(now(), Relaxed);
+            self.found.store(now().word(), Relaxed);
             self.poll.store(poll, Release);
         }
     }
@@ -48,8 +49,8 @@ impl Watch {
     }
 
     /// When it was found there, if it was. For its thread.
-    pub(crate) fn found(&self, poll: u64) -> Option<u64> {
-        self.has_found(poll).then(|| self.found.load(Relaxed))
+    pub(crate) fn found(&self, poll: u64) -> Option<Moment> {
+        if self.has_found(poll) { Moment::from_word(self.found.load(Relaxed)) } else { None }
     }
 }
 
@@ -61,11 +62,12 @@ mod tests {
     fn a_poll_counts_from_when_it_was_first_found() {
         let watch = Watch::default();
         assert_eq!(watch.found(1), None);
-        watch.find(1, || 100);
-        watch.find(1, || 200);
-        assert_eq!((watch.found(1), watch.found(2)), (Some(100), None));
-        watch.find(5, || 300);
-        assert_eq!((watch.found(1), watch.found(5)), (None, Some(300)));
+        let [first, second, third] = [100, 200, 300].map(|word| Moment::from_word(word).unwrap());
+        watch.find(1, || first);
+        watch.find(1, || second);
+        assert_eq!((watch.found(1), watch.found(2)), (Some(first), None));
+        watch.find(5, || third);
+        assert_eq!((watch.found(1), watch.found(5)), (None, Some(third)));
     }
 }
 
@@ -82,7 +84,7 @@ mod loom_tests {
     fn loom_a_poll_is_not_charged_with_what_came_before_it() {
         loom::model(|| {
             let shared = Arc::new((Watch::default(), AtomicU64::new(0), AtomicU64::new(1)));
-            let tick = |clock: &AtomicU64| clock.fetch_add(1, Relaxed);
+            let tick = |clock: &AtomicU64| Moment::from_word(clock.fetch_add(1, Relaxed)).unwrap();
             let monitor = {
                 let shared = shared.clone();
                 thread::spawn(move || {
@@ -97,7 +99,7 @@ mod loom_tests {
                 let before = tick(clock);
                 polls.store(poll, Relaxed);
                 if let Some(found) = watch.found(poll) {
-                    assert!(found > before, "poll {poll} was found at {found}, and began after {before}");
+                    assert!(found > before, "poll {poll} was found at {found:?}, and began after {before:?}");
                 }
             }
             monitor.join().unwrap();

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::stopwatch::Stopwatch;
 use super::watch::Watch;
 use super::{Counts, HistogramCells, WorkerCounters};
+use crate::clock::Moment;
 
 /// What a worker is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,8 +28,7 @@ pub enum WorkerState {
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct WorkerTimes {
-    /// The state that the worker is in, in two bits (zero: it has no thread), and since when, in nanoseconds since the
-    /// runtime's start.
+    /// The state that the worker is in, in two bits (zero: it has no thread), and since when: a moment.
     now_in: AtomicU64,
     busy: Stopwatch,
     searching: Stopwatch,
@@ -40,7 +40,7 @@ pub(crate) struct WorkerTimes {
     pub(crate) wake_to_poll: Box<HistogramCells>,
     /// How long a poll took of late, averaged, in parts of a nanosecond.
     mean_poll: AtomicU64,
-    /// When the worker last read the clock between polls, by `clock::nanos_since_epoch`.
+    /// When the worker last read the clock between polls: a moment.
     read_clock_at: AtomicU64,
     /// What the monitor has seen of its polls.
     pub(crate) watch: Watch,
@@ -52,20 +52,19 @@ const STATE_BITS: u32 = 2;
 /// one a change shows within some ten groups, and a single long poll counts for as many.)
 const AVERAGED: u64 = 8;
 
-fn word_of(state: Option<WorkerState>, since: u64) -> u64 {
+fn word_of(state: Option<WorkerState>, since: Moment) -> u64 {
     let state = match state {
         None => 0,
         Some(WorkerState::Busy) => 1,
         Some(WorkerState::Searching) => 2,
         Some(WorkerState::Parked) => 3,
     };
-    since << STATE_BITS | state
+    since.word() << STATE_BITS | state
 }
 
 impl WorkerTimes {
-    /// From now on, in nanoseconds since the runtime's start, the worker is in that state, or in none: then it has no
-    /// thread. For the worker.
-    pub(crate) fn turn_to(&self, state: Option<WorkerState>, now: u64) {
+    /// From now on the worker is in that state, or in none: then it has no thread. For the worker.
+    pub(crate) fn turn_to(&self, state: Option<WorkerState>, now: Moment) {
         if cfg!(loom) {
             // Models have no time; the stopwatches have one of their own.
             return;
@@ -74,10 +73,10 @@ impl WorkerTimes {
         // The clock may have been read before the last turn.
         let now = before.map_or(now, |(_, since)| now.max(since));
         if let Some((before, _)) = before {
-            self.stopwatch(before).stop(now);
+            self.stopwatch(before).stop(now.word());
         }
         if let Some(state) = state {
-            self.stopwatch(state).start(now);
+            self.stopwatch(state).start(now.word());
         }
         self.now_in.store(word_of(state, now), Relaxed);
     }
@@ -91,7 +90,7 @@ impl WorkerTimes {
     }
 
     /// The state, and since when.
-    pub(crate) fn state(&self) -> Option<(WorkerState, u64)> {
+    pub(crate) fn state(&self) -> Option<(WorkerState, Moment)> {
         let word = self.now_in.load(Relaxed);
         let state = match word & ((1 << STATE_BITS) - 1) {
             0 => return None,
@@ -99,11 +98,12 @@ impl WorkerTimes {
             2 => WorkerState::Searching,
             _ => WorkerState::Parked,
         };
-        Some((state, word >> STATE_BITS))
+        Some((state, Moment::from_word(word >> STATE_BITS)?))
     }
 
     /// What the worker has counted, with its times, if it is `now`. No count goes backwards from one call to the next.
-    pub(crate) fn read(&self, counters: &WorkerCounters, now: u64) -> Counts {
+    pub(crate) fn read(&self, counters: &WorkerCounters, now: Moment) -> Counts {
+        let now = now.word();
         Counts {
             busy_nanos: self.busy.read(now),
             searching_nanos: self.searching.read(now),
@@ -124,21 +124,25 @@ impl WorkerTimes {
         self.mean_poll.load(Relaxed) / AVERAGED
     }
 
-    /// The worker has read the clock between polls, or at the end of one. By `clock::nanos_since_epoch`.
-    pub(crate) fn note_clock(&self, now: u64) {
-        self.read_clock_at.store(now, Relaxed);
+    /// The worker has read the clock between polls, or at the end of one.
+    pub(crate) fn note_clock(&self, now: Moment) {
+        self.read_clock_at.store(now.word(), Relaxed);
     }
 
     /// When it did so last: the poll that it is in, if it is in one, began then, or up to a group of short polls later.
     #[cfg(not(loom))]
-    pub(crate) fn read_clock_at(&self) -> Option<u64> {
-        Some(self.read_clock_at.load(Relaxed)).filter(|at| *at != 0)
+    pub(crate) fn read_clock_at(&self) -> Option<Moment> {
+        Moment::from_word(self.read_clock_at.load(Relaxed))
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    fn at(nanos: u64) -> Moment {
+        Moment::from_word(nanos).expect("later than zero")
+    }
 
     fn sum(counts: Counts) -> u64 {
         counts.busy_nanos + counts.searching_nanos + counts.parked_nanos
@@ -147,58 +151,58 @@ mod tests {
     #[test]
     fn time_goes_to_the_state_that_it_was_spent_in() {
         let (times, counters) = (WorkerTimes::default(), WorkerCounters::default());
-        let nanos = |at| {
-            let counts = times.read(&counters, at);
+        let nanos = |now| {
+            let counts = times.read(&counters, at(now));
             (counts.busy_nanos, counts.searching_nanos, counts.parked_nanos)
         };
         assert_eq!(nanos(5), (0, 0, 0));
-        times.turn_to(Some(WorkerState::Busy), 10);
+        times.turn_to(Some(WorkerState::Busy), at(10));
         assert_eq!(nanos(12), (2, 0, 0));
-        times.turn_to(Some(WorkerState::Busy), 13);
+        times.turn_to(Some(WorkerState::Busy), at(13));
         assert_eq!(nanos(13), (3, 0, 0));
-        times.turn_to(Some(WorkerState::Searching), 18);
-        times.turn_to(Some(WorkerState::Parked), 20);
+        times.turn_to(Some(WorkerState::Searching), at(18));
+        times.turn_to(Some(WorkerState::Parked), at(20));
         assert_eq!(nanos(120), (8, 2, 100));
-        assert_eq!(times.state(), Some((WorkerState::Parked, 20)));
-        times.turn_to(None, 200);
+        assert_eq!(times.state(), Some((WorkerState::Parked, at(20))));
+        times.turn_to(None, at(200));
         assert_eq!((nanos(900), times.state()), ((8, 2, 180), None));
-        times.turn_to(Some(WorkerState::Busy), 1_000);
+        times.turn_to(Some(WorkerState::Busy), at(1_000));
         assert_eq!(nanos(1_001), (9, 2, 180));
     }
 
     #[test]
     fn a_reading_from_before_the_last_turn_counts_as_that_turn() {
         let (times, counters) = (WorkerTimes::default(), WorkerCounters::default());
-        times.turn_to(Some(WorkerState::Busy), 10);
-        times.turn_to(Some(WorkerState::Parked), 30);
-        times.turn_to(Some(WorkerState::Busy), 25);
-        assert_eq!(times.state(), Some((WorkerState::Busy, 30)));
-        assert_eq!(sum(times.read(&counters, 40)), 30);
+        times.turn_to(Some(WorkerState::Busy), at(10));
+        times.turn_to(Some(WorkerState::Parked), at(30));
+        times.turn_to(Some(WorkerState::Busy), at(25));
+        assert_eq!(times.state(), Some((WorkerState::Busy, at(30))));
+        assert_eq!(sum(times.read(&counters, at(40))), 30);
     }
 
     /// However the two threads meet, no reader sees a count go back; and in the end all time is accounted for.
     #[test]
     fn what_is_read_only_grows_and_adds_up() {
         let (times, counters) = (WorkerTimes::default(), WorkerCounters::default());
-        let clock = AtomicU64::new(0);
+        let clock = AtomicU64::new(1);
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 let states = [WorkerState::Busy, WorkerState::Searching, WorkerState::Parked];
-                for at in 0..20_000 {
-                    clock.store(at, Relaxed);
-                    times.turn_to(Some(states[at as usize % 3]), at);
+                for now in 1..20_001 {
+                    clock.store(now, Relaxed);
+                    times.turn_to(Some(states[now as usize % 3]), at(now));
                 }
             });
             let mut before = Counts::default();
             while !writer.is_finished() {
-                let counts = times.read(&counters, clock.load(Relaxed));
+                let counts = times.read(&counters, at(clock.load(Relaxed)));
                 assert!(counts.busy_nanos >= before.busy_nanos, "{before:?}, {counts:?}");
                 assert!(counts.searching_nanos >= before.searching_nanos, "{before:?}, {counts:?}");
                 assert!(counts.parked_nanos >= before.parked_nanos, "{before:?}, {counts:?}");
                 before = counts;
             }
         });
-        assert_eq!(sum(times.read(&counters, 20_000)), 20_000);
+        assert_eq!(sum(times.read(&counters, at(20_001))), 20_000);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Inner;
-use crate::clock::Clock;
+use crate::clock::Moment;
 use crate::driver::DriverCounters;
 use crate::metrics::{Counts, Histogram, WorkerState, WorkerTimes};
 use crate::scheduler::Scheduler;
@@ -103,7 +103,7 @@ impl RuntimeMetrics {
     /// ```
     pub fn worker_state(&self, worker: usize) -> Option<(WorkerState, Duration)> {
         let (state, since) = self.times_of(worker)?.state()?;
-        Some((state, Duration::from_nanos(self.now_nanos().saturating_sub(since))))
+        Some((state, Moment::now().since(since)))
     }
 
     /// How long polls of tasks took, on all workers.
@@ -174,13 +174,6 @@ impl RuntimeMetrics {
         match &self.inner.scheduler {
             Scheduler::Multi(shared) => shared.worker_times(worker),
             Scheduler::Current(shared) => (worker == 0).then(|| shared.times()),
-        }
-    }
-
-    fn now_nanos(&self) -> u64 {
-        match &self.inner.scheduler {
-            Scheduler::Multi(shared) => shared.now_nanos(),
-            Scheduler::Current(shared) => shared.nanos_at(Clock::real()),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::{Handle, Inner};
-use crate::clock::{self, Clock};
+use crate::clock::Moment;
 use crate::scheduler::Scheduler;
 use crate::task::{Id, Snapshot, TaskActivity, TaskInfo, TaskState, WaitsFor, holders};
 use crate::{inspect, local_set};
@@ -42,8 +42,8 @@ impl Handle {
         inspect::watch();
         let snapshots = snapshots(&self.inner);
         let running = polls_that_go_on(&self.inner);
-        let now = clock::nanos_since_epoch(Clock::real());
-        let has_been = |since: u64| Duration::from_nanos(now.saturating_sub(since));
+        let now = Moment::now();
+        let has_been = |since| now.since(since);
         let info = |task: Snapshot| {
             let running_since = running.get(&task.id).copied();
             info(&self.inner, task, running_since, has_been)
@@ -64,14 +64,19 @@ pub(crate) fn snapshots(runtime: &Inner) -> Vec<Snapshot> {
 }
 
 /// The tasks in whose polls workers are, and since when.
-fn polls_that_go_on(runtime: &Inner) -> HashMap<Id, u64> {
+fn polls_that_go_on(runtime: &Inner) -> HashMap<Id, Moment> {
     match &runtime.scheduler {
         Scheduler::Multi(shared) => shared.polls_that_go_on().collect(),
         Scheduler::Current(_) => HashMap::new(),
     }
 }
 
-fn info(runtime: &Inner, task: Snapshot, running_since: Option<u64>, has_been: impl Fn(u64) -> Duration) -> TaskInfo {
+fn info(
+    runtime: &Inner,
+    task: Snapshot,
+    running_since: Option<Moment>,
+    has_been: impl Fn(Moment) -> Duration,
+) -> TaskInfo {
     let recorded = task.recorded;
     let since = recorded.and_then(|recorded| recorded.since).map(&has_been);
     let ended = recorded.map_or(0, |recorded| recorded.polls);

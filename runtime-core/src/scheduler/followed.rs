@@ -25,11 +25,11 @@
 //! scheduled and its poll: one thread at a time. A task that is dropped in a queue, at shutdown, keeps its place.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 
-use crate::metrics::{WorkerTimes, nanos};
+use crate::clock::Moment;
+use crate::metrics::WorkerTimes;
 use crate::primitive::atomic::AtomicU64;
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::task::Header;
@@ -37,13 +37,13 @@ use crate::task::Header;
 /// After a task that was followed the next one is not, for this number of times that a group of polls is to take. The
 /// clock is read once for a group, and twice for a task that is followed: so this takes half of the time that measuring
 /// polls takes.
-const GROUPS_BETWEEN: u32 = 4;
+const GROUPS_BETWEEN: u64 = 4;
 
 /// Where the times of the followed tasks of a runtime are.
 pub(super) struct Places(Box<[CachePadded<Place>]>);
 
 struct Place {
-    /// When the task was queued, in nanoseconds since the runtime's start, and one more. Zero: the place is free.
+    /// When the task was queued: a moment. Zero: the place is free.
     queued_at: AtomicU64,
     /// How many tasks this one counts for.
     stands_for: AtomicU64,
@@ -67,7 +67,7 @@ impl Places {
     }
 
     /// Follows a task that the caller is about to queue, unless the place of this thread is taken. Whether it does.
-    pub(super) fn follow(&self, thread: usize, task: &Header, now: u64, stands_for: impl FnOnce() -> u64) -> bool {
+    pub(super) fn follow(&self, thread: usize, task: &Header, now: Moment, stands_for: impl FnOnce() -> u64) -> bool {
         let number = self.number(thread);
         let follows = task.place().load(Relaxed) == 0 && self.take(number, now, stands_for);
         if follows {
@@ -77,9 +77,9 @@ impl Places {
     }
 
     /// Takes a place, if it is free.
-    fn take(&self, number: u8, now: u64, stands_for: impl FnOnce() -> u64) -> bool {
+    fn take(&self, number: u8, now: Moment, stands_for: impl FnOnce() -> u64) -> bool {
         let place = self.place(number);
-        if place.queued_at.compare_exchange(0, now + 1, Acquire, Relaxed).is_err() {
+        if place.queued_at.compare_exchange(0, now.word(), Acquire, Relaxed).is_err() {
             return false;
         }
         place.stands_for.store(stands_for(), Relaxed);
@@ -87,9 +87,9 @@ impl Places {
     }
 
     /// Frees a place that the caller got with a task. Since when it was taken, and what for.
-    fn free(&self, number: u8) -> (u64, u64) {
+    fn free(&self, number: u8) -> (Option<Moment>, u64) {
         let place = self.place(number);
-        let taken = (place.queued_at.load(Relaxed) - 1, place.stands_for.load(Relaxed));
+        let taken = (Moment::from_word(place.queued_at.load(Relaxed)), place.stands_for.load(Relaxed));
         place.queued_at.store(0, Release);
         taken
     }
@@ -99,11 +99,11 @@ impl Places {
     }
 
     /// A task that is followed is about to be polled.
-    pub(super) fn arrive(&self, task: &Header, now: u64, times: &WorkerTimes) {
+    pub(super) fn arrive(&self, task: &Header, now: Moment, times: &WorkerTimes) {
         let number = task.place().load(Relaxed);
         task.place().store(0, Relaxed);
         let (queued_at, stands_for) = self.free(number);
-        times.wake_to_poll.add(now.saturating_sub(queued_at), stands_for);
+        times.wake_to_poll.add(queued_at.map_or(0, |queued_at| now.nanos_since(queued_at)), stands_for);
     }
 }
 
@@ -112,7 +112,7 @@ impl Places {
 pub(super) struct Follower {
     /// The number of the task that is to be followed, or the next one that can be. `u64::MAX`: none is.
     next: Cell<u64>,
-    not_before: Cell<Option<Instant>>,
+    not_before: Cell<Option<Moment>>,
     /// How many tasks the thread had queued when it was last time to follow one.
     looked_at: Cell<u64>,
     /// How many it had queued when it last followed one.
@@ -132,19 +132,19 @@ impl Follower {
         queued >= self.next.get()
     }
 
-    /// It is as late as that, a group of polls is to take `group`, if polls are measured, and the thread has queued so
-    /// many tasks. Whether it is time again to follow one.
-    pub(super) fn look(&self, now: Instant, group: Option<Duration>, queued: u64) -> bool {
+    /// It is `now`, a group of polls is to take `group` nanoseconds, if polls are measured, and the thread has queued
+    /// `queued` tasks. Whether it is time again to follow one.
+    pub(super) fn look(&self, now: Moment, group: Option<u64>, queued: u64) -> bool {
         let Some(group) = group else { return false };
         let not_before = self.not_before.get().unwrap_or(now);
         if now < not_before {
             return false;
         }
-        self.not_before.set(now.checked_add(group * GROUPS_BETWEEN));
+        self.not_before.set(Some(now.plus_nanos(group * GROUPS_BETWEEN)));
         let since = queued.wrapping_sub(self.looked_at.replace(queued));
         if since > 0 || self.next.get() == u64::MAX {
             // By how much it is late is as good as a random number.
-            let random = nanos(now.saturating_duration_since(not_before)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+            let random = now.nanos_since(not_before).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
             self.next.set(queued + 1 + random % since.max(1));
         }
         true
@@ -164,17 +164,16 @@ impl Follower {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
 
-    const GROUP: Option<Duration> = Some(Duration::from_micros(4));
+    const GROUP: Option<u64> = Some(4_000);
 
     #[test]
     fn a_thread_follows_one_task_in_a_while() {
-        let (follower, now) = (Follower::new(10), Clock::real());
+        let (follower, now) = (Follower::new(10), Moment::now());
         assert!(!follower.look(now, None, 10) && !follower.wants(11), "nothing is measured");
         assert!(follower.look(now, GROUP, 10) && !follower.wants(10) && follower.wants(11));
         follower.has_looked();
-        let later = |groups| now + GROUP.unwrap() * groups;
+        let later = |groups| now.plus_nanos(GROUP.unwrap() * groups);
         assert!(!follower.look(later(GROUPS_BETWEEN - 1), GROUP, 11) && !follower.wants(12));
         assert!(follower.look(later(GROUPS_BETWEEN), GROUP, 11) && follower.wants(12));
         assert_eq!((follower.stands_for(13), follower.stands_for(14)), (3, 1));
@@ -183,7 +182,7 @@ mod tests {
     /// Tasks are queued in bursts of eight, and between them there is much time to look.
     #[test]
     fn of_a_burst_any_may_be_followed() {
-        let (follower, mut now, mut queued) = (Follower::new(0), Clock::real(), 0_u64);
+        let (follower, mut now, mut queued) = (Follower::new(0), Moment::now(), 0_u64);
         let mut followed = [0; 8];
         for round in 0..8_000_u64 {
             for task in &mut followed {
@@ -194,7 +193,7 @@ mod tests {
                 }
             }
             for _ in 0..10 {
-                now += GROUP.unwrap() * GROUPS_BETWEEN + Duration::from_nanos(round * round % 1_009);
+                now = now.plus_nanos(GROUP.unwrap() * GROUPS_BETWEEN + round * round % 1_009);
                 follower.look(now, GROUP, queued);
             }
         }
@@ -223,7 +222,7 @@ mod loom_tests {
 
     /// Queues a task that is followed since `now`, and counts for ten times that, if the place is free.
     fn queue(places: &Places, queue: &Mutex<Vec<u64>>, now: u64) {
-        if places.take(1, now, || 10 * now) {
+        if places.take(1, Moment::from_word(now).unwrap(), || 10 * now) {
             queue.lock().unwrap().push(now);
         }
     }
@@ -232,7 +231,7 @@ mod loom_tests {
     fn poll(places: &Places, queue: &Mutex<Vec<u64>>) {
         let next = queue.lock().unwrap().pop();
         if let Some(now) = next {
-            assert_eq!(places.free(1), (now, 10 * now), "what was noted of this very task");
+            assert_eq!(places.free(1), (Moment::from_word(now), 10 * now), "what was noted of this very task");
         }
     }
 
@@ -245,7 +244,7 @@ mod loom_tests {
             (0..2).for_each(|_| poll(&places, &tasks));
             queues.join().unwrap();
             (0..2).for_each(|_| poll(&places, &tasks));
-            assert!(places.take(1, 5, || 1), "it is free in the end");
+            assert!(places.take(1, Moment::now(), || 1), "it is free in the end");
         });
     }
 

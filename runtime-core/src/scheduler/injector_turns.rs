@@ -121,7 +121,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::clock::Clock;
+    use crate::clock::Moment;
 
     const NANOSECOND: Duration = Duration::from_nanos(1);
     const MICROSECOND: Duration = Duration::from_micros(1);
@@ -133,7 +133,7 @@ mod tests {
 
     /// A poll interval that has seen polls of such a length.
     fn poll_interval_with(poll: Duration) -> PollInterval {
-        let (poll_interval, now) = (PollInterval::new(61), Clock::real());
+        let (poll_interval, now) = (PollInterval::new(61), Moment::now());
         poll_interval.restart(now);
         let polls = (0..).find(|_| poll_interval.tick()).expect("the interval ends");
         poll_interval.end_interval(now + poll * polls, || 0);

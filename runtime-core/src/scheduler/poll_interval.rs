@@ -26,9 +26,10 @@
 //! before.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::injector_turns::MAX_SHARED_BATCH;
+use crate::clock::Moment;
 
 /// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer, or many events
 /// are left to be served ([`MAX_DRIVER_POLL_GAP`]).
@@ -63,9 +64,9 @@ pub(crate) struct PollInterval {
     /// The number of consecutive intervals whose polls were short enough for an interval of twice the length.
     short_intervals: Cell<u32>,
     /// When the current interval began.
-    since: Cell<Option<Instant>>,
+    since: Cell<Option<Moment>>,
     /// When the drivers last had their turn.
-    polled: Cell<Option<Instant>>,
+    polled: Cell<Option<Moment>>,
     /// How many polls of tasks there have been since, by the intervals that have ended.
     polls_since: Cell<u32>,
     is_requested: Cell<bool>,
@@ -90,6 +91,11 @@ impl PollInterval {
             is_requested: Cell::new(false),
             poll_time: Cell::new(0),
         }
+    }
+
+    /// The longest interval: `event_interval`.
+    pub(crate) fn max(&self) -> u32 {
+        self.max
     }
 
     /// Counts one poll of a task. True when the interval is over, or a part of it: [`begin_part`](Self::begin_part)
@@ -169,20 +175,20 @@ impl PollInterval {
 
     /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
     /// now. `events_left`: how many tasks still wait that sockets have woken, if others could take what comes.
-    pub(crate) fn end_interval(&self, now: Instant, events_left: impl FnOnce() -> usize) -> bool {
+    pub(crate) fn end_interval(&self, now: Moment, events_left: impl FnOnce() -> usize) -> bool {
         let polls_since = self.polls_since.get().saturating_add(self.length.get());
         self.polls_since.set(polls_since);
         if let Some(since) = self.since.replace(Some(now)) {
             let polls = self.length.get();
-            let took = now.saturating_duration_since(since);
-            self.poll_time.set(took.as_nanos() as u64 / u64::from(polls));
+            let took = now.nanos_since(since);
+            self.poll_time.set(took / u64::from(polls));
             self.interval.set(self.next_interval(polls, took));
             self.next_limit.set(self.next_limit.get().saturating_mul(2));
         }
         let next = self.interval.get().min(self.next_limit.get());
         self.length.set(next);
         self.set_left(next);
-        let gap = self.polled.get().map_or(Duration::MAX, |polled| now.saturating_duration_since(polled));
+        let gap = self.polled.get().map_or(Duration::MAX, |polled| now.since(polled));
         let has_room =
             || polls_since >= self.max || gap >= MAX_DRIVER_POLL_GAP || events_left() <= MAX_SHARED_BATCH as usize / 2;
         let polls_drivers = self.is_requested.take() || (gap >= MIN_DRIVER_POLL_GAP && has_room());
@@ -194,7 +200,7 @@ impl PollInterval {
     }
 
     /// The thread slept until now: what was measured before says nothing about what comes.
-    pub(crate) fn restart(&self, now: Instant) {
+    pub(crate) fn restart(&self, now: Moment) {
         self.since.set(Some(now));
         // It may have slept in the drivers; if not, somebody else did.
         self.polled.set(Some(now));
@@ -206,7 +212,7 @@ impl PollInterval {
     }
 
     /// The thread did something else until now: of the interval only the rest is measured.
-    pub(crate) fn resume(&self, now: Instant) {
+    pub(crate) fn resume(&self, now: Moment) {
         self.since.set(Some(now));
         self.length.set(self.length.get().min(self.ticks_left()));
     }
@@ -216,10 +222,10 @@ impl PollInterval {
         self.after.set(0);
     }
 
-    /// The length of the next interval, after one of `polls` polls that took `took`.
-    fn next_interval(&self, polls: u32, took: Duration) -> u32 {
+    /// The length of the next interval, after one of `polls` polls that took that number of nanoseconds.
+    fn next_interval(&self, polls: u32, took: u64) -> u32 {
         let interval = self.interval.get();
-        let polls_in_target = DRIVER_POLL_TARGET.as_nanos() * u128::from(polls) / took.as_nanos().max(1);
+        let polls_in_target = (DRIVER_POLL_TARGET.as_nanos() as u64).saturating_mul(polls.into()) / took.max(1);
         let fits = u32::try_from(polls_in_target).unwrap_or(u32::MAX).clamp(1, self.max);
         let doubled = interval.saturating_mul(2).min(self.max);
         let short_intervals = if fits < doubled { 0 } else { self.short_intervals.get() + 1 };
@@ -235,14 +241,13 @@ impl PollInterval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
 
     const MICROSECOND: Duration = Duration::from_micros(1);
 
     /// Has an interval of such polls end.
     fn interval_of(poll_interval: &PollInterval, poll: Duration) -> u32 {
         let interval = poll_interval.interval.get();
-        let next = poll_interval.next_interval(interval, poll * interval);
+        let next = poll_interval.next_interval(interval, (poll * interval).as_nanos() as u64);
         poll_interval.interval.set(next);
         next
     }
@@ -278,7 +283,7 @@ mod tests {
 
     #[test]
     fn one_long_poll_among_hundreds_of_short_ones_does_not_make_each_an_interval() {
-        let (poll_interval, mut now) = (PollInterval::new(61), Clock::real());
+        let (poll_interval, mut now) = (PollInterval::new(61), Moment::now());
         poll_interval.restart(now);
         let (mut ended, all) = (0, 255 * 100);
         for poll in 0..all {
@@ -319,7 +324,7 @@ mod tests {
     #[test]
     fn parts_add_up_to_the_interval() {
         for part in [1, 2, 7, 60, 61, 62, u32::MAX] {
-            let (poll_interval, now) = (PollInterval::new(61), Clock::real());
+            let (poll_interval, now) = (PollInterval::new(61), Moment::now());
             poll_interval.interval.set(61);
             poll_interval.next_limit.set(61);
             poll_interval.end_interval(now, || 0);
@@ -331,7 +336,7 @@ mod tests {
 
     #[test]
     fn after_sleep_the_first_part_has_a_tick_more() {
-        let (poll_interval, now) = (PollInterval::new(61), Clock::real());
+        let (poll_interval, now) = (PollInterval::new(61), Moment::now());
         poll_interval.restart(now);
         poll_interval.limit_part_before_tick(1);
         assert_eq!(polls(&poll_interval), 2);
@@ -347,7 +352,7 @@ mod tests {
 
     #[test]
     fn an_interval_in_parts_can_be_cut_short() {
-        let (poll_interval, now) = (PollInterval::new(1000), Clock::real());
+        let (poll_interval, now) = (PollInterval::new(1000), Moment::now());
         poll_interval.next_limit.set(1000);
         poll_interval.end_interval(now, || 0);
         poll_interval.limit_part(10);
@@ -360,7 +365,7 @@ mod tests {
 
     #[test]
     fn an_interval_that_was_cut_short_is_measured_by_the_polls_it_had() {
-        let (poll_interval, now) = (PollInterval::new(1000), Clock::real());
+        let (poll_interval, now) = (PollInterval::new(1000), Moment::now());
         poll_interval.restart(now);
         assert!((0..3).all(|_| !poll_interval.tick()));
         poll_interval.end_now();
@@ -385,7 +390,7 @@ mod tests {
 
     #[test]
     fn after_sleep_it_begins_with_short_intervals() {
-        let (poll_interval, mut now) = (PollInterval::new(61), Clock::real());
+        let (poll_interval, mut now) = (PollInterval::new(61), Moment::now());
         for _ in 0..2 {
             poll_interval.restart(now);
             // The first tick is before the first poll.
@@ -404,7 +409,7 @@ mod tests {
 
     #[test]
     fn what_is_no_poll_is_not_measured() {
-        let (poll_interval, now) = (PollInterval::new(10), Clock::real());
+        let (poll_interval, now) = (PollInterval::new(10), Moment::now());
         (0..6).for_each(|_| poll_interval.restart(now));
         assert!(!poll_interval.tick() && !poll_interval.tick());
         let later = now + Duration::from_secs(1);
@@ -416,7 +421,7 @@ mod tests {
 
     #[test]
     fn an_interval_of_short_polls_does_not_poll_the_drivers_twice() {
-        let (poll_interval, now) = (PollInterval::new(3), Clock::real());
+        let (poll_interval, now) = (PollInterval::new(3), Moment::now());
         poll_interval.restart(now);
         assert_eq!(polls(&poll_interval), 4);
         assert!(!poll_interval.end_interval(now, || 0), "it may have slept in the drivers");
@@ -426,7 +431,7 @@ mod tests {
 
     #[test]
     fn a_call_is_obeyed_however_soon() {
-        let (poll_interval, now) = (PollInterval::new(3), Clock::real());
+        let (poll_interval, now) = (PollInterval::new(3), Moment::now());
         poll_interval.end_now();
         assert!(poll_interval.end_interval(now, || 0));
         poll_interval.end_now();
@@ -436,7 +441,7 @@ mod tests {
 
     #[test]
     fn a_poll_takes_its_part_of_the_interval() {
-        let (poll_interval, now) = (PollInterval::new(10), Clock::real());
+        let (poll_interval, now) = (PollInterval::new(10), Moment::now());
         poll_interval.end_interval(now, || 0);
         assert_eq!(poll_interval.poll_time.get(), 0, "not known");
         poll_interval.end_interval(now + 15 * MICROSECOND, || 0);
@@ -445,7 +450,7 @@ mod tests {
 
     #[test]
     fn the_drivers_are_left_alone_while_many_events_wait() {
-        let (poll_interval, mut now) = (PollInterval::new(61), Clock::real());
+        let (poll_interval, mut now) = (PollInterval::new(61), Moment::now());
         poll_interval.restart(now);
         poll_interval.interval.set(1);
         let mut had = polls(&poll_interval) - 1;

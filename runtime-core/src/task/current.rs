@@ -7,11 +7,10 @@
 use std::cell::Cell;
 use std::ptr;
 use std::task::Waker;
-use std::time::Instant;
 
 use super::waits::Note;
 use super::{Id, is_waker_of_task};
-use crate::clock::{self, Clock};
+use crate::clock::Moment;
 use crate::coop::Budget;
 use crate::inspect;
 use crate::primitive::thread_local;
@@ -28,8 +27,8 @@ pub(super) struct Current {
     pub(super) next_ticket: Cell<u64>,
     /// `None` until the thread enters a runtime: nothing is asked before.
     pub(super) above: Cell<Option<&'static Above>>,
-    /// The time that a worker's thread knows last, by [`clock::nanos_since_epoch`]. Zero: it is to be read.
-    now: Cell<u64>,
+    /// The time that a worker's thread knows last. `None`: it is to be read.
+    now: Cell<Option<Moment>>,
     /// Whether the thread is a worker's, which keeps `now` from being old.
     keeps_time: Cell<bool>,
 }
@@ -42,7 +41,7 @@ thread_local! {
         has_given_way: Cell::new(false),
         next_ticket: Cell::new(0),
         above: Cell::new(None),
-        now: Cell::new(0),
+        now: Cell::new(None),
         keeps_time: Cell::new(false),
     };
 }
@@ -223,55 +222,53 @@ fn note_unconstrained() {
     with_task(|task| task.progress_is_unknown.set(true));
 }
 
-/// What this thread knows of the time, by [`clock::nanos_since_epoch`]: on a worker's thread mostly the time before the
-/// poll at hand, or before some short ones. On others the present.
+/// What this thread knows of the time: on a worker's thread mostly the time before the poll at hand, or before some
+/// short ones. On others the present.
 #[cfg_attr(loom, allow(dead_code))] // models do not inspect
 #[inline]
-pub(super) fn time_here() -> u64 {
-    let now = CURRENT.with(|current| current.now.get());
-    if now != 0 { now } else { read_time() }
+pub(super) fn time_here() -> Moment {
+    CURRENT.with(|current| current.now.get()).unwrap_or_else(read_time)
 }
 
 /// The same, if it costs nothing, or somebody looks.
 #[cfg_attr(loom, allow(dead_code))] // models do not inspect
 #[inline]
-pub(super) fn time_to_note() -> Option<u64> {
+pub(super) fn time_to_note() -> Option<Moment> {
     let now = CURRENT.with(|current| current.now.get());
-    if now != 0 { Some(now) } else { inspect::is_watched().then(read_time) }
+    now.or_else(|| inspect::is_watched().then(read_time))
 }
 
 #[cfg_attr(loom, allow(dead_code))] // models do not inspect
 #[cold]
-fn read_time() -> u64 {
-    let now = clock::nanos_since_epoch(Clock::real());
+fn read_time() -> Moment {
+    let now = Moment::now();
     CURRENT.with(|current| {
         if current.keeps_time.get() {
-            current.now.set(now);
+            current.now.set(Some(now));
         }
     });
     now
 }
 
-/// The thread, a worker's, knows the time. That time, by [`clock::nanos_since_epoch`].
-pub(crate) fn set_time_here(now: Instant) -> u64 {
-    let now = clock::nanos_since_epoch(now);
+/// The thread, a worker's, knows the time.
+#[inline]
+pub(crate) fn set_time_here(now: Moment) {
     CURRENT.with(|current| {
         current.keeps_time.set(true);
-        current.now.set(now);
+        current.now.set(Some(now));
     });
-    now
 }
 
 /// The worker is about to sleep: what it knows of the time will be old.
 pub(crate) fn forget_time_here() {
-    CURRENT.with(|current| current.now.set(0));
+    CURRENT.with(|current| current.now.set(None));
 }
 
 /// The thread is a worker's no longer.
 pub(crate) fn keep_no_time_here() {
     CURRENT.with(|current| {
         current.keeps_time.set(false);
-        current.now.set(0);
+        current.now.set(None);
     });
 }
 

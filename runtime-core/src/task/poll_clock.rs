@@ -4,7 +4,7 @@
 //! poll is charged with, says `metrics/poll_times.rs`.
 
 use super::current;
-use crate::clock::Clock;
+use crate::clock::Moment;
 use crate::metrics::{PollTimes, WorkerCounters, WorkerTimes};
 
 /// See the module.
@@ -33,13 +33,13 @@ impl PollClock<'_> {
         if !self.poll_times.is_on() {
             return 0;
         }
-        let now = Clock::real();
-        let since_epoch = current::set_time_here(now);
-        self.times.note_clock(since_epoch);
+        let now = Moment::now();
+        current::set_time_here(now);
+        self.times.note_clock(now);
         let took = if self.poll_times.is_last(poll) { self.poll_times.note_end(now, poll) } else { None };
         took.unwrap_or_else(|| {
             // At least so long, if the monitor has found it.
-            let found = self.times.watch.found(poll).map_or(0, |found| since_epoch.saturating_sub(found));
+            let found = self.times.watch.found(poll).map_or(0, |found| now.nanos_since(found));
             self.poll_times.usual().max(found)
         })
     }
@@ -58,11 +58,11 @@ impl PollClock<'_> {
         }
         let poll = self.counters.polls.get();
         if !is_before_poll && self.poll_times.is_last(poll) && self.poll_times.end_of(poll).is_none() {
-            _ = self.poll_times.note_end(Clock::real(), poll);
+            _ = self.poll_times.note_end(Moment::now(), poll);
         }
         observe();
         if is_before_poll && !self.poll_times.has_begun(poll - 1) {
-            self.poll_times.begin(Clock::real(), poll - 1);
+            self.poll_times.begin(Moment::now(), poll - 1);
         }
     }
 }

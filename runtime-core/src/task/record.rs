@@ -43,6 +43,7 @@ use super::published::{begin_reading, is_still};
 use super::runner::Run;
 use super::state::{Activity, State};
 use super::waits::{CODE_BITS, Note};
+use crate::clock::Moment;
 #[cfg(not(loom))]
 use crate::inspect;
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -70,8 +71,8 @@ pub(super) struct Record {
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(loom, allow(dead_code))]
 pub(crate) struct Recorded {
-    /// Since when the task is in its state, by `clock::nanos_since_epoch`, if that is known.
-    pub(crate) since: Option<u64>,
+    /// Since when the task is in its state, if that is known.
+    pub(crate) since: Option<Moment>,
     /// Nanoseconds.
     pub(crate) total_time: u64,
     pub(crate) longest_poll: u64,
@@ -93,19 +94,19 @@ impl Since {
     const STATE_BITS: u32 = 2;
 
     /// The state is none in which it is noted since when.
-    fn new(activity: Activity, time: Option<u64>) -> Self {
+    fn new(activity: Activity, time: Option<Moment>) -> Self {
         let tag = match activity {
             Activity::Running => return Self::UNKNOWN,
             Activity::Queued => Self::QUEUED,
             Activity::Waiting => Self::WAITING,
         };
-        time.map_or(Self::UNKNOWN, |time| Self(time << Self::STATE_BITS | tag))
+        time.map_or(Self::UNKNOWN, |time| Self(time.word() << Self::STATE_BITS | tag))
     }
 
     /// When, if this is the state.
-    fn time(self, activity: Activity) -> Option<u64> {
-        let time = self.0 >> Self::STATE_BITS;
-        (self.0 != 0 && Self::new(activity, Some(time)).0 == self.0).then_some(time)
+    fn time(self, activity: Activity) -> Option<Moment> {
+        let time = Moment::from_word(self.0 >> Self::STATE_BITS)?;
+        (Self::new(activity, Some(time)).0 == self.0).then_some(time)
     }
 }
 
@@ -170,7 +171,7 @@ impl Record {
     }
 
     /// The task waited until now.
-    fn queue(&self, time: u64) {
+    fn queue(&self, time: Moment) {
         // A thread that sees it sees the task's birth, too, and that it does not wait any more.
         self.since.store(Since::new(Activity::Queued, Some(time)).0, Release);
     }
@@ -342,7 +343,7 @@ mod tests {
     fn a_moment_is_told_of_its_own_state_only() {
         use Activity::{Queued, Running, Waiting};
         for activity in [Queued, Waiting] {
-            for time in [0, 1, u64::MAX >> Since::STATE_BITS] {
+            for time in [1, 2, u64::MAX >> Since::STATE_BITS].map(|word| Moment::from_word(word).unwrap()) {
                 let since = Since::new(activity, Some(time));
                 for told in [Queued, Running, Waiting] {
                     assert_eq!(since.time(told), (told == activity).then_some(time));

@@ -15,7 +15,7 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use super::{Id, current};
-use crate::clock;
+use crate::clock::{Clock, Moment};
 use crate::inspect;
 
 /// What a task waits for. Of several things, one: see [`TaskInfo::waits_for_others`](super::TaskInfo).
@@ -248,7 +248,7 @@ impl Note {
     #[inline(always)]
     pub(super) fn of(leaf: Leaf) -> Self {
         let (code, word) = match leaf {
-            Leaf::Timer(deadline) => (TIMER, clock::nanos_since_epoch(deadline)),
+            Leaf::Timer(deadline) => (TIMER, Moment::of(deadline).word()),
             Leaf::Descriptor(number) => (DESCRIPTOR, number),
             Leaf::Channel(kind) => (CHANNEL | (kind as u32) << KIND_SHIFT, 0),
             Leaf::Lock(kind, address) => (LOCK | (kind as u32) << KIND_SHIFT, address),
@@ -316,7 +316,7 @@ impl Note {
     pub(crate) fn tell(self, socket: impl FnOnce(u64) -> WaitsFor, holder: impl FnOnce(u64) -> Option<Id>) -> WaitsFor {
         let kind = (self.code & !(AND_OTHERS | DIRECT)) >> KIND_SHIFT;
         match self.code & CLASS {
-            TIMER => WaitsFor::Timer { deadline: clock::at_nanos_since_epoch(self.word) },
+            TIMER => WaitsFor::Timer { deadline: Moment::from_word(self.word).and_then(Moment::instant) },
             DESCRIPTOR => socket(self.word),
             CHANNEL => ChannelKind::from_number(kind).map_or(WaitsFor::Unknown, |kind| WaitsFor::Channel { kind }),
             LOCK => LockKind::from_number(kind)
@@ -394,7 +394,7 @@ impl fmt::Display for WaitsFor {
             }
             Self::Timer { deadline } => {
                 let Some(deadline) = deadline else { return f.write_str("timer, for ever") };
-                let left = deadline.saturating_duration_since(clock::Clock::real());
+                let left = deadline.saturating_duration_since(Clock::real());
                 write!(f, "timer, in {left:?}")
             }
             Self::Channel { kind } => kind.fmt(f),
@@ -418,8 +418,8 @@ mod tests {
 
     #[test]
     fn what_is_said_is_told() {
-        let now = clock::Clock::real();
-        let deadline = clock::at_nanos_since_epoch(clock::nanos_since_epoch(now)).unwrap();
+        let now = Clock::real();
+        let deadline = Moment::of(now).instant().unwrap();
         assert_eq!(tell(Note::of(Leaf::Timer(deadline))), WaitsFor::Timer { deadline: Some(deadline) });
         for kind in [ChannelKind::MpscReceiver, ChannelKind::OneshotSender, ChannelKind::WatchSender] {
             assert_eq!(tell(Note::of(Leaf::Channel(kind))), WaitsFor::Channel { kind });
@@ -450,7 +450,7 @@ mod tests {
 
     #[test]
     fn the_last_counts_but_for_deadlines() {
-        let timer = Note::of(Leaf::Timer(clock::Clock::real()));
+        let timer = Note::of(Leaf::Timer(Clock::real()));
         let (one, two) = (Note::of(Leaf::Join(Id(1))), Note::of(Leaf::Join(Id(2))));
         assert_eq!(Note::NOTHING.and(one), one);
         assert_eq!(one.and(one), one, "the same twice is one");

@@ -1,5 +1,7 @@
 //! A worker that polls, by a clock that is made up.
 
+use std::time::Duration;
+
 use super::*;
 
 const TARGET: u64 = 4_000;
@@ -8,7 +10,7 @@ const TARGET: u64 = 4_000;
 struct Worker {
     poll_times: PollTimes,
     times: WorkerTimes,
-    now: Instant,
+    now: Moment,
     polls: u64,
     /// How many polls are left of the group.
     left: u32,
@@ -17,7 +19,7 @@ struct Worker {
 impl Worker {
     fn new() -> Self {
         let (poll_times, times) = (PollTimes::with_target(Some(TARGET), false), WorkerTimes::default());
-        let now = Clock::real();
+        let now = Moment::now();
         poll_times.begin(now, 0);
         let left = poll_times.size();
         poll_times.expect_last(u64::from(left));
@@ -243,7 +245,7 @@ fn a_poll_that_was_not_over_counts_until_it_is() {
 
 #[test]
 fn one_by_one_each_poll_is_a_group() {
-    let (poll_times, times, now) = (PollTimes::with_target(Some(TARGET), true), WorkerTimes::default(), Clock::real());
+    let (poll_times, times, now) = (PollTimes::with_target(Some(TARGET), true), WorkerTimes::default(), Moment::now());
     poll_times.begin(now, 0);
     for polls in 1..1_000 {
         poll_times.end(now, polls, &times);
@@ -253,7 +255,7 @@ fn one_by_one_each_poll_is_a_group() {
 
 #[test]
 fn switched_off_it_measures_nothing() {
-    let (poll_times, times, now) = (PollTimes::new(false, true), WorkerTimes::default(), Clock::real());
+    let (poll_times, times, now) = (PollTimes::new(false, true), WorkerTimes::default(), Moment::now());
     poll_times.begin(now, 0);
     poll_times.restart(now, 0);
     poll_times.end(now + Duration::from_secs(1), 1, &times);

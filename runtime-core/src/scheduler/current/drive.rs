@@ -12,11 +12,10 @@ use std::pin::pin;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
 
 use super::line::Line;
 use super::{Core, Current, LANE, Shared, Waiter};
-use crate::clock::Clock;
+use crate::clock::Moment;
 use crate::context::MainFuture;
 use crate::driver::{WakeSink, contain};
 use crate::events::TaskEventKind;
@@ -101,7 +100,7 @@ struct Driving {
 
 impl Driving {
     fn new(runtime: &Arc<Inner>, core: Box<Core>) -> Self {
-        core.poll_interval.resume(Clock::real());
+        core.poll_interval.resume(Moment::now());
         Self { worker: Some(Worker::new(Arc::clone(runtime), core)) }
     }
 
@@ -149,7 +148,7 @@ impl Worker {
 
     /// Works with the core in hand: counts the time.
     fn work<R>(&self, work: impl FnOnce(&Self) -> R) -> R {
-        let now = Clock::real();
+        let now = Moment::now();
         self.turn_to(Some(WorkerState::Busy), now);
         self.begin_polls_with_tick(now);
         self.record_passing();
@@ -157,7 +156,7 @@ impl Worker {
             self.queue_injected();
         }
         let result = work(self);
-        let now = Clock::real();
+        let now = Moment::now();
         self.end_polls(now);
         self.turn_to(None, now);
         current::keep_no_time_here();
@@ -353,7 +352,7 @@ impl Worker {
             self.arrive(&task);
         }
         if self.core.poll_times.is_interrupted() {
-            self.begin_polls(Clock::real());
+            self.begin_polls(Moment::now());
         }
         let counters = self.counters();
         counters.polls.add(1);
@@ -372,7 +371,7 @@ impl Worker {
         }
     }
 
-    pub(super) fn maintain(&self, now: Instant) {
+    pub(super) fn maintain(&self, now: Moment) {
         self.exchange_frees();
         self.look_whom_to_follow(now);
         let is_drivers_turn = self.core.poll_interval.end_interval(now, || 0);
@@ -425,7 +424,7 @@ impl Worker {
     fn park(&self) {
         self.exchange_frees();
         let hooks = &self.runtime.hooks;
-        let now = Clock::real();
+        let now = Moment::now();
         self.end_polls(now);
         hooks.on_park();
         let mut slept = Slept::NotAtAll;
@@ -433,13 +432,13 @@ impl Worker {
         // The hook may have spawned or woken something.
         if self.core.queue.borrow().is_empty() {
             self.counters().parks.add(1);
-            self.turn_to(Some(WorkerState::Parked), if hooks.has_park() { Clock::real() } else { now });
+            self.turn_to(Some(WorkerState::Parked), if hooks.has_park() { Moment::now() } else { now });
             // It will be old.
             current::forget_time_here();
             self.record_sleep(true);
             slept = self.shared().wakeup.park(&self.core.parker, &self.shared().driver, &mut Woken(self));
             self.record_sleep(false);
-            let now = Clock::real();
+            let now = Moment::now();
             self.turn_to(Some(WorkerState::Busy), now);
             self.counters().unparks.add(1);
             woke_at = Some(now);
@@ -450,7 +449,7 @@ impl Worker {
         }
         hooks.on_unpark();
         // User code was no poll.
-        let now = woke_at.filter(|_| !hooks.has_unpark()).unwrap_or_else(Clock::real);
+        let now = woke_at.filter(|_| !hooks.has_unpark()).unwrap_or_else(Moment::now);
         if slept == Slept::NotAtAll {
             self.begin_polls_with_tick(now);
         } else {

@@ -3,10 +3,9 @@
 //! and that there are polls of a main future between those of tasks.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 use super::{Shared, Worker};
-use crate::clock::Clock;
+use crate::clock::Moment;
 use crate::metrics::WorkerState;
 use crate::task::{Notified, current};
 
@@ -25,8 +24,8 @@ impl Worker {
     }
 
     /// When the last poll ended: as its harness has read it, or now.
-    fn end_of_poll(&self) -> Instant {
-        self.core.poll_times.end_of(self.counters().polls.get()).unwrap_or_else(Clock::real)
+    fn end_of_poll(&self) -> Moment {
+        self.core.poll_times.end_of(self.counters().polls.get()).unwrap_or_else(Moment::now)
     }
 
     /// The part of the interval that has begun ends with a group of polls.
@@ -42,20 +41,20 @@ impl Worker {
     }
 
     /// The last poll has ended at that time, and the next one begins then if it is not said otherwise.
-    pub(super) fn end_polls(&self, now: Instant) {
+    pub(super) fn end_polls(&self, now: Moment) {
         self.note_clock(now);
         self.core.poll_times.end(now, self.counters().polls.get(), &self.shared().times);
     }
 
     /// What the thread did until now was no poll. It has a task in hand.
-    pub(super) fn begin_polls(&self, now: Instant) {
+    pub(super) fn begin_polls(&self, now: Moment) {
         self.note_clock(now);
         self.core.poll_times.begin(now, self.counters().polls.get());
         self.limit_part();
     }
 
     /// The same, where a tick comes before the next poll.
-    pub(super) fn begin_polls_with_tick(&self, now: Instant) {
+    pub(super) fn begin_polls_with_tick(&self, now: Moment) {
         self.note_clock(now);
         self.core.poll_times.begin(now, self.counters().polls.get());
         self.core.poll_interval.limit_part_before_tick(self.core.poll_times.size());
@@ -72,15 +71,16 @@ impl Worker {
     }
 
     /// It has slept until now.
-    pub(super) fn restart_polls(&self, now: Instant) {
+    pub(super) fn restart_polls(&self, now: Moment) {
         self.core.poll_times.restart(now, self.counters().polls.get());
         self.begin_polls_with_tick(now);
         self.look_whom_to_follow(now);
     }
 
     /// The thread knows the time.
-    fn note_clock(&self, now: Instant) {
-        self.shared().times.note_clock(current::set_time_here(now));
+    fn note_clock(&self, now: Moment) {
+        current::set_time_here(now);
+        self.shared().times.note_clock(now);
     }
 
     /// Polls the main future. Where polls are measured one by one it is measured for itself, so as not to be taken for
@@ -93,19 +93,18 @@ impl Worker {
         let polled = poll();
         self.core.poll_times.note_other();
         if is_alone {
-            self.end_polls(Clock::real());
+            self.end_polls(Moment::now());
         }
         polled
     }
 
     /// From now on it does that; `None`: its thread leaves the core.
-    pub(super) fn turn_to(&self, state: Option<WorkerState>, now: Instant) {
-        let shared = self.shared();
-        shared.times.turn_to(state, shared.nanos_at(now));
+    pub(super) fn turn_to(&self, state: Option<WorkerState>, now: Moment) {
+        self.shared().times.turn_to(state, now);
     }
 
     /// Has this thread, and one outside of the runtime, follow the next task that it queues, if that is due.
-    pub(super) fn look_whom_to_follow(&self, now: Instant) {
+    pub(super) fn look_whom_to_follow(&self, now: Moment) {
         if self.core.follower.look(now, self.core.poll_times.target(), self.counters().local_schedules.get()) {
             self.shared().follows_injected.store(true, Relaxed);
         }
@@ -117,14 +116,14 @@ impl Worker {
         self.core.follower.has_looked();
         let (shared, queued) = (self.shared(), self.counters().local_schedules.get());
         let stands_for = || self.core.follower.stands_for(queued);
-        shared.places.follow(0, task.header(), shared.nanos_at(Clock::real()), stands_for);
+        shared.places.follow(0, task.header(), Moment::now(), stands_for);
     }
 
     /// A task that is followed is about to be polled.
     #[cold]
     pub(super) fn arrive(&self, task: &Notified) {
         let shared = self.shared();
-        shared.places.arrive(task.header(), shared.nanos_at(Clock::real()), &shared.times);
+        shared.places.arrive(task.header(), Moment::now(), &shared.times);
     }
 }
 
@@ -134,6 +133,6 @@ impl Shared {
     pub(super) fn follow_injected(&self, task: &Notified) {
         self.follows_injected.store(false, Relaxed);
         let stands_for = || self.remote_spawns.schedules_since_followed().max(1);
-        self.places.follow(1, task.header(), self.nanos_at(Clock::real()), stands_for);
+        self.places.follow(1, task.header(), Moment::now(), stands_for);
     }
 }

@@ -21,7 +21,7 @@ use std::future::Future;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
@@ -37,11 +37,11 @@ use super::park::{SharedDriver, Wakeup};
 use super::poll_interval::PollInterval;
 use super::remote_spawns::{self, RemoteSpawns};
 use super::{AtWork, IdBlock, ThreadRole, ends, runtime_of};
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::context::{self, RuntimeGuard};
 use crate::driver::Driver;
 use crate::events::TaskEventKind;
-use crate::metrics::{Counts, PollTimes, WorkerCounters, WorkerTimes, nanos};
+use crate::metrics::{Counts, PollTimes, WorkerCounters, WorkerTimes};
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, AtomicUsize, fence};
 use crate::primitive::{Condvar, Injector, Mutex, Parker, Unparker};
@@ -77,7 +77,6 @@ pub(crate) struct Shared {
     places: Places,
     /// The next thread that puts a task into the injector is to follow it.
     follows_injected: std::sync::atomic::AtomicBool,
-    started: Instant,
     ended: EndedTasks,
     /// The only thread that may take the core, if the runtime is bound to one.
     bound_to: Option<ThreadId>,
@@ -141,7 +140,6 @@ impl Shared {
             // For the thread that has the core, and one for all others.
             places: Places::new(2),
             follows_injected: std::sync::atomic::AtomicBool::new(false),
-            started: Clock::real(),
             ended: EndedTasks::new(),
             bound_to: config.local.then(|| thread::current().id()),
         }
@@ -371,7 +369,7 @@ impl Shared {
 
     /// What the thread that has the core has counted, by the time it is.
     pub(crate) fn own_counts(&self) -> Counts {
-        self.times.read(&self.counters, self.nanos_at(Clock::real()))
+        self.times.read(&self.counters, Moment::now())
     }
 
     /// What all have counted.
@@ -383,11 +381,6 @@ impl Shared {
         &self.times
     }
 
-    /// A moment in nanoseconds since the start.
-    pub(crate) fn nanos_at(&self, now: Instant) -> u64 {
-        nanos(now.saturating_duration_since(self.started))
-    }
-
     /// Reads every task that is not over.
     #[cfg(not(loom))]
     pub(crate) fn inspect_tasks(&self, into: &mut Vec<Snapshot>) {
@@ -396,7 +389,7 @@ impl Shared {
 
     /// When the poll at hand began, if there is one, or a group of short polls earlier.
     #[cfg(not(loom))]
-    pub(crate) fn poll_began(&self) -> Option<u64> {
+    pub(crate) fn poll_began(&self) -> Option<Moment> {
         self.times.read_clock_at()
     }
 

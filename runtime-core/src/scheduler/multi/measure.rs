@@ -6,11 +6,10 @@
 //! worker spends its time on is then told by the readings that it makes anyway.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 use super::driver_events::EventBatch;
 use super::{Shared, Worker};
-use crate::clock::Clock;
+use crate::clock::Moment;
 use crate::context;
 use crate::metrics::WorkerState;
 use crate::task::{Notified, current};
@@ -30,8 +29,8 @@ impl Worker {
     }
 
     /// When the last poll ended: as its harness has read it, or now.
-    fn end_of_poll(&self) -> Instant {
-        self.poll_times.end_of(self.counters().polls.get()).unwrap_or_else(Clock::real)
+    fn end_of_poll(&self) -> Moment {
+        self.poll_times.end_of(self.counters().polls.get()).unwrap_or_else(Moment::now)
     }
 
     /// The part of the interval that has begun ends with a group of polls.
@@ -47,7 +46,7 @@ impl Worker {
     }
 
     /// The last poll has ended at that time, and the next one begins then if it is not said otherwise.
-    pub(super) fn end_polls(&self, now: Instant) {
+    pub(super) fn end_polls(&self, now: Moment) {
         self.note_clock(now);
         self.poll_times.end(now, self.counters().polls.get(), &self.slot().times);
     }
@@ -60,14 +59,14 @@ impl Worker {
     }
 
     /// What the worker did until now was no poll. It has a task in hand, or is about to take one without a tick.
-    pub(super) fn begin_polls(&self, now: Instant) {
+    pub(super) fn begin_polls(&self, now: Moment) {
         self.note_clock(now);
         self.poll_times.begin(now, self.counters().polls.get());
         self.limit_part();
     }
 
     /// The same, where a tick comes before the next poll.
-    pub(super) fn begin_polls_with_tick(&self, now: Instant) {
+    pub(super) fn begin_polls_with_tick(&self, now: Moment) {
         self.note_clock(now);
         self.poll_times.begin(now, self.counters().polls.get());
         self.poll_interval.limit_part_before_tick(self.poll_times.size());
@@ -75,27 +74,28 @@ impl Worker {
     }
 
     /// It has slept until now.
-    pub(super) fn restart_polls(&self, now: Instant) {
+    pub(super) fn restart_polls(&self, now: Moment) {
         self.poll_times.restart(now, self.counters().polls.get());
         self.begin_polls_with_tick(now);
         self.look_whom_to_follow(now);
     }
 
     /// The worker's thread knows the time.
-    fn note_clock(&self, now: Instant) {
-        self.slot().times.note_clock(current::set_time_here(now));
+    fn note_clock(&self, now: Moment) {
+        current::set_time_here(now);
+        self.slot().times.note_clock(now);
     }
 
     /// From now on it does that.
-    pub(super) fn turn_to(&self, state: WorkerState, now: Instant) {
-        self.slot().times.turn_to(Some(state), self.shared().nanos_at(now));
+    pub(super) fn turn_to(&self, state: WorkerState, now: Moment) {
+        self.slot().times.turn_to(Some(state), now);
     }
 
     /// Its thread is about to leave the core.
     pub(super) fn turn_to_nothing(&self) {
-        let now = Clock::real();
+        let now = Moment::now();
         self.end_polls(now);
-        self.slot().times.turn_to(None, self.shared().nanos_at(now));
+        self.slot().times.turn_to(None, now);
     }
 
     /// It has no work of its own, and looks at others.
@@ -111,14 +111,14 @@ impl Worker {
     pub(super) fn end_searching(&self) {
         let is_searching = matches!(self.slot().times.state(), Some((WorkerState::Searching, _)));
         if is_searching && self.poll_times.is_on() {
-            let now = Clock::real();
+            let now = Moment::now();
             self.turn_to(WorkerState::Busy, now);
             self.begin_polls(now);
         }
     }
 
     /// Has this thread, and one outside of the runtime, follow the next task that it queues, if that is due.
-    pub(super) fn look_whom_to_follow(&self, now: Instant) {
+    pub(super) fn look_whom_to_follow(&self, now: Moment) {
         let shared = self.shared();
         if self.follower.look(now, self.poll_times.target(), self.counters().local_schedules.get())
             && !shared.follows_injected.load(Relaxed)
@@ -133,14 +133,14 @@ impl Worker {
         self.follower.has_looked();
         let (shared, queued) = (self.shared(), self.counters().local_schedules.get());
         let stands_for = || self.follower.stands_for(queued);
-        shared.places.follow(self.core.index, task.header(), shared.nanos_since_start(), stands_for);
+        shared.places.follow(self.core.index, task.header(), Moment::now(), stands_for);
     }
 
     /// A task that is followed is about to be polled.
     #[cold]
     pub(super) fn arrive(&self, task: &Notified) {
         let shared = self.shared();
-        shared.places.arrive(task.header(), shared.nanos_since_start(), &self.slot().times);
+        shared.places.arrive(task.header(), Moment::now(), &self.slot().times);
     }
 }
 
@@ -151,6 +151,6 @@ impl Shared {
         self.follows_injected.store(false, Relaxed);
         let number = context::thread_token() % self.remote_spawns.len();
         let stands_for = || self.remote_spawns[number].schedules_since_followed().max(1);
-        self.places.follow(self.slots.len() + number, task.header(), self.nanos_since_start(), stands_for);
+        self.places.follow(self.slots.len() + number, task.header(), Moment::now(), stands_for);
     }
 }

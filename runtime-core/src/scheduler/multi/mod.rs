@@ -6,12 +6,13 @@
 //!
 //! - A worker's life: `worker.rs` has its loop, `run_queue.rs` the order in which the queues are served, `steal.rs` how
 //!   it comes by others' tasks, `driver_events.rs` what it does with the drivers, `park_worker.rs` how it falls asleep,
-//!   `idle/` the protocol of that, `control_word.rs` what all workers are told, `block_on.rs` what `block_on` does on
-//!   its caller's thread, `wake_all.rs` how many are woken at once.
+//!   `idle/` the protocol of that, `notify.rs` how it is woken, `control_word.rs` what all workers are told,
+//!   `inject.rs` what comes from other threads, `block_on.rs` what `block_on` does on its caller's thread,
+//!   `wake_all.rs` how many tasks are woken at once.
 //! - Workers that are blocked: `rescue/` looks after them, `spares.rs` stand in for them, `spare_count.rs` says how
 //!   many, `responder.rs` which one keeps free, `block_in_place.rs` what a worker does that says so itself.
 //! - Beginning and end: `cores.rs` says which thread has which core, `threads.rs` starts the threads, `shutdown.rs`
-//!   ends the scheduler.
+//!   ends the scheduler. `measure.rs` and `observe.rs`: what is seen of it.
 //!
 //! [`Shared`] is what all threads see of it. It lies in the runtime's [`Inner`], once.
 
@@ -21,8 +22,11 @@ mod control_word;
 mod cores;
 mod driver_events;
 mod idle;
+mod inject;
 mod lifo_slot;
 mod measure;
+mod notify;
+mod observe;
 mod park_worker;
 mod rescue;
 mod responder;
@@ -37,12 +41,10 @@ mod wake_all;
 mod worker;
 
 use std::cell::Cell;
-use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::primitive::{Injector, Parker};
 use crossbeam_utils::CachePadded;
@@ -65,18 +67,13 @@ use super::closing::Closing;
 use super::followed::Places;
 use super::park::{SharedDriver, Wakeup};
 use super::remote_spawns::RemoteSpawns;
-use super::{AtWork, IdBlock, ThreadRole, ends, runtime_of};
-use crate::clock::Clock;
+use super::{AtWork, IdBlock, ThreadRole};
 use crate::context;
 use crate::driver::Driver;
-use crate::events::TaskEventKind;
-use crate::metrics::{Counts, WorkerCounters, WorkerTimes};
 use crate::rng::{Generator, Stream};
-use crate::runtime::{Config, Inner, WorkerActivity};
+use crate::runtime::{Config, Inner};
+use crate::task::Notified;
 use crate::task::arena::{ArenaId, TaskArena};
-use crate::task::{Header, JoinHandle, Notified, Schedule, SpawnInfo, TaskRef, contain, discard};
-#[cfg(not(loom))]
-use crate::task::{Id, Snapshot};
 use crate::trace::LaneId;
 
 /// The number of callers of `block_on` that spawn as cheaply as workers at the same time. Further ones spawn like
@@ -113,7 +110,6 @@ pub(crate) struct Shared {
     places: Places,
     /// The next thread that puts a task into the injector is to follow it.
     follows_injected: CachePadded<AtomicBool>,
-    started: Instant,
     /// The number of workers that can run at the same time, each on a processor.
     processors: usize,
     /// Whether the process may use one processor only: then waiting for another thread by looking is waiting in vain.
@@ -167,7 +163,6 @@ impl Shared {
             remote_spawns: (0..remote_arenas).map(|index| CachePadded::new(RemoteSpawns::new(index))).collect(),
             cores: Cores::new(cores, config.worker_threads),
             monitor: Monitor::new(config),
-            started: Clock::real(),
             processors,
             single_cpu: config.num_processors() == 1,
         }
@@ -221,123 +216,9 @@ impl Shared {
         self.control.get().is_closing()
     }
 
-    /// A point in time as the workers note it: in microseconds since the start.
-    fn micros_since_start(&self, now: Instant) -> u64 {
-        now.saturating_duration_since(self.started).as_micros() as u64
-    }
-
-    /// The present in nanoseconds since the start.
-    fn nanos_since_start(&self) -> u64 {
-        self.nanos_at(Clock::real())
-    }
-
-    /// A moment in nanoseconds since the start.
-    fn nanos_at(&self, now: Instant) -> u64 {
-        now.saturating_duration_since(self.started).as_nanos() as u64
-    }
-
     /// The workers' public sides, without the `block_on` threads'.
     fn worker_slots(&self) -> &[CachePadded<Slot>] {
         &self.slots[..self.workers]
-    }
-
-    /// Wakes a `block_on` thread, which may spin for the next call (`spin.rs`).
-    fn wake_block_on(&self, runtime: &Inner, slot: usize) {
-        let slot = self.slot(slot);
-        slot.wakeup.unpark(&*runtime.drivers.unpark, || slot.wake_latency.note_call(self.nanos_since_start()));
-    }
-
-    /// Wakes a worker, or a `block_on` thread that has tasks to free. A thread that a worker wakes by this does not
-    /// spin for the next call: the calling worker can poll by itself what it calls for, and spinning would take a
-    /// processor from it or from a client.
-    fn wake_worker(&self, runtime: &Inner, slot: usize) {
-        let slot = self.slot(slot);
-        slot.wakeup.unpark(&*runtime.drivers.unpark, || {
-            if !Self::is_worker_here(runtime) {
-                slot.wake_latency.note_call(self.nanos_since_start());
-            }
-        });
-    }
-
-    /// Whether this thread is a worker of the runtime, not a `block_on` thread.
-    fn is_worker_here(runtime: &Inner) -> bool {
-        Self::worker_here(runtime).is_some_and(|worker| worker.with(|worker| !worker.is_block_on()))
-    }
-
-    /// Surplus work was made visible: wakes a worker for it, if need be. `is_taken` tells whether it has gone to
-    /// somebody already; it must not look far.
-    #[inline]
-    fn notify(&self, runtime: &Inner, is_taken: impl Fn() -> bool) {
-        if let Some(worker) = self.idle.wake_one(is_taken) {
-            self.wake_worker(runtime, worker);
-        }
-    }
-
-    /// Whether a worker sleeps that would take whatever there is. (Wrongly yes while the responder queues a part of
-    /// what the drivers bring: the monitor looks again.)
-    fn has_sleepers(&self) -> bool {
-        let responder = self.quarantine.responder().map(|index| self.slot(index));
-        self.idle.sleepers() > usize::from(responder.is_some_and(|slot| slot.activity.is_parked()))
-    }
-
-    /// Wakes a worker that sleeps, if there is one: whether or not somebody searches.
-    fn wake_somebody(&self, runtime: &Inner) -> bool {
-        let responder = self.quarantine.responder();
-        // What there is may not be for the responder.
-        let worker = self.idle.wake_one_of(|worker| Some(worker) != responder).or_else(|| self.idle.wake_any());
-        if let Some(worker) = worker {
-            self.wake_worker(runtime, worker);
-        }
-        worker.is_some()
-    }
-
-    /// A thread goes that may have been the one to look after the drivers: has another one come, if need be.
-    fn ensure_driver_attended(&self, runtime: &Inner) {
-        // Those that are awake come by the drivers sooner or later, and look at everything before they sleep.
-        if !self.driver.is_attended() {
-            self.wake_somebody(runtime);
-        }
-    }
-
-    /// Whether there is work that a worker on its way to sleep should stay awake for.
-    fn has_surplus(&self) -> bool {
-        !self.injector.is_empty() || !self.external_wakers.is_empty() || self.victims().any(Slot::has_surplus)
-    }
-
-    /// Whether work waits that somebody should be woken for: also what is in quarantine.
-    fn does_work_wait(&self) -> bool {
-        self.has_surplus() || self.quarantine.quarantined() > 0
-    }
-
-    /// Calls the wakers that the drivers have left, one by one: a thread that comes along meanwhile takes the next.
-    fn call_external_wakers(&self, count: impl Fn()) {
-        while let Some(waker) = take_one(&self.external_wakers) {
-            count();
-            discard(contain(|| waker.wake()));
-        }
-    }
-
-    /// Queues a task in the injector: from a remote thread, or from a `block_on` thread.
-    #[inline]
-    fn inject(&self, runtime: &Inner, task: Notified) {
-        if self.follows_injected.load(Relaxed) {
-            self.follow_injected(&task);
-        }
-        self.inject_unfollowed(runtime, task);
-    }
-
-    /// The same for a thread that follows tasks by a count of its own.
-    fn inject_unfollowed(&self, runtime: &Inner, task: Notified) {
-        self.injector.push(task);
-        self.announce_injected(runtime);
-    }
-
-    /// Tasks have been put into the injector.
-    #[inline]
-    fn announce_injected(&self, runtime: &Inner) {
-        self.notify(runtime, || self.injector.is_empty());
-        // After the fence in `Idle::wake_one`, which `notify` passes.
-        self.queues.after_push(|| self.empty_queues());
     }
 
     /// Has a slot's dead tasks freed that other threads have returned.
@@ -383,103 +264,6 @@ impl Shared {
     fn lane_elsewhere() -> LaneId {
         LaneId::Shared(context::thread_token())
     }
-
-    /// The arena for the tasks that the calling thread spawns, if it is external.
-    fn remote_spawns_here(&self) -> &RemoteSpawns {
-        &self.remote_spawns[context::thread_token() % self.remote_spawns.len()]
-    }
-
-    /// Spawns a task from whatever thread.
-    pub(crate) fn spawn<F>(&self, runtime: &Inner, future: F, info: SpawnInfo) -> JoinHandle<F::Output>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        if let Some(worker) = Self::worker_here(runtime) {
-            return worker.with(|worker| worker.spawn(future, info));
-        }
-        let (task, handle) = self.remote_spawns_here().spawn::<F, Multi>(runtime, future, info);
-        if let Some(task) = task {
-            self.inject(runtime, task);
-        }
-        handle
-    }
-
-    /// Reads every task that is not over.
-    #[cfg(not(loom))]
-    pub(crate) fn inspect_tasks(&self, into: &mut Vec<Snapshot>) {
-        self.arenas().for_each(|arena| arena.inspect(into));
-    }
-
-    /// The tasks in whose polls workers are, and since when ([`WorkerTimes::read_clock_at`]).
-    #[cfg(not(loom))]
-    pub(crate) fn polls_that_go_on(&self) -> impl Iterator<Item = (Id, u64)> {
-        self.all_slots().filter_map(Slot::poll_that_goes_on)
-    }
-
-    pub(crate) fn counters(&self) -> impl Iterator<Item = &WorkerCounters> {
-        self.all_slots()
-            .map(|slot| &slot.counters)
-            .chain(self.remote_spawns.iter().flat_map(|remote| remote.counters()))
-    }
-
-    /// Whether all tasks have ended. See `ends.rs`.
-    pub(crate) fn have_all_ended(&self) -> bool {
-        ends::are_equal(self.all_slots().map(|slot| &slot.ended), self.counters())
-    }
-
-    pub(crate) fn num_spare_threads(&self) -> usize {
-        self.spares.num_threads()
-    }
-
-    pub(crate) fn blocked(&self) -> u64 {
-        self.monitor.blocked()
-    }
-
-    pub(crate) fn num_workers(&self) -> usize {
-        self.workers
-    }
-
-    /// What a worker has counted, by the time it is.
-    pub(crate) fn worker_counts(&self, worker: usize) -> Option<Counts> {
-        self.worker_slots().get(worker).map(|slot| self.counts_of(slot))
-    }
-
-    fn counts_of(&self, slot: &Slot) -> Counts {
-        slot.times.read(&slot.counters, self.nanos_since_start())
-    }
-
-    /// What all have counted: workers, `block_on` threads, spare workers, and remote threads.
-    pub(crate) fn all_counts(&self) -> impl Iterator<Item = Counts> {
-        let remote = self.remote_spawns.iter().flat_map(|remote| remote.counters());
-        self.all_slots().map(|slot| self.counts_of(slot)).chain(remote.map(WorkerCounters::read))
-    }
-
-    pub(crate) fn worker_times(&self, worker: usize) -> Option<&WorkerTimes> {
-        self.worker_slots().get(worker).map(|slot| &slot.times)
-    }
-
-    /// Those of the workers and of all spare workers that there ever were.
-    pub(crate) fn all_times(&self) -> impl Iterator<Item = &WorkerTimes> {
-        self.all_slots().map(|slot| &slot.times)
-    }
-
-    /// The present in nanoseconds since the start, as [`WorkerTimes`] has it.
-    pub(crate) fn now_nanos(&self) -> u64 {
-        self.nanos_since_start()
-    }
-
-    pub(crate) fn worker_queue_depth(&self, worker: usize) -> Option<usize> {
-        Some(self.worker_slots().get(worker)?.run_queue.len())
-    }
-
-    pub(crate) fn worker_activity(&self, worker: usize) -> Option<WorkerActivity> {
-        Some(self.worker_slots().get(worker)?.activity.describe())
-    }
-
-    pub(crate) fn injector_depth(&self) -> usize {
-        self.injector.len() + self.quarantine.quarantined()
-    }
 }
 
 impl Drop for Shared {
@@ -497,34 +281,6 @@ impl Multi {
             super::Scheduler::Multi(shared) => shared,
             super::Scheduler::Current(_) => unreachable!("a task stays with its kind of scheduler"),
         }
-    }
-}
-
-impl Schedule for Multi {
-    #[inline]
-    fn schedule(task: Notified) {
-        // SAFETY: the task has this type in its vtable.
-        let runtime: *const Inner = unsafe { runtime_of(task.header()) }.expect("a task that was refused is complete");
-        // SAFETY: the task keeps its runtime; and while this thread is one of its workers, or `keep` lives, it stays.
-        let runtime = unsafe { &*runtime };
-        runtime.events.emit(|| Shared::lane_here(runtime), task.task(), TaskEventKind::Woken);
-        if let Some(worker) = Shared::worker_here(runtime) {
-            worker.with(|worker| worker.push(task));
-        } else {
-            // Once in the queue the task may run, end and be freed, and the runtime with it, while this thread has yet
-            // to look for a sleeper. One more reference keeps both.
-            let keep = TaskRef::clone(task.task());
-            let shared = Self::shared(runtime);
-            shared.remote_spawns_here().count_wakes(1);
-            shared.inject(runtime, task);
-            drop(keep);
-        }
-    }
-
-    #[inline]
-    unsafe fn release(task: NonNull<Header>) {
-        // SAFETY: the caller's promise.
-        unsafe { super::release(task, Shared::worker_here, Worker::local_arena) };
     }
 }
 

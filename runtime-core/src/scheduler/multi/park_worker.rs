@@ -6,11 +6,10 @@
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 use super::driver_events::{Collector, EventBatch};
 use super::{Slot, Worker};
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::metrics::WorkerState;
 use crate::scheduler::park::Slept;
 use crate::spin;
@@ -29,22 +28,21 @@ impl Worker {
         // Only a searcher spins, because the others rely on a thread that searches; and one is enough, for each takes a
         // processor. It does not poll the drivers: while it sleeps in them it hears of everything at once, and has the
         // events of a whole batch for one system call.
-        let now = Clock::real();
+        let now = Moment::now();
         self.end_polls(now);
         self.turn_to(WorkerState::Searching, now);
-        let began = self.shared().nanos_at(now);
         let may_spin = self.searching.get() && self.shared().idle.is_only_searcher();
         let looks = Cell::new(0);
         if may_spin && self.spin(|| self.has_work_come(looks.replace(looks.get() + 1))) {
             // That was no poll.
-            let now = Clock::real();
+            let now = Moment::now();
             self.poll_interval.resume(now);
             self.turn_to(WorkerState::Busy, now);
             self.begin_polls_with_tick(now);
             return;
         }
-        self.turn_to(WorkerState::Parked, if may_spin && self.poll_times.is_on() { Clock::real() } else { now });
-        self.park(began, batch);
+        self.turn_to(WorkerState::Parked, if may_spin && self.poll_times.is_on() { Moment::now() } else { now });
+        self.park(now, batch);
     }
 
     /// A look while it spins: at what is everybody's, and at one of the other workers, in turn. (To look at the queues
@@ -58,7 +56,7 @@ impl Worker {
     }
 
     /// Goes to sleep, unless there is work after all. It has had none since `began`.
-    fn park(&self, began: u64, batch: &mut EventBatch) {
+    fn park(&self, began: Moment, batch: &mut EventBatch) {
         self.exchange_frees();
         let counters = self.counters();
         if counters.parks.get() > 0 && counters.polls.get() == self.slot().polls_at_unpark.load(Relaxed) {
@@ -76,7 +74,7 @@ impl Worker {
         let slept = self.core.run_queue.is_empty() && self.park_if_no_work(began, batch);
         // Before anything that may block.
         self.shared().monitor.wake_if_asleep();
-        let now = Clock::real();
+        let now = Moment::now();
         self.note_maintenance(now);
         self.turn_to(WorkerState::Busy, now);
         let counters = self.counters();
@@ -93,7 +91,7 @@ impl Worker {
             self.slot().activity.polls_nothing();
         }
         // User code was no poll.
-        let now = if was_called_out { Clock::real() } else { now };
+        let now = if was_called_out { Moment::now() } else { now };
         if slept {
             self.poll_interval.restart(now);
             self.restart_polls(now);
@@ -103,7 +101,7 @@ impl Worker {
     }
 
     /// Sleeps, unless there is work. Whether it has.
-    fn park_if_no_work(&self, began: u64, batch: &mut EventBatch) -> bool {
+    fn park_if_no_work(&self, began: Moment, batch: &mut EventBatch) -> bool {
         let shared = self.shared();
         let index = self.core.index;
         self.slot().ended.publish(self.counters());
@@ -160,13 +158,12 @@ impl Worker {
 
     /// Spins until the `block_on` thread is woken, or sleeps until its future is woken or it has tasks to free.
     pub(super) fn wait_in_block_on(&self, is_woken: impl Fn() -> bool) {
-        let now = Clock::real();
+        let now = Moment::now();
         if self.runtime.measures_polls {
             self.look_whom_to_follow(now);
         }
-        let began = self.shared().nanos_at(now);
         if !self.spin(is_woken) && self.slot().wakeup.park_thread(&self.core.parker) != Slept::NotAtAll {
-            self.note_unparked(began);
+            self.note_unparked(now);
         }
     }
 
@@ -179,9 +176,9 @@ impl Worker {
     }
 
     /// The thread is awake again, and has waited since `began`.
-    fn note_unparked(&self, began: u64) {
-        let called_at = self.slot().wake_latency.note_awake(self.shared().nanos_since_start());
-        let waited = called_at.map(|called_at| Duration::from_nanos(called_at.saturating_sub(began)));
+    fn note_unparked(&self, began: Moment) {
+        let called_at = self.slot().wake_latency.note_awake(Moment::now());
+        let waited = called_at.map(|called_at| called_at.since(began));
         self.core.last_wait.set(waited);
     }
 }

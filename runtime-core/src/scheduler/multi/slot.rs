@@ -7,9 +7,11 @@ use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};
+use std::time::Duration;
 
 use super::run_queue::RunQueueStealer;
 use crate::blocked::ThreadId;
+use crate::clock::Moment;
 use crate::metrics::{WorkerCounters, WorkerTimes};
 use crate::runtime::{Inner, PolledTask, WorkerActivity};
 use crate::scheduler::ends::EndedTasks;
@@ -25,8 +27,8 @@ pub(super) struct Slot {
     pub(super) wake_latency: WakeLatency,
     pub(super) counters: WorkerCounters,
     pub(super) times: WorkerTimes,
-    /// When the worker was last at its maintenance, or woke up, in microseconds since the start.
-    pub(super) last_maintenance_us: AtomicU64,
+    /// When the worker was last at its maintenance, or woke up: a moment. At first, when the slot was made.
+    pub(super) last_maintenance: AtomicU64,
     /// How many polls it had counted when it last woke up.
     pub(super) polls_at_unpark: AtomicU64,
     pub(super) ended: EndedTasks,
@@ -42,7 +44,7 @@ impl Slot {
             wake_latency: WakeLatency::default(),
             counters: WorkerCounters::default(),
             times: WorkerTimes::default(),
-            last_maintenance_us: AtomicU64::new(0),
+            last_maintenance: AtomicU64::new(Moment::now().word()),
             polls_at_unpark: AtomicU64::new(0),
             ended: EndedTasks::new(),
             activity: Activity::default(),
@@ -62,22 +64,22 @@ impl Slot {
         self.may_have_work() && self.run_queue.len() > 0
     }
 
-    /// For how many microseconds it has not been seen.
-    pub(super) fn since_maintenance_us(&self, now_us: u64) -> u64 {
-        now_us.saturating_sub(self.last_maintenance_us.load(Relaxed))
+    /// For how long it has not been seen.
+    pub(super) fn since_maintenance(&self, now: Moment) -> Duration {
+        Moment::from_word(self.last_maintenance.load(Relaxed)).map_or(Duration::ZERO, |last| now.since(last))
     }
 
-    /// For how many microseconds it has been in the first poll since it woke up, if it is.
-    pub(super) fn first_poll_us(&self, now: u64) -> Option<u64> {
-        let since_maintenance_us = self.since_maintenance_us(now);
+    /// For how long it has been in the first poll since it woke up, if it is.
+    pub(super) fn in_first_poll(&self, now: Moment) -> Option<Duration> {
+        let since_maintenance = self.since_maintenance(now);
         // It is seen again after its third poll, or sooner if it is called to the drivers; then the poll seems younger.
         let is_first = self.counters.polls.get() == self.polls_at_unpark.load(Relaxed).wrapping_add(1);
-        (is_first && self.activity.user_code().is_some()).then_some(since_maintenance_us)
+        (is_first && self.activity.user_code().is_some()).then_some(since_maintenance)
     }
 
     /// The task in whose poll it is, and since when, or a group of short polls earlier.
     #[cfg(not(loom))]
-    pub(super) fn poll_that_goes_on(&self) -> Option<(Id, u64)> {
+    pub(super) fn poll_that_goes_on(&self) -> Option<(Id, Moment)> {
         match self.activity.user_code()? {
             UserCode::Poll(polled) => Some((polled.task, self.times.read_clock_at()?)),
             UserCode::External => None,

@@ -3,23 +3,23 @@
 
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use std::time::Duration;
 
 use super::run_queue::{RunQueue, RunQueueStealer};
 use super::{Slot, Worker};
-use crate::clock::Clock;
+use crate::clock::Moment;
 use crate::scheduler::poll_interval::DRIVER_POLL_TARGET;
 use crate::task::Notified;
 
-/// A worker is stalled if it has neither woken up nor had its maintenance for this number of microseconds: twice the
-/// time that `poll_interval.rs` aims at.
-pub(super) const STALLED_AFTER_US: u64 = 2 * DRIVER_POLL_TARGET.as_micros() as u64;
+/// A worker is stalled if it has neither woken up nor had its maintenance for that long: twice the time that
+/// `poll_interval.rs` aims at.
+const STALLED_AFTER: Duration = Duration::from_micros(2 * DRIVER_POLL_TARGET.as_micros() as u64);
 
-/// Whether a worker is stalled that was not seen for `since_maintenance_us` microseconds. A worker whose own interval
-/// was that long cannot judge others: two with long polls would take the same tasks from each other all the time, and
-/// some of these would never get to the front of a line.
-fn is_stalled(since_maintenance_us: u64, own_interval_us: u64) -> bool {
-    since_maintenance_us >= STALLED_AFTER_US && since_maintenance_us >= 2 * own_interval_us
+/// Whether a worker is stalled that was not seen for `since_maintenance`. A worker whose own interval was that long
+/// cannot judge others: two with long polls would take the same tasks from each other all the time, and some of these
+/// would never get to the front of a line.
+fn is_stalled(since_maintenance: Duration, own_interval: Duration) -> bool {
+    since_maintenance >= STALLED_AFTER && since_maintenance >= 2 * own_interval
 }
 
 impl Worker {
@@ -76,9 +76,9 @@ impl Worker {
         let shared = self.shared();
         let mut lone = shared.victims().filter(|slot| slot.may_have_work() && slot.run_queue.has_lone()).peekable();
         lone.peek()?;
-        let now = shared.micros_since_start(Clock::real());
+        let now = Moment::now();
         let task = lone.find_map(|slot| {
-            if slot.since_maintenance_us(now) < STALLED_AFTER_US { None } else { slot.run_queue.steal_lone() }
+            if slot.since_maintenance(now) < STALLED_AFTER { None } else { slot.run_queue.steal_lone() }
         })?;
         self.count_stolen(1);
         Some(task)
@@ -97,20 +97,18 @@ impl Worker {
         self.end_searching();
     }
 
-    /// Tells the other workers that this one is not stalled. Returns the time in microseconds since the start.
-    pub(super) fn note_maintenance(&self, now: Instant) -> u64 {
-        let now = self.shared().micros_since_start(now);
+    /// Tells the other workers that this one is not stalled.
+    pub(super) fn note_maintenance(&self, now: Moment) {
         // Relaxed: nothing else is read by a thread that sees it, and to see it late costs a steal too many.
-        self.slot().last_maintenance_us.store(now, Relaxed);
-        now
+        self.slot().last_maintenance.store(now.word(), Relaxed);
     }
 
     /// Takes half of the tasks of a random peer, if that is stalled: it may be in a long poll, or the operating system
     /// lets its thread wait. A worker that is fed by the drivers is never idle, and would leave those tasks where they
     /// are until then.
-    pub(super) fn help_stalled_peer(&self, now: u64, own_interval_us: u64) {
+    pub(super) fn help_stalled_peer(&self, now: Moment, own_interval: Duration) {
         let Some(peer) = self.random_peer() else { return };
-        if !is_stalled(peer.since_maintenance_us(now), own_interval_us) || !peer.has_any_work() {
+        if !is_stalled(peer.since_maintenance(now), own_interval) || !peer.has_any_work() {
             return;
         }
         self.counters().steal_attempts.add(1);
@@ -161,6 +159,7 @@ mod tests {
 
     #[test]
     fn a_worker_is_stalled_only_in_comparison() {
+        let is_stalled = |since, own| is_stalled(Duration::from_micros(since), Duration::from_micros(own));
         assert!(!is_stalled(399, 200));
         assert!(is_stalled(400, 200));
         assert!(!is_stalled(1999, 1000), "all have long polls");

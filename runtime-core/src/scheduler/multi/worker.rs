@@ -24,11 +24,10 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::fence;
-use std::time::Instant;
 
 use super::driver_events::EventBatch;
 use super::{Core, Multi, Shared, Slot};
-use crate::clock::Clock;
+use crate::clock::Moment;
 use crate::events::TaskEventKind;
 use crate::metrics::{PollTimes, WorkerCounters, WorkerState};
 use crate::rng::Stream;
@@ -39,9 +38,6 @@ use crate::spans;
 use crate::task::arena::LocalArena;
 use crate::task::{Again, JoinHandle, Notified, PollClock, Runner, SpawnInfo};
 use crate::trace::LaneId;
-
-/// A task that is woken in its poll goes onto the LIFO queue once in this number of its worker's polls.
-const REWAKE_LIFO_INTERVAL: u64 = 64;
 
 /// What a thread has a core for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,7 +274,7 @@ impl Worker {
             others.for_each(|slot| self.core.run_queue.steal_events_from(&slot.run_queue));
             self.offer_surplus();
         }
-        let now = Clock::real();
+        let now = Moment::now();
         self.turn_to(WorkerState::Busy, now);
         self.begin_polls_with_tick(now);
         let mut batch = EventBatch::default();
@@ -416,8 +412,8 @@ impl Worker {
     }
 
     /// Queues a task that somebody else has woken during its poll, as if that had ended before: what a timer wakes just
-    /// as its task goes to sleep must not wait behind all those that yield. Every now and then; one that is woken in
-    /// every poll would leave the others little.
+    /// as its task goes to sleep must not wait behind all those that yield. Once in `event_interval` polls: one that is
+    /// woken in every poll would leave the others little.
     #[cold]
     fn push_woken(&self, task: Notified) {
         let polls = self.counters().polls.get();
@@ -426,13 +422,13 @@ impl Worker {
         } else if polls < self.rewake_lifo_from.get() {
             self.put_back(task);
         } else {
-            self.rewake_lifo_from.set(polls + REWAKE_LIFO_INTERVAL);
+            self.rewake_lifo_from.set(polls + u64::from(self.poll_interval.max()));
             self.push(task);
         }
     }
 
     /// At the end of an interval of polls, by the time it is.
-    pub(super) fn maintain(&self, now: Instant, batch: &mut EventBatch) {
+    pub(super) fn maintain(&self, now: Moment, batch: &mut EventBatch) {
         self.exchange_frees();
         if self.may_retire() {
             return;
@@ -441,16 +437,16 @@ impl Worker {
         let is_drivers_turn = self.poll_interval.end_interval(now, || self.core.run_queue.events_left());
         self.limit_part();
         self.core.run_queue.adapt_injector_interval(&self.poll_interval);
-        let before = self.slot().last_maintenance_us.load(Relaxed);
-        let now = self.note_maintenance(now);
-        self.help_stalled_peer(now, now.saturating_sub(before));
+        let own_interval = self.slot().since_maintenance(now);
+        self.note_maintenance(now);
+        self.help_stalled_peer(now, own_interval);
         if let Some(events) = self.runtime.events.heard() {
             events.record_depths(self.lane(), self.core.run_queue.len(), self.shared().injector_depth());
         }
         if is_drivers_turn {
             self.poll_drivers(batch);
             if self.poll_times.is_on() {
-                self.begin_polls(Clock::real());
+                self.begin_polls(Moment::now());
             }
         }
     }

@@ -40,7 +40,7 @@ impl Cell {
 
     /// The number of the poll says what the task waits for, and since when, and how long the poll took.
     fn end_poll(&self, poll: u64) -> FinishPoll {
-        let since = Since::new(Activity::Waiting, Some(poll));
+        let since = Since::new(Activity::Waiting, Moment::from_word(poll));
         if self.state.is_recorded() {
             self.record.go_on(poll, waits_for(poll), since);
         } else {
@@ -57,7 +57,7 @@ impl Cell {
     fn wake(&self, time: u64) -> Wake {
         let wake = self.state.wake_by_ref();
         if wake == Wake::Submit {
-            self.record.queue(time);
+            self.record.queue(Moment::from_word(time).expect("a time is not zero"));
         }
         wake
     }
@@ -72,6 +72,13 @@ impl Cell {
 
     fn read(&self) -> Option<Read<u64>> {
         read_task(&self.identity, &self.state, || Some(&self.record), || self.site.load(Relaxed))
+    }
+}
+
+impl Recorded {
+    /// The time of which `since` was made.
+    fn since(&self) -> Option<u64> {
+        self.since.map(Moment::word)
     }
 }
 
@@ -111,17 +118,17 @@ fn loom_what_a_task_waits_for_and_since_when_is_of_one_poll() {
         let (_, _, activity, recorded) = reader.join().unwrap();
         let recorded = recorded.expect("a poll has ended");
         match activity {
-            Activity::Running => assert_eq!((recorded.since, recorded.waits_for), (None, Note::NOTHING)),
-            Activity::Queued => assert!([None, Some(WOKEN_AT)].contains(&recorded.since), "{recorded:?}"),
+            Activity::Running => assert_eq!((recorded.since(), recorded.waits_for), (None, Note::NOTHING)),
+            Activity::Queued => assert!([None, Some(WOKEN_AT)].contains(&recorded.since()), "{recorded:?}"),
             Activity::Waiting if recorded.waits_for == Note::NOTHING => {}
             Activity::Waiting => {
                 let poll = recorded.polls;
-                assert_eq!((recorded.since, recorded.waits_for), (Some(poll), waits_for(poll)));
+                assert_eq!((recorded.since(), recorded.waits_for), (Some(poll), waits_for(poll)));
             }
         }
         let (_, _, _, recorded) = cell.read().unwrap();
         let recorded = recorded.unwrap();
-        assert_eq!((recorded.polls, recorded.since, recorded.waits_for), (2, Some(2), waits_for(2)));
+        assert_eq!((recorded.polls, recorded.since(), recorded.waits_for), (2, Some(2), waits_for(2)));
         assert_eq!(recorded.total_time, 3);
     });
 }
@@ -145,14 +152,14 @@ fn loom_a_task_woken_in_its_poll_is_queued_since_then() {
         let submitted = waker.join().unwrap() == Wake::Submit;
         assert_eq!(finished == FinishPoll::Idle, submitted);
         let (_, _, activity, recorded) = reader.join().unwrap();
-        let since = recorded.and_then(|recorded| recorded.since);
+        let since = recorded.and_then(|recorded| recorded.since());
         assert!(match activity {
             Activity::Running => since.is_none(),
             Activity::Queued => [None, Some(1), Some(50)].contains(&since),
             Activity::Waiting => since == Some(1),
         });
         let (_, _, activity, recorded) = cell.read().unwrap();
-        assert_eq!((activity, recorded.unwrap().since), (Activity::Queued, Some(if submitted { 50 } else { 1 })));
+        assert_eq!((activity, recorded.unwrap().since()), (Activity::Queued, Some(if submitted { 50 } else { 1 })));
     });
 }
 
@@ -199,10 +206,10 @@ fn loom_a_record_is_of_one_task() {
         };
         assert_eq!((recorded.polls, recorded.total_time, recorded.longest_poll), (1, poll, poll));
         match activity {
-            Activity::Running => assert_eq!((id, recorded.since), (1, None)),
-            Activity::Queued => assert!([None, Some(woken_at)].contains(&recorded.since), "{recorded:?}"),
+            Activity::Running => assert_eq!((id, recorded.since()), (1, None)),
+            Activity::Queued => assert!([None, Some(woken_at)].contains(&recorded.since()), "{recorded:?}"),
             Activity::Waiting => {
-                assert_eq!((id, recorded.since), (2, Some(poll)));
+                assert_eq!((id, recorded.since()), (2, Some(poll)));
                 assert!([waits_for(poll), Note::NOTHING].contains(&recorded.waits_for));
             }
         }

@@ -38,7 +38,7 @@
 //! Waking a thread costs a hundred times what a task costs, so a worker wakes others for its *surplus*: what lies on
 //! its queues beyond the one task that it is going to run itself when the current poll returns. A worker that searches
 //! anyway takes that one task, too, if it lies in a deque; one that was pushed onto the empty LIFO queue
-//! (`lifo_slot.rs`) only if its worker has not been seen for a while (`STALLED_AFTER_US`). For a searcher that is about
+//! (`lifo_slot.rs`) only if its worker has not been seen for a while (`STALLED_AFTER`). For a searcher that is about
 //! to begin a poll it counts as surplus. Should the poll not return, the monitor sends somebody for it (`rescue/`).
 //! Work in the injector is always surplus.
 

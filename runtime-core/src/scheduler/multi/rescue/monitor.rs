@@ -16,7 +16,7 @@ use super::sampler::{Elapsed, Event, Progress, Sample, Sampler};
 use super::sites::{BlockingSites, FormerResponders};
 use super::{LONG_BLOCK, Monitor};
 use crate::blocked::Stack;
-use crate::clock::{self, Clock};
+use crate::clock::Moment;
 use crate::fatal;
 use crate::metrics::Counter;
 use crate::runtime::Inner;
@@ -41,21 +41,21 @@ fn run_monitor(runtime: &Arc<Inner>) {
     let parker = monitor.parker.lock().take().expect("a runtime has one monitor");
     let mut monitor_thread = MonitorThread::new(runtime, shared);
     let mut interval = SampleInterval::new();
-    let mut last = Clock::real();
+    let mut last = Moment::now();
     while !shared.is_closing() {
         parker.park_timeout(interval.interval());
         let is_quiet = Monitor::all_quiet(shared);
         let parks = is_quiet.then(|| shared.victims().map(|slot| slot.counters.parks.get()).sum());
-        let now = Clock::real();
-        let real = now.saturating_duration_since(std::mem::replace(&mut last, now));
+        let now = Moment::now();
+        let real = now.since(std::mem::replace(&mut last, now));
         let elapsed = Elapsed { real, counted: real.min(interval.expected()) };
         let cadence = monitor_thread.sample_once(elapsed);
         if interval.may_sleep(parks) {
             let is_quiet = || Monitor::all_quiet(shared) && !shared.is_closing();
             let slept = loop {
                 monitor.park.sleep_while(&parker, is_quiet);
-                let now = Clock::real();
-                let slept = now.saturating_duration_since(std::mem::replace(&mut last, now));
+                let now = Moment::now();
+                let slept = now.since(std::mem::replace(&mut last, now));
                 monitor_thread.note_slept(slept);
                 // The worker that woke this thread may have lost its processor to it.
                 thread::yield_now();
@@ -157,7 +157,7 @@ impl<'a> MonitorThread<'a> {
         if self.samplers.len() < count {
             self.samplers.resize_with(count, Sampler::default);
         }
-        let now = self.shared.micros_since_start(Clock::real());
+        let now = Moment::now();
         let mut progress = Vec::with_capacity(count);
         // Also those that have retired since the last look, whose events have ended.
         for number in 0..self.samplers.len() {
@@ -166,8 +166,8 @@ impl<'a> MonitorThread<'a> {
                 continue;
             };
             // The clock is read anew: after it was seen which poll it is.
-            slot.times.watch.find(slot.counters.polls.get(), || clock::nanos_since_epoch(Clock::real()));
-            let woke_up = slot.first_poll_us(now).map(Duration::from_micros);
+            slot.times.watch.find(slot.counters.polls.get(), Moment::now);
+            let woke_up = slot.in_first_poll(now);
             let sample = Sample { steps: steps(slot), is_away: !is_awake(slot), woke_up };
             let sampler = &mut self.samplers[number];
             let (how, ended) = sampler.add(sample, elapsed, self.shared.monitor.threshold);
