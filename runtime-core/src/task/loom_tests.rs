@@ -45,7 +45,8 @@ fn assert_freed() {
     assert_eq!(FREED.load(Relaxed), 1, "a reference leaked");
 }
 
-/// Three threads: all interleavings would take hours. This number of preemptions finds every mutation that we tried.
+/// All interleavings of three threads would take hours, and of two with many steps minutes. This number of preemptions
+/// finds every mutation that we tried.
 fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -202,7 +203,7 @@ fn loom_no_wake_is_lost_and_no_two_polls_overlap() {
 /// A wake by value gives its reference to the queue or away, on every path.
 #[test]
 fn loom_a_waker_given_away_is_counted_once() {
-    loom::model(|| {
+    check(6, || {
         let (future, signals, held) = WaitFor::new(1);
         let handle = spawn(future);
         run_queued();
@@ -297,7 +298,7 @@ fn loom_a_dropped_handle_leaves_no_output_behind() {
 /// An abort beside a wake and a poll: the task ends once, as cancelled or with its output, and its future is dropped.
 #[test]
 fn loom_an_abort_in_any_state_ends_the_task_once() {
-    loom::model(|| {
+    check(6, || {
         let (future, signals, held) = WaitFor::new(1);
         let handle = spawn(future);
         run_queued();

@@ -265,7 +265,9 @@ mod loom_tests {
     /// Two tasks of a block are recorded for the first time, on two threads, while a third one looks at both.
     #[test]
     fn loom_a_task_that_is_recorded_has_a_table() {
-        loom::model(|| {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(5);
+        builder.check(|| {
             let block = Arc::new((Table::new(), [(); 2].map(|()| State::new_dead())));
             block.1.iter().for_each(State::store_new);
             let polls = [0, 1].map(|task| {
