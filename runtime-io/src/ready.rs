@@ -89,6 +89,7 @@ impl Ready {
     }
 
     /// The part of this that somebody with `interest` wants to hear of.
+    #[inline]
     pub(crate) const fn satisfying(self, interest: Interest) -> Ready {
         Ready(self.0 & interest.mask().0)
     }

@@ -25,6 +25,7 @@ pub(crate) struct Hold<'a> {
 
 impl<'a> Hold<'a> {
     /// The caller has acquired these permits.
+    #[inline]
     pub(crate) fn new(batch: &'a Batch, permits: u32) -> Self {
         Self { batch, permits, is_noted: false }
     }
@@ -33,6 +34,7 @@ impl<'a> Hold<'a> {
     /// who look at tasks that wait for it.
     ///
     /// There is no such note of an [`OwnedHold`], which may be on its way to another task.
+    #[inline]
     pub(crate) fn exclusive(batch: &'a Batch, permits: u32) -> Self {
         let is_noted = holders::locked(batch.address());
         Self { batch, permits, is_noted }
@@ -56,6 +58,7 @@ impl<'a> Hold<'a> {
 }
 
 impl Drop for Hold<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.take_note_away();
         self.batch.release(self.permits as usize);

@@ -62,6 +62,7 @@ struct Slots {
 }
 
 /// Which page a slot is in, and where there.
+#[inline]
 fn locate(slot: usize) -> (usize, usize) {
     // Shifted by one first page, the pages begin at the powers of two.
     let shifted = slot + FIRST_PAGE;

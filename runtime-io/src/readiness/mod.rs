@@ -202,6 +202,7 @@ impl ScheduledIo {
         self.load().generation()
     }
 
+    #[inline]
     fn load(&self) -> Word {
         Word::from_raw(self.word.load(Acquire))
     }

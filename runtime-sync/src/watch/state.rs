@@ -54,6 +54,7 @@ impl State {
         Self(AtomicUsize::new(Version::FIRST.0))
     }
 
+    #[inline]
     pub(super) fn load(&self) -> Snapshot {
         Snapshot(self.0.load(Acquire))
     }
