@@ -21,13 +21,14 @@
 //! [`WakeBatch`].
 
 use std::marker::PhantomPinned;
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::ptr::NonNull;
 use std::task::Waker;
 
 use runtime_core::primitive::UnsafeCell;
 use runtime_core::primitive::atomic::AtomicU8;
 use runtime_core::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
+use smallvec::SmallVec;
 
 use crate::panics::Panics;
 
@@ -254,43 +255,46 @@ impl<T: Copy> List<T> {
 
 /// Wakers that were taken out under a lock, to be called without it.
 pub(crate) struct WakeBatch {
-    wakers: [Option<Waker>; Self::CAPACITY],
-    len: usize,
+    wakers: SmallVec<[Option<Waker>; WAKE_BATCH]>,
     /// Of wakers, kept until all are called: others must not wait for ever because of one.
     panics: Panics,
 }
 
-impl WakeBatch {
-    /// As many waiters are taken out under one hold of the lock: enough to make the lock cheap, few enough that another
-    /// thread waits for a microsecond at most.
-    const CAPACITY: usize = if cfg!(loom) { 1 } else { 32 };
+/// As many waiters are taken out under one hold of the lock: enough to make the lock cheap, few enough that another
+/// thread waits for a microsecond at most.
+const WAKE_BATCH: usize = if cfg!(loom) { 1 } else { 32 };
 
-    pub(crate) const fn new() -> Self {
-        Self { wakers: [const { None }; Self::CAPACITY], len: 0, panics: Panics::new() }
+impl WakeBatch {
+    pub(crate) fn new() -> Self {
+        Self { wakers: SmallVec::new(), panics: Panics::new() }
     }
 
-    pub(crate) const fn is_full(&self) -> bool {
-        self.len == Self::CAPACITY
+    pub(crate) fn is_full(&self) -> bool {
+        self.wakers.len() == WAKE_BATCH
     }
 
     pub(crate) fn push(&mut self, waker: Option<Waker>) {
         if waker.is_some() {
-            self.wakers[self.len] = waker;
-            self.len += 1;
+            debug_assert!(!self.is_full(), "it would have to allocate, under a lock");
+            self.wakers.push(waker);
         }
     }
 
     /// Wakes all that are in the batch, oldest first. Not to be called under a lock.
     pub(crate) fn wake(&mut self) {
-        let len = std::mem::take(&mut self.len);
-        if let Err(panic) = runtime_core::wake_all(&mut self.wakers[..len]) {
+        if let [waker] = &mut self.wakers[..] {
+            // Mostly it is one, for which there is nothing to be gathered.
+            let waker = waker.take();
+            self.panics.catch(|| waker.into_iter().for_each(Waker::wake));
+        } else if let Err(panic) = runtime_core::wake_all(&mut self.wakers) {
             self.panics.keep(panic);
         }
+        self.wakers.clear();
     }
 
     /// Wakes all that are left, and passes on the first panic, unless the thread is panicking already.
-    pub(crate) fn finish(mut self) {
+    pub(crate) fn finish(&mut self) {
         self.wake();
-        self.panics.pass_on();
+        mem::replace(&mut self.panics, Panics::new()).pass_on();
     }
 }

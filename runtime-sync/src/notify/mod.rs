@@ -284,7 +284,7 @@ impl Notify {
         if let Some(waker) = waker {
             waker.wake();
         }
-        if let Some(batch) = helped {
+        if let Some(mut batch) = helped {
             batch.finish();
         }
     }
