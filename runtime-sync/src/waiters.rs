@@ -253,6 +253,10 @@ impl<T: Copy> List<T> {
     }
 }
 
+/// As many waiters are taken out under one hold of the lock: enough to make the lock cheap, few enough that another
+/// thread waits for a microsecond at most.
+const WAKE_BATCH: usize = if cfg!(loom) { 1 } else { 32 };
+
 /// Wakers that were taken out under a lock, to be called without it.
 pub(crate) struct WakeBatch {
     wakers: SmallVec<[Option<Waker>; WAKE_BATCH]>,
@@ -260,17 +264,13 @@ pub(crate) struct WakeBatch {
     panics: Panics,
 }
 
-/// As many waiters are taken out under one hold of the lock: enough to make the lock cheap, few enough that another
-/// thread waits for a microsecond at most.
-const WAKE_BATCH: usize = if cfg!(loom) { 1 } else { 32 };
-
 impl WakeBatch {
     pub(crate) fn new() -> Self {
         Self { wakers: SmallVec::new(), panics: Panics::new() }
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.wakers.len() == WAKE_BATCH
+        self.wakers.len() >= WAKE_BATCH
     }
 
     pub(crate) fn push(&mut self, waker: Option<Waker>) {
@@ -284,8 +284,9 @@ impl WakeBatch {
     pub(crate) fn wake(&mut self) {
         if let [waker] = &mut self.wakers[..] {
             // Mostly it is one, for which there is nothing to be gathered.
-            let waker = waker.take();
-            self.panics.catch(|| waker.into_iter().for_each(Waker::wake));
+            if let Some(waker) = waker.take() {
+                self.panics.catch(|| waker.wake());
+            }
         } else if let Err(panic) = runtime_core::wake_all(&mut self.wakers) {
             self.panics.keep(panic);
         }
@@ -293,6 +294,7 @@ impl WakeBatch {
     }
 
     /// Wakes all that are left, and passes on the first panic, unless the thread is panicking already.
+    // By reference, lest all of it be copied.
     pub(crate) fn finish(&mut self) {
         self.wake();
         mem::replace(&mut self.panics, Panics::new()).pass_on();

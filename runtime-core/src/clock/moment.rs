@@ -3,11 +3,10 @@
 //! For all that rt measures of itself: how long polls take, how long tasks wait, how long it takes to wake a thread. A
 //! worker notes several times between two readings of the clock, and compares them. With an `Instant`, which keeps
 //! seconds and nanoseconds apart, each comparison is some thirty instructions; with a `Moment` it is a subtraction, and
-//! it fits into an atomic cell. It has nothing to do with a clock that was [paused](super::Clock::pause): what timers
-//! go by is an `Instant`.
+//! it fits into an atomic cell. What timers go by is an `Instant`, of a clock that may be
+//! [paused](super::Clock::pause). (That a task waits for a timer is noted with a `Moment`, and told as an `Instant`.)
 
 use std::num::NonZeroU64;
-use std::ops::{Add, AddAssign};
 use std::time::{Duration, Instant};
 
 use super::Clock;
@@ -67,7 +66,8 @@ impl Moment {
     }
 }
 
-impl Add<Duration> for Moment {
+#[cfg(test)]
+impl std::ops::Add<Duration> for Moment {
     type Output = Self;
 
     /// The last moment, if there is none so late.
@@ -77,7 +77,8 @@ impl Add<Duration> for Moment {
     }
 }
 
-impl AddAssign<Duration> for Moment {
+#[cfg(test)]
+impl std::ops::AddAssign<Duration> for Moment {
     #[inline]
     fn add_assign(&mut self, duration: Duration) {
         *self = *self + duration;
@@ -95,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_moment_is_as_far_from_another_as_their_times() {
-        let (earlier, step) = (Clock::real(), Duration::from_nanos(1_500_000_001));
+        let (earlier, step) = (first(), Duration::from_nanos(1_500_000_001));
         let (one, other) = (Moment::of(earlier), Moment::of(earlier + step));
         assert_eq!((other.since(one), other.nanos_since(one)), (step, 1_500_000_001));
         assert_eq!(one.since(other), Duration::ZERO);

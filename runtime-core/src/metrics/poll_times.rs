@@ -47,7 +47,7 @@
 //!
 //! # How many polls a group has
 //!
-//! Each [target](PollTimes::target) of time that passes pays for one reading of the clock. A group that took much
+//! Each [target](PollTimes::target_nanos) of time that passes pays for one reading of the clock. A group that took much
 //! longer has paid for more than its own, so the next groups have one poll each until that is spent, or as many as take
 //! no longer than one target to read the clock for. Otherwise a group has as many polls as fit into the target by the
 //! last one: at once if these are fewer, and else by and by, for short polls come in runs.
@@ -130,7 +130,7 @@ impl PollTimes {
     }
 
     /// How long a group is to take, in nanoseconds.
-    pub(crate) fn target(&self) -> Option<u64> {
+    pub(crate) fn target_nanos(&self) -> Option<u64> {
         self.target
     }
 

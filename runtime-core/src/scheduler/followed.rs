@@ -103,6 +103,7 @@ impl Places {
         let number = task.place().load(Relaxed);
         task.place().store(0, Relaxed);
         let (queued_at, stands_for) = self.free(number);
+        debug_assert!(queued_at.is_some(), "the place was taken for this task");
         times.wake_to_poll.add(queued_at.map_or(0, |queued_at| now.nanos_since(queued_at)), stands_for);
     }
 }

@@ -93,11 +93,6 @@ impl PollInterval {
         }
     }
 
-    /// The longest interval: `event_interval`.
-    pub(crate) fn max(&self) -> u32 {
-        self.max
-    }
-
     /// Counts one poll of a task. True when the interval is over, or a part of it: [`begin_part`](Self::begin_part)
     /// tells which.
     #[inline]

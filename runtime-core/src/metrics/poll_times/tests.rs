@@ -260,7 +260,7 @@ fn switched_off_it_measures_nothing() {
     poll_times.restart(now, 0);
     poll_times.end(now + Duration::from_secs(1), 1, &times);
     assert_eq!((times.polls.read().count(), times.mean_poll(), poll_times.size()), (0, 0, u32::MAX));
-    assert_eq!((poll_times.target(), poll_times.usual()), (None, 0));
+    assert_eq!((poll_times.target_nanos(), poll_times.usual()), (None, 0));
     assert!(!poll_times.is_interrupted() && !poll_times.has_begun(1));
     poll_times.expect_last(1);
     assert!(!poll_times.is_last(1));

@@ -105,7 +105,7 @@ impl Worker {
 
     /// Has this thread, and one outside of the runtime, follow the next task that it queues, if that is due.
     pub(super) fn look_whom_to_follow(&self, now: Moment) {
-        if self.core.follower.look(now, self.core.poll_times.target(), self.counters().local_schedules.get()) {
+        if self.core.follower.look(now, self.core.poll_times.target_nanos(), self.counters().local_schedules.get()) {
             self.shared().follows_injected.store(true, Relaxed);
         }
     }

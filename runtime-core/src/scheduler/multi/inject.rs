@@ -1,5 +1,5 @@
-//! What comes from threads that are no workers of the runtime: tasks that these spawn or wake, through the injector, and
-//! the wakers of other runtimes' tasks that the drivers have left to be called.
+//! How tasks come in that are spawned or woken on any thread: those of threads that are no workers of the runtime go
+//! through the injector. And how the wakers are called that are no tasks' of the runtime, which the drivers leave.
 
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;

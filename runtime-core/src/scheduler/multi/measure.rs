@@ -120,7 +120,7 @@ impl Worker {
     /// Has this thread, and one outside of the runtime, follow the next task that it queues, if that is due.
     pub(super) fn look_whom_to_follow(&self, now: Moment) {
         let shared = self.shared();
-        if self.follower.look(now, self.poll_times.target(), self.counters().local_schedules.get())
+        if self.follower.look(now, self.poll_times.target_nanos(), self.counters().local_schedules.get())
             && !shared.follows_injected.load(Relaxed)
         {
             shared.follows_injected.store(true, Relaxed);

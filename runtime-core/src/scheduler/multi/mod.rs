@@ -7,7 +7,7 @@
 //! - A worker's life: `worker.rs` has its loop, `run_queue.rs` the order in which the queues are served, `steal.rs` how
 //!   it comes by others' tasks, `driver_events.rs` what it does with the drivers, `park_worker.rs` how it falls asleep,
 //!   `idle/` the protocol of that, `notify.rs` how it is woken, `control_word.rs` what all workers are told,
-//!   `inject.rs` what comes from other threads, `block_on.rs` what `block_on` does on its caller's thread,
+//!   `inject.rs` how tasks come in, `block_on.rs` what `block_on` does on its caller's thread,
 //!   `wake_all.rs` how many tasks are woken at once.
 //! - Workers that are blocked: `rescue/` looks after them, `spares.rs` stand in for them, `spare_count.rs` says how
 //!   many, `responder.rs` which one keeps free, `block_in_place.rs` what a worker does that says so itself.

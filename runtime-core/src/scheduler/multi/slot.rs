@@ -70,7 +70,7 @@ impl Slot {
     }
 
     /// For how long it has been in the first poll since it woke up, if it is.
-    pub(super) fn in_first_poll(&self, now: Moment) -> Option<Duration> {
+    pub(super) fn time_in_first_poll(&self, now: Moment) -> Option<Duration> {
         let since_maintenance = self.since_maintenance(now);
         // It is seen again after its third poll, or sooner if it is called to the drivers; then the poll seems younger.
         let is_first = self.counters.polls.get() == self.polls_at_unpark.load(Relaxed).wrapping_add(1);

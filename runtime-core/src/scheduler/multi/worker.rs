@@ -31,7 +31,7 @@ use crate::clock::Moment;
 use crate::events::TaskEventKind;
 use crate::metrics::{PollTimes, WorkerCounters, WorkerState};
 use crate::rng::Stream;
-use crate::runtime::Inner;
+use crate::runtime::{DEFAULT_INTERVAL, Inner};
 use crate::scheduler::followed::Follower;
 use crate::scheduler::poll_interval::PollInterval;
 use crate::spans;
@@ -412,8 +412,8 @@ impl Worker {
     }
 
     /// Queues a task that somebody else has woken during its poll, as if that had ended before: what a timer wakes just
-    /// as its task goes to sleep must not wait behind all those that yield. Once in `event_interval` polls: one that is
-    /// woken in every poll would leave the others little.
+    /// as its task goes to sleep must not wait behind all those that yield. Not more often than the injector and
+    /// the drivers have a turn: one that is woken in every poll would leave the others little.
     #[cold]
     fn push_woken(&self, task: Notified) {
         let polls = self.counters().polls.get();
@@ -422,7 +422,7 @@ impl Worker {
         } else if polls < self.rewake_lifo_from.get() {
             self.put_back(task);
         } else {
-            self.rewake_lifo_from.set(polls + u64::from(self.poll_interval.max()));
+            self.rewake_lifo_from.set(polls + u64::from(DEFAULT_INTERVAL));
             self.push(task);
         }
     }

@@ -167,7 +167,7 @@ impl<'a> MonitorThread<'a> {
             };
             // The clock is read anew: after it was seen which poll it is.
             slot.times.watch.find(slot.counters.polls.get(), Moment::now);
-            let woke_up = slot.in_first_poll(now);
+            let woke_up = slot.time_in_first_poll(now);
             let sample = Sample { steps: steps(slot), is_away: !is_awake(slot), woke_up };
             let sampler = &mut self.samplers[number];
             let (how, ended) = sampler.add(sample, elapsed, self.shared.monitor.threshold);
