@@ -87,7 +87,7 @@ mod on {
                 loc.file = blocked.spawned_at.map(|location| location.file()),
                 loc.line = blocked.spawned_at.map(|location| location.line()),
                 loc.col = blocked.spawned_at.map(|location| location.column()),
-                duration.ns = crate::metrics::nanos(blocked.duration),
+                duration.ns = u64::try_from(blocked.duration.as_nanos()).unwrap_or(u64::MAX),
                 is_over = blocked.is_over,
                 tasks_waiting = blocked.tasks_waiting
             },
