@@ -69,12 +69,13 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::clock::Clock;
 
     const MICRO: Duration = Duration::from_micros(1);
 
     /// A clock that moves by a microsecond whenever it is read.
     fn clock() -> impl Fn() -> Instant {
-        let now = Cell::new(Instant::now());
+        let now = Cell::new(Clock::real());
         move || now.replace(now.get() + MICRO)
     }
 
