@@ -9,7 +9,7 @@ use rt_test_util::*;
 use serde_json::Value;
 
 use crate::perfetto::{Shown, Slice};
-use crate::{all, snapshot_after};
+use crate::{all, snapshot_after, wait_for_the_ends_of_polls};
 
 /// What a program leaves behind whose tasks wake each other, sleep and panic, and of which one is blocked at the end.
 fn record(workers: usize) -> TraceSnapshot {
@@ -34,6 +34,7 @@ fn record(workers: usize) -> TraceSnapshot {
         }
         assert!(rt::spawn(async { std::panic::resume_unwind(Box::new(())) }).await.is_err());
     });
+    wait_for_the_ends_of_polls(&trace);
     let gate = Gate::new();
     let block = {
         let gate = gate.clone();

@@ -11,7 +11,9 @@ mod formats;
 mod perfetto;
 
 use rt::runtime::Runtime;
-use rt::runtime::trace::{TraceEvent, TraceSnapshot};
+use rt::runtime::trace::{Trace, TraceEvent, TraceEventKind, TraceSnapshot};
+use rt::task::Id;
+use rt_test_util::eventually;
 
 /// The events of a lane; none if there is no such lane.
 fn lane(snapshot: &TraceSnapshot, name: &str) -> Vec<TraceEvent> {
@@ -21,6 +23,22 @@ fn lane(snapshot: &TraceSnapshot, name: &str) -> Vec<TraceEvent> {
 /// The events of all lanes, one lane after the other.
 fn all(snapshot: &TraceSnapshot) -> Vec<TraceEvent> {
     snapshot.lanes().flat_map(|lane| lane.events()).collect()
+}
+
+/// The tasks that were spawned, woken or polled, as often as they were. A worker hands over a task's result before it
+/// records the end of the poll, so the end of a task that has been joined may belong to a later span of time.
+fn tasks_begun(snapshot: &TraceSnapshot) -> Vec<Id> {
+    let begun = |event: &TraceEvent| event.kind != TraceEventKind::Completed;
+    all(snapshot).into_iter().filter(begun).filter_map(|event| event.task).map(|task| task.id).collect()
+}
+
+/// Waits until each poll that was begun has been recorded to its end.
+fn wait_for_the_ends_of_polls(trace: &Trace) {
+    eventually(|| {
+        let events = all(&trace.snapshot());
+        let count = |kind| events.iter().filter(|event| event.kind == kind).count();
+        count(TraceEventKind::Polled) == count(TraceEventKind::Pending) + count(TraceEventKind::Completed)
+    });
 }
 
 /// Ends the runtime, so that all its threads have recorded all that they will, and takes the snapshot.
