@@ -58,7 +58,7 @@ pub use self::runtime::{Handle, Listener, Runtime, Stream, Task, Timer};
 pub use self::statistics::{Percentiles, Runs};
 pub use self::sync::{Hosts, LibraryRow};
 pub use self::system::{Datagrams, Relay, System};
-pub use self::trio::{Trio, Visitor};
+pub use self::trio::{Three, Trio, Visitor};
 pub use self::workload::{Reference, Workload, on_worker};
 
 /// The numbers of workers to measure with: those that `RT_BENCH_WORKERS` lists, separated by commas, or else the

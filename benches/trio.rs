@@ -1,15 +1,14 @@
-//! [`Trio`]: one of each runtime, so that they can be run in turn.
+//! [`Three`] runtimes, so that they can be run in turn, and the [`Trio`] of rt and its peers.
 
 use crate::runtime::Runtime;
 use crate::runtimes::{Rt, Smol, Tokio};
 
-/// One of each runtime, all alive; the two that are not being run are idle.
+/// Three runtimes, all alive; the two that are not being run are idle.
 #[derive(Debug)]
-pub struct Trio {
-    rt: Rt,
-    tokio: Tokio,
-    smol: Smol,
-}
+pub struct Three<A, B, C>(A, B, C);
+
+/// rt and its peers.
+pub type Trio = Three<Rt, Tokio, Smol>;
 
 /// What is done with one runtime or the other: a closure that is generic over the runtime.
 pub trait Visitor {
@@ -20,13 +19,13 @@ pub trait Visitor {
     fn visit<R: Runtime>(self, runtime: &R) -> Self::Output;
 }
 
-impl Trio {
+impl<A: Runtime, B: Runtime, C: Runtime> Three<A, B, C> {
     /// What they are called, in the order in which they are counted.
-    pub const NAMES: [&'static str; 3] = [Rt::NAME, Tokio::NAME, Smol::NAME];
+    pub const NAMES: [&'static str; 3] = [A::NAME, B::NAME, C::NAME];
 
     /// Starts all three.
     pub fn start(workers: usize) -> Self {
-        Self { rt: Rt::start(workers), tokio: Tokio::start(workers), smol: Smol::start(workers) }
+        Self(A::start(workers), B::start(workers), C::start(workers))
     }
 
     /// Does something with one of them.
@@ -36,9 +35,9 @@ impl Trio {
     /// If `side` is not an index of [`NAMES`](Self::NAMES).
     pub fn visit<V: Visitor>(&self, side: usize, visitor: V) -> V::Output {
         match side {
-            0 => visitor.visit(&self.rt),
-            1 => visitor.visit(&self.tokio),
-            2 => visitor.visit(&self.smol),
+            0 => visitor.visit(&self.0),
+            1 => visitor.visit(&self.1),
+            2 => visitor.visit(&self.2),
             _ => panic!("there are three runtimes"),
         }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
+use rt::runtime::Builder;
 use rt::task::{self, JoinHandle};
 use rt::time;
 
@@ -25,18 +26,22 @@ pub struct Rt {
 #[derive(Clone, Copy, Debug)]
 pub struct RtHandle(());
 
+impl Rt {
+    /// With something that is not as it is by default.
+    pub(super) fn build(workers: usize, set: impl FnOnce(&mut Builder) -> &mut Builder) -> Self {
+        let mut builder = Builder::new_multi_thread();
+        let runtime = set(builder.worker_threads(workers).enable_all()).build().expect("cannot start a runtime");
+        Self { runtime, workers }
+    }
+}
+
 impl runtime::Runtime for Rt {
     const NAME: &'static str = "rt";
 
     type Handle = RtHandle;
 
     fn start(workers: usize) -> Self {
-        let runtime = rt::runtime::Builder::new_multi_thread()
-            .worker_threads(workers)
-            .enable_all()
-            .build()
-            .expect("cannot start a runtime");
-        Self { runtime, workers }
+        Self::build(workers, |builder| builder)
     }
 
     fn workers(&self) -> usize {

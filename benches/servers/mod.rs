@@ -24,7 +24,7 @@ use std::io;
 
 pub use self::control::{COMMAND, Mark};
 pub use self::hyper_io::IntoHyper;
-use crate::runtimes::{Rt, Tokio};
+use crate::runtimes::{Recorded, Rt, RtWith, Tokio, Unmeasured};
 use crate::{Handle, Listener, Runtime, allow_open_files};
 
 /// What a server serves.
@@ -70,6 +70,8 @@ pub fn serve_if_told(arguments: &[String]) -> bool {
     match runtime {
         Rt::NAME => serve::<Rt>(kind, workers),
         Tokio::NAME => serve::<Tokio>(kind, workers),
+        RtWith::<Unmeasured>::NAME => serve::<RtWith<Unmeasured>>(kind, workers),
+        RtWith::<Recorded>::NAME => serve::<RtWith<Recorded>>(kind, workers),
         _ => panic!("no servers are built on {runtime:?}"),
     }
     .expect("a server on the loopback interface");

@@ -3,7 +3,8 @@
 use std::iter;
 use std::ops::Range;
 
-use rt_benches::{Measure, Reference, Runs, Runtime, Trio, Visitor};
+use rt_benches::runtimes::{Rt, Smol, Tokio};
+use rt_benches::{Measure, Reference, Runs, Runtime, Three, Visitor};
 
 use crate::row::RUNTIMES;
 
@@ -45,16 +46,38 @@ impl<M: Measure> Contestable for M {
     }
 
     fn among_runtimes(&self, workers: usize, rounds: Range<usize>, outcome: &mut Outcome) {
-        let trio = Trio::start(workers);
-        let prepared: Vec<u64> = (0..Trio::NAMES.len()).map(|side| trio.visit(side, Prepare(self))).collect();
         let reference = Measure::reference(self, workers);
-        for round in rounds {
-            outcome.run_round(round, |side| trio.visit(side, Run(self, prepared[side])));
+        in_turn::<_, Rt, Tokio, Smol>(self, workers, rounds, |figures| {
+            figures.into_iter().enumerate().for_each(|(side, figures)| outcome.push(side, figures));
             if let Some(Reference { name, run }) = &reference {
                 outcome.reference.get_or_insert_with(|| (name, Runs::default())).1.push(run(()));
             }
-        }
+        });
     }
+}
+
+/// Starts three runtimes, runs the measure on them in turn, and hands over each round's figures, in the order of the
+/// runtimes.
+pub(crate) fn in_turn<M: Measure, A: Runtime, B: Runtime, C: Runtime>(
+    measure: &M,
+    workers: usize,
+    rounds: Range<usize>,
+    mut take: impl FnMut([Vec<f64>; 3]),
+) {
+    let trio = Three::<A, B, C>::start(workers);
+    let prepared = [0, 1, 2].map(|side| trio.visit(side, Prepare(measure)));
+    for round in rounds {
+        let mut figures = [const { Vec::new() }; 3];
+        for side in turn(round, figures.len()) {
+            figures[side] = trio.visit(side, Run(measure, prepared[side]));
+        }
+        take(figures);
+    }
+}
+
+/// The sides in the order of that round.
+pub(crate) fn turn(round: usize, sides: usize) -> impl Iterator<Item = usize> {
+    (0..sides).map(move |place| (round + place) % sides)
 }
 
 impl Outcome {
@@ -62,19 +85,11 @@ impl Outcome {
         Self { rows: vec![vec![Runs::default(); sides]; rows], reference: None }
     }
 
-    fn run_round(&mut self, round: usize, run: impl Fn(usize) -> Vec<f64>) {
-        self.run_round_of(round, |_| true, run);
-    }
-
-    /// A round of those sides that have the row.
-    pub(crate) fn run_round_of(&mut self, round: usize, has: impl Fn(usize) -> bool, run: impl Fn(usize) -> Vec<f64>) {
-        let sides = self.rows[0].len();
-        for side in (0..sides).map(|place| (round + place) % sides).filter(|&side| has(side)) {
-            let figures = run(side);
-            assert_eq!(figures.len(), self.rows.len(), "a figure for each title");
-            for (row, figure) in iter::zip(&mut self.rows, figures) {
-                row[side].push(figure);
-            }
+    /// Adds a run of a side.
+    pub(crate) fn push(&mut self, side: usize, figures: Vec<f64>) {
+        assert_eq!(figures.len(), self.rows.len(), "a figure for each title");
+        for (row, figure) in iter::zip(&mut self.rows, figures) {
+            row[side].push(figure);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rt_benches::{Hosts, LibraryRow};
 
-use crate::contest::{Contestable, Outcome};
+use crate::contest::{Contestable, Outcome, turn};
 
 /// See the module.
 pub(crate) struct Libraries(pub(crate) LibraryRow);
@@ -26,11 +26,11 @@ impl Contestable for Libraries {
         let hosts = Hosts::start(workers);
         let prepared: Vec<_> = (0..LibraryRow::NAMES.len()).map(|side| self.0.prepare(&hosts, side)).collect();
         for round in rounds {
-            outcome.run_round_of(
-                round,
-                |side| prepared[side].is_some(),
-                |side| vec![self.0.run(&hosts, side, prepared[side].unwrap_or(1))],
-            );
+            for side in turn(round, LibraryRow::NAMES.len()) {
+                if let Some(rounds) = prepared[side] {
+                    outcome.push(side, vec![self.0.run(&hosts, side, rounds)]);
+                }
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Every row, the runtimes side by side: `BENCHMARKS.md`, its charts, and the figures in `README.md`.
 //!
 //! ```text
-//! cargo bench --bench report                             everything; about twenty-five minutes
+//! cargo bench --bench report                             everything; about half an hour
 //! cargo bench --bench report -- [part of a row's title]  these rows to standard output; no file is written
 //! cargo bench --bench report -- --servers [part]         only the table of servers
+//! cargo bench --bench report -- --seeing [part]          only the table of what it costs to be able to see
 //! cargo bench --bench report -- --test                   every row once to standard output, to see that it works
 //! ```
 //!
@@ -16,6 +17,7 @@
 
 mod allocator;
 mod apart;
+mod cell;
 mod contest;
 mod libraries;
 mod machine;
@@ -25,6 +27,7 @@ mod plots;
 mod results;
 mod row;
 mod sections;
+mod seeing;
 mod servers;
 mod sweep;
 
@@ -36,6 +39,7 @@ use self::markdown::{Document, Table};
 use self::pairs::Pairs;
 use self::results::{Pass, Results};
 use self::sections::Extent;
+use self::seeing::Seeing;
 use self::servers::{ServerSection, Servers};
 use self::sweep::Sweep;
 
@@ -75,6 +79,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{}", ServerSection(&servers));
         return Ok(());
     }
+    let mut seeing = Seeing::new(part, *main);
+    if is_given("--seeing") {
+        Sweep::all().for_each(|sweep| seeing.run(sweep));
+        println!("{seeing}");
+        return Ok(());
+    }
     let runs = if once { 1 } else { MAIN_RUNS };
     let mut main_pass = Pass::new(&sections, Extent::Once, part, *main, runs);
     if once || filter.is_some() {
@@ -92,6 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         main_pass.run(sweep);
         further.iter_mut().for_each(|pass| pass.run(sweep));
         servers.run(sweep);
+        seeing.run(sweep);
     }
     pairs.sample();
     let results = main_pass.results();
@@ -103,7 +114,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plots = benches.join("plots");
     fs::create_dir_all(&plots)?;
     plots::draw(&results, &plots)?;
-    let document = Document { workers: *main, results: &results, further: &further, servers: &servers, pairs: &pairs };
+    let (servers, seeing, pairs) = (&servers, &seeing, &pairs);
+    let document = Document { workers: *main, results: &results, further: &further, servers, seeing, pairs };
     let path = benches.with_file_name("BENCHMARKS.md");
     fs::write(&path, document.to_string())?;
     // The README shows the summary, and CI that it is this one.

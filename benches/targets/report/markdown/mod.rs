@@ -11,6 +11,7 @@ use crate::machine::Machine;
 use crate::pairs::Pairs;
 use crate::plots;
 use crate::results::Results;
+use crate::seeing::Seeing;
 use crate::servers::{ServerSection, Servers};
 
 /// All of it.
@@ -20,6 +21,7 @@ pub(crate) struct Document<'a> {
     /// Of other numbers of workers.
     pub(crate) further: &'a [(usize, Vec<Results>)],
     pub(crate) servers: &'a Servers,
+    pub(crate) seeing: &'a Seeing,
     pub(crate) pairs: &'a Pairs,
 }
 
@@ -37,7 +39,7 @@ of the length. Latency, memory and idling are measured with the first number of 
 
 const HOW_TO_REPRODUCE: &str = "\
 ```sh
-cargo bench --bench report                     # this file, its charts, the figures in README.md: 25 minutes
+cargo bench --bench report                     # this file, its charts, the figures in README.md: half an hour
 cargo bench --bench report -- yield            # the rows with \"yield\" in their titles, to standard output
 RT_BENCH_WORKERS=8 cargo bench --bench report  # the same files, with another number of workers
 cargo bench                                    # what is timed, by criterion, at 1, 2 and 4 workers
@@ -69,6 +71,7 @@ impl fmt::Display for Document<'_> {
             }
         }
         writeln!(f, "{}", ServerSection(self.servers))?;
+        writeln!(f, "{}", self.seeing)?;
         for (workers, results) in self.further {
             let noun = if *workers == 1 { "worker" } else { "workers" };
             writeln!(f, "## With {workers} {noun}\n")?;

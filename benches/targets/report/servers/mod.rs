@@ -12,5 +12,6 @@ mod scenario;
 mod table;
 
 pub(crate) use self::process::burn_if_told;
-pub(crate) use self::results::Servers;
+pub(crate) use self::results::{Run, Servers};
+pub(crate) use self::scenario::Scenario;
 pub(crate) use self::table::{ServerAims, ServerSection};

@@ -9,58 +9,69 @@ use rt_benches::runtimes::{Rt, Tokio};
 use super::load::{self, Seen};
 use super::process::Server;
 use super::scenario::Scenario;
+use crate::contest::turn;
 use crate::sweep::Sweep;
 
-/// The runtimes, in the order of the columns.
-pub(super) const SIDES: [&str; 2] = [Rt::NAME, Tokio::NAME];
-
-/// Of each scenario on each runtime. Two processes of one server differ by more than two runs of one process, so there
-/// are more processes, and shorter runs. A run more, in the first of them, counts system calls, which takes time
-/// itself.
-const RUNS: usize = 7;
+/// Two processes of one server differ by more than two runs of one process, so there are more processes, and shorter
+/// runs. A run more, in the first of them, counts system calls, which takes time itself.
 const RUN: Duration = Duration::from_secs(1);
 
 /// What one run has shown. Times are microseconds, and but for the first all is of one request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
-    pub(super) requests_per_second: f64,
+pub(crate) struct Run {
+    pub(crate) requests_per_second: f64,
     /// The 50th, 99th and 99.9th percentile.
-    pub(super) latency_us: [f64; 3],
+    pub(crate) latency_us: [f64; 3],
     /// Of the server's process.
-    pub(super) cpu_us: f64,
-    pub(super) switches: f64,
+    pub(crate) cpu_us: f64,
+    pub(crate) switches: f64,
 }
 
 /// A runtime's runs, in their order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Figures {
-    pub(super) runs: Vec<Run>,
+pub(crate) struct Figures {
+    pub(crate) runs: Vec<Run>,
     /// How often the server has asked for events. Empty where that cannot be counted.
-    pub(super) waits: Option<f64>,
+    pub(crate) waits: Option<f64>,
 }
 
 /// What came of a scenario.
-pub(super) struct Measured {
-    pub(super) scenario: Scenario,
-    pub(super) sides: [Figures; SIDES.len()],
+pub(crate) struct Measured {
+    pub(crate) scenario: Scenario,
+    /// In the order of [`Servers::runtimes`].
+    pub(crate) sides: Vec<Figures>,
     /// Why there is nothing.
-    pub(super) failure: Option<String>,
+    pub(crate) failure: Option<String>,
 }
 
 /// The scenarios, and what came of them so far.
 pub(crate) struct Servers {
     workers: usize,
-    pub(super) measured: Vec<Measured>,
+    /// What is compared, by the names that [`serve_if_told`](rt_benches::servers::serve_if_told) knows.
+    runtimes: &'static [&'static str],
+    /// Of each scenario on each runtime.
+    runs: usize,
+    pub(crate) measured: Vec<Measured>,
     /// Why nothing can be measured.
-    pub(super) failure: Option<String>,
+    pub(crate) failure: Option<String>,
 }
 
 impl Servers {
-    /// The scenarios whose titles contain the filter.
+    /// rt beside Tokio, in the scenarios whose titles contain the filter.
     pub(crate) fn new(filter: &str, workers: usize) -> Self {
         let scenarios = Scenario::all().into_iter().filter(|scenario| scenario.to_string().contains(filter));
-        let measured = scenarios.map(|scenario| Measured { scenario, sides: Default::default(), failure: None });
-        Self { workers, measured: measured.collect(), failure: load::check().err() }
+        Self::of(scenarios, &[Rt::NAME, Tokio::NAME], 7, workers)
+    }
+
+    pub(crate) fn of(
+        scenarios: impl Iterator<Item = Scenario>,
+        runtimes: &'static [&'static str],
+        runs: usize,
+        workers: usize,
+    ) -> Self {
+        let none = vec![Figures::default(); runtimes.len()];
+        let measured = scenarios.map(|scenario| Measured { scenario, sides: none.clone(), failure: None });
+        Self { workers, runtimes, runs, measured: measured.collect(), failure: load::check().err() }
     }
 
     /// Tells what it is at on standard error.
@@ -70,23 +81,24 @@ impl Servers {
             return;
         }
         for measured in &mut self.measured {
-            eprintln!("{sweep}{} workers: {}", self.workers, measured.scenario);
-            for round in sweep.share(RUNS) {
-                measured.run_round(round, self.workers);
+            let runtimes = self.runtimes.join(", ");
+            eprintln!("{sweep}{} workers: {} ({runtimes})", self.workers, measured.scenario);
+            for round in sweep.share(self.runs) {
+                measured.run_round(round, self.runtimes, self.workers);
             }
         }
     }
 }
 
 impl Measured {
-    fn run_round(&mut self, round: usize, workers: usize) {
-        for side in (0..SIDES.len()).map(|place| (round + place) % SIDES.len()) {
+    fn run_round(&mut self, round: usize, runtimes: &[&str], workers: usize) {
+        for side in turn(round, runtimes.len()) {
             if self.failure.is_some() {
                 return;
             }
             let counts_waits = round == 0;
-            if let Err(error) = self.sides[side].run(&self.scenario, SIDES[side], workers, counts_waits) {
-                eprintln!("  {}: {error}", SIDES[side]);
+            if let Err(error) = self.sides[side].run(&self.scenario, runtimes[side], workers, counts_waits) {
+                eprintln!("  {}: {error}", runtimes[side]);
                 self.failure = Some(error.to_string());
             }
         }

@@ -33,6 +33,11 @@ impl Scenario {
         all
     }
 
+    /// wrk with that many connections, and all of the machine.
+    pub(crate) fn by_wrk(kind: Kind, connections: usize) -> Self {
+        Self { kind, connections, pipelined: 1, place: Place::Machine }
+    }
+
     /// What the ratio to Tokio's requests in a second is meant to be at least.
     pub(super) const REQUESTS: f64 = 1.0;
 
