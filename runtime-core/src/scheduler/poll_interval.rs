@@ -19,6 +19,11 @@
 //! whose queues run dry goes to sleep and has others woken. It comes in any case at the end of an interval when
 //! `event_interval` polls or [`MAX_DRIVER_POLL_GAP`] have gone by, or if it is asked to.
 //!
+//! And it leaves the drivers alone for half of [`DRIVER_POLL_TARGET`] at least if their last turn brought so little that
+//! nothing can have been left with the system ([`PollInterval::note_turn`]). Where a few connections are in use each
+//! turn would bring an event or two, and every other one nothing. If the worker has nothing else to do before that time
+//! is over it goes to sleep in the drivers, and is told at once.
+//!
 //! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in
 //! runs: those of two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a
 //! long interval sixty polls of 100 us would go by before anybody looked at the timers again. For the same reason a
@@ -37,6 +42,8 @@ pub(crate) const DRIVER_POLL_TARGET: Duration = Duration::from_micros(200);
 /// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from
 /// outside wait for polls of no more than this.
 const MIN_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 / 10);
+/// The same, if nothing was left with the system when the drivers last had their turn.
+const MIN_DRIVER_POLL_GAP_WHEN_DRAINED: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 / 2);
 /// For so long a worker may leave the drivers alone because events are left.
 const MAX_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 * 10);
 /// The interval doubles after this number of consecutive intervals of short polls. (Were polls counted, the run would
@@ -69,6 +76,8 @@ pub(crate) struct PollInterval {
     polled: Cell<Option<Moment>>,
     /// How many polls of tasks there have been since, by the intervals that have ended.
     polls_since: Cell<u32>,
+    /// Whether something may have been left with the system then.
+    may_be_more: Cell<bool>,
     is_requested: Cell<bool>,
     /// How long a poll took in the last interval that was measured, in nanoseconds.
     poll_time: Cell<u64>,
@@ -88,6 +97,7 @@ impl PollInterval {
             since: Cell::new(None),
             polled: Cell::new(None),
             polls_since: Cell::new(0),
+            may_be_more: Cell::new(true),
             is_requested: Cell::new(false),
             poll_time: Cell::new(0),
         }
@@ -186,12 +196,24 @@ impl PollInterval {
         let gap = self.polled.get().map_or(Duration::MAX, |polled| now.since(polled));
         let has_room =
             || polls_since >= self.max || gap >= MAX_DRIVER_POLL_GAP || events_left() <= MAX_SHARED_BATCH as usize / 2;
-        let polls_drivers = self.is_requested.take() || (gap >= MIN_DRIVER_POLL_GAP && has_room());
+        let min_gap = if self.may_be_more.get() { MIN_DRIVER_POLL_GAP } else { MIN_DRIVER_POLL_GAP_WHEN_DRAINED };
+        let polls_drivers = self.is_requested.take() || (gap >= min_gap && has_room());
         if polls_drivers {
             self.polled.set(Some(now));
             self.polls_since.set(0);
         }
         polls_drivers
+    }
+
+    /// The drivers have had their turn on this thread, and have woken `woken` tasks for events. They take events in
+    /// batches, and go on until half of a batch was of use to somebody or the system has no more.
+    pub(crate) fn note_turn(&self, woken: usize) {
+        self.may_be_more.set(woken > MAX_SHARED_BATCH as usize / 2);
+    }
+
+    /// The drivers have had their turn on another thread: what they have left is not known.
+    pub(crate) fn note_turn_elsewhere(&self) {
+        self.may_be_more.set(true);
     }
 
     /// The thread slept until now: what was measured before says nothing about what comes.
@@ -422,6 +444,25 @@ mod tests {
         assert!(!poll_interval.end_interval(now, || 0), "it may have slept in the drivers");
         assert!(!poll_interval.end_interval(now, || 0));
         assert!(poll_interval.end_interval(now + MIN_DRIVER_POLL_GAP, || 0));
+    }
+
+    #[test]
+    fn the_drivers_are_left_alone_for_longer_when_nothing_can_be_left_with_the_system() {
+        let (poll_interval, now) = (PollInterval::new(61), Moment::now());
+        let is_turn_after = |gap| {
+            poll_interval.restart(now);
+            poll_interval.end_interval(now + gap, || 0)
+        };
+        let half = MAX_SHARED_BATCH as usize / 2;
+        assert!(is_turn_after(MIN_DRIVER_POLL_GAP), "not known");
+        poll_interval.note_turn(half);
+        assert!(!is_turn_after(MIN_DRIVER_POLL_GAP_WHEN_DRAINED - MICROSECOND));
+        assert!(is_turn_after(MIN_DRIVER_POLL_GAP_WHEN_DRAINED));
+        poll_interval.note_turn(half + 1);
+        assert!(is_turn_after(MIN_DRIVER_POLL_GAP));
+        poll_interval.note_turn(0);
+        poll_interval.note_turn_elsewhere();
+        assert!(is_turn_after(MIN_DRIVER_POLL_GAP));
     }
 
     #[test]

@@ -14,6 +14,11 @@
 //!
 //! A turn of the driver waits for events, stores each in its slot, and collects the wakers that it concerns. At the
 //! end it gives them to the scheduler, in the order of the events and with no lock held. It never calls a waker.
+//!
+//! A turn takes a limited number of events, for what it leaves is there for another worker. But many events concern
+//! nobody: after each datagram, and each write to a Unix stream, the system reports that the socket can be written to,
+//! which it could before. So a turn that got as many as it can take, of which not even half have woken somebody, takes
+//! as many again.
 
 #[cfg_attr(not(all(unix, not(loom))), path = "describe/not.rs")]
 mod describe;
@@ -108,15 +113,31 @@ impl Driver {
 
     /// Waits for events, for `timeout` at most, and delivers them. Returns whether there were any.
     fn turn(&mut self, timeout: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
+        let (mut delivered, taken) = self.take_events(timeout);
+        if taken == self.events.capacity() && self.wakes.len() <= taken / 2 {
+            delivered += self.take_events(Some(Duration::ZERO)).0;
+        }
+        if delivered > 0 {
+            let counter = &self.handle.events;
+            counter.store(counter.load(Ordering::Relaxed) + delivered, Ordering::Relaxed);
+            self.wakes.give_to(woken);
+        }
+        delivered > 0
+    }
+
+    /// Waits for events, for `timeout` at most, and collects the wakers that they concern. Returns how many there were,
+    /// without the driver's own and with them.
+    fn take_events(&mut self, timeout: Option<Duration>) -> (u64, usize) {
         match self.timer.wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
             // A signal ended the wait before any event came. The worker looks for work and parks again.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return false,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return (0, 0),
             // The poller's descriptor is broken. Were this to return, the worker would spin in silence.
             Err(error) => panic!("the I/O driver cannot wait for events any more: {error}"),
         }
-        let mut delivered = 0;
+        let (mut delivered, mut taken) = (0, 0);
         for event in &self.events {
+            taken += 1;
             match event.token() {
                 WAKE | TIMER => {}
                 SIGNALS => {
@@ -129,12 +150,7 @@ impl Driver {
                 }
             }
         }
-        if delivered > 0 {
-            let counter = &self.handle.events;
-            counter.store(counter.load(Ordering::Relaxed) + delivered, Ordering::Relaxed);
-            self.wakes.give_to(woken);
-        }
-        delivered > 0
+        (delivered, taken)
     }
 }
 

@@ -252,6 +252,33 @@ fn a_poll_never_waits() {
 }
 
 #[test]
+fn a_turn_takes_as_many_events_again_if_not_even_half_have_woken_somebody() {
+    let (mut driver, handle) = Driver::new(0, 4).unwrap();
+    let mut pairs: Vec<_> = (0..6).map(|_| pair(&handle)).collect();
+    let (_, waker) = flag();
+    // How many events a turn takes when all of them have got a byte, and the tasks of so many wait for that.
+    let mut taken_with = |waiting: usize| {
+        while driver.poll(&mut WakeAtOnce) {}
+        let mut buffer = [0; 8];
+        for (place, (ours, theirs)) in pairs.iter_mut().enumerate() {
+            while let Ok(1..) = ours.source().read(&mut buffer) {}
+            if place < waiting {
+                assert!(poll_read(ours, &mut Context::from_waker(&waker), &mut buffer).is_pending());
+            }
+            theirs.write_all(b"x").unwrap();
+            while ours.source().peek(&mut buffer).is_err() {}
+        }
+        let before = handle.counters().io_events;
+        driver.poll(&mut WakeAtOnce);
+        handle.counters().io_events - before
+    };
+    assert_eq!(taken_with(0), 6);
+    assert_eq!(taken_with(2), 6);
+    assert_eq!(taken_with(6), 4, "the rest is for another worker");
+    assert_eq!(taken_with(0), 6);
+}
+
+#[test]
 fn registrations_come_and_go_on_many_threads_while_the_driver_waits() {
     let driven = Driven::new();
     let threads: Vec<_> = (0..4)

@@ -33,6 +33,10 @@ impl WakeBatch {
         self.0.drain(..).for_each(|waker| woken.event(waker));
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -119,7 +119,7 @@ impl Worker {
         self.record_sleep(true);
         let mut slept = Slept::NotAtAll;
         if !shared.is_closing() {
-            let mut woken = Collector { worker: self, batch };
+            let mut woken = Collector::new(self, batch);
             // It will be old.
             current::forget_time_here();
             slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, &mut woken);
@@ -128,10 +128,13 @@ impl Worker {
             if slept != Slept::NotAtAll {
                 self.note_unparked(began);
             }
-        }
-        if slept == Slept::InDriver {
-            self.counters().driver_polls.add(1);
-            self.counters().driver_waits.add(1);
+            match slept {
+                Slept::InDriver => {
+                    self.counters().driver_waits.add(1);
+                    woken.end_turn();
+                }
+                Slept::OnThread | Slept::NotAtAll => self.poll_interval.note_turn_elsewhere(),
+            }
         }
         self.record_sleep(false);
         self.slot().activity.set_parked(false);
