@@ -24,8 +24,8 @@ the one beside it, and the range of the middle half of these ratios. Rows of ser
 processor time a request.
 
 The aims: measuring takes at most 2 % of the time of any row, and of servers 1 %; the recorder takes at most 5 % of
-servers'. (It writes some events for each poll, of 10 to 20 ns each, so that a row of tasks that do nothing else shows
-that, and has no aim.) A figure in bold misses its aim. One in italics misses it too, but by less than its runs differ.
+servers'. (It writes several records for each poll. Tasks that do next to nothing in a poll show what these cost, and
+have no aim.) A figure in bold misses its aim. One in italics misses it too, but by less than its runs differ.
 ";
 
 /// The variants, in the order of a round's figures.
@@ -117,10 +117,11 @@ impl Seeing {
             let beside = |one: &[Run], other: &[Run], of: fn(&Run) -> f64, aim| {
                 Cell::paired(iter::zip(one, other).map(|(one, other)| [of(one), of(other)]), Some(aim))
             };
-            for (what, of, aim) in [
-                ("requests/s", (|run| run.requests_per_second) as fn(&Run) -> f64, at_least as fn(f64) -> RatioAim),
+            let columns: [(&str, fn(&Run) -> f64, fn(f64) -> RatioAim); 2] = [
+                ("requests/s", |run| run.requests_per_second, at_least),
                 ("CPU, us", |run| run.cpu_us, RatioAim::AtMost),
-            ] {
+            ];
+            for (what, of, aim) in columns {
                 let measuring = beside(&on.runs, &off.runs, of, aim(MEASURING_SERVERS));
                 let recording = beside(&recorded.runs, &on.runs, of, aim(RECORDING_SERVERS));
                 lines.push((format!("{}: {what}", measured.scenario), [measuring, recording]));
@@ -142,6 +143,11 @@ impl fmt::Display for Seeing {
         let lines = self.lines();
         for (title, [measuring, recording]) in &lines {
             writeln!(f, "| {title} | {measuring} | {recording} |")?;
+        }
+        for measured in &self.servers.measured {
+            if let Some(failure) = &measured.failure {
+                writeln!(f, "| {}: not measured: {} | | |", measured.scenario, failure.replace(['|', '\n'], " "))?;
+            }
         }
         if let Some(failure) = &self.servers.failure {
             writeln!(f, "\nServers were not measured: {failure}.")?;
