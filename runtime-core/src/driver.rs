@@ -33,6 +33,12 @@ pub trait Driver: Send + 'static {
     /// outside. Never blocks.
     fn poll(&mut self, woken: &mut dyn WakeSink) -> bool;
 
+    /// Whether the last `park` or `poll` may have left events with the system, because it takes a limited number at a
+    /// time.
+    fn has_left(&self) -> bool {
+        false
+    }
+
     /// Closes the driver: everything that waits on it is woken and finds an error. Called once, at shutdown; `park`
     /// and `poll` are not called afterwards.
     fn shutdown(&mut self, woken: &mut dyn WakeSink);

@@ -158,6 +158,10 @@ impl driver::Driver for Driver {
         self.inner.poll(woken)
     }
 
+    fn has_left(&self) -> bool {
+        self.inner.has_left()
+    }
+
     /// Closes the timers, then the inner driver. Who waits for a timer is woken, and panics when it polls that again.
     fn shutdown(&mut self, woken: &mut dyn WakeSink) {
         self.handle.close(&mut self.batch, woken);

@@ -32,7 +32,7 @@ fn tasks_begun(snapshot: &TraceSnapshot) -> Vec<Id> {
     all(snapshot).into_iter().filter(begun).filter_map(|event| event.task).map(|task| task.id).collect()
 }
 
-/// Waits until each poll that was begun has been recorded to its end.
+/// Waits until each poll that was begun has been recorded to its end. In vain if a task ended without a last poll.
 fn wait_for_the_ends_of_polls(trace: &Trace) {
     eventually(|| {
         let events = all(&trace.snapshot());

@@ -19,12 +19,12 @@ use crate::sweep::Sweep;
 const ABOUT: &str = "\
 rt measures how long polls take and how long tasks wait for them, unless it is told not to. Here it is beside itself
 without that (`Builder::metrics_histograms`), and with the flight recorder on beside itself with it off. The three run
-in turn, fifteen times, and every cell has the one median, the other one, the median of the fifteen ratios of a run to
-the one beside it, and the range of the middle half of these ratios. Rows of servers are as under Servers; CPU is
-processor time a request.
+in turn, fifteen times, and every cell has the one median, the other one, and the median of the fifteen ratios of a run
+to the one beside it; where there is an aim also the range of the middle half of these ratios. Rows of servers are as
+under Servers; CPU is processor time a request.
 
 The aims: measuring takes at most 2 % of the time of any row, and of servers 1 %; the recorder takes at most 5 % of
-servers'. (It writes several records for each poll. Tasks that do next to nothing in a poll show what these cost, and
+servers'. Ratios are compared as they are printed. (The recorder writes several records for each poll. Tasks that do next to nothing in a poll show what these cost, and
 have no aim.) A figure in bold misses its aim. One in italics misses it too, but by less than its runs differ.
 ";
 
@@ -112,7 +112,8 @@ impl Seeing {
             (row.workload.title(), [measuring, Cell::paired(beside(2, 0), None)])
         });
         let mut lines: Vec<_> = timed.collect();
-        for measured in self.servers.measured.iter().filter(|measured| measured.failure.is_none()) {
+        let servers = self.servers.measured.iter().filter(|_| self.servers.failure.is_none());
+        for measured in servers.filter(|measured| measured.failure.is_none()) {
             let [on, off, recorded] = &measured.sides[..] else { continue };
             let beside = |one: &[Run], other: &[Run], of: fn(&Run) -> f64, aim| {
                 Cell::paired(iter::zip(one, other).map(|(one, other)| [of(one), of(other)]), Some(aim))

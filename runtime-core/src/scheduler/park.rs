@@ -40,13 +40,15 @@ impl SharedDriver {
         Self { driver: CachePadded::new(Mutex::new(Some(driver))), attended: AtomicBool::new(false) }
     }
 
-    /// Delivers what is ready, unless another thread has the driver. Returns whether this thread did.
-    pub(crate) fn poll(&self, woken: &mut dyn WakeSink) -> bool {
-        let Some(mut driver) = self.driver.try_lock() else { return false };
-        if let Some(driver) = driver.as_mut() {
+    /// Delivers what is ready, unless another thread has the driver: then it returns `None`, and else whether the driver
+    /// [has left](Driver::has_left) something.
+    pub(crate) fn poll(&self, woken: &mut dyn WakeSink) -> Option<bool> {
+        let mut driver = self.driver.try_lock()?;
+        let has_left = driver.as_mut().is_some_and(|driver| {
             or_abort(|| driver.poll(woken));
-        }
-        true
+            driver.has_left()
+        });
+        Some(has_left)
     }
 
     /// Whether a thread waits in the driver.
@@ -74,7 +76,10 @@ fn or_abort<R>(f: impl FnOnce() -> R) -> R {
 /// Where a thread has slept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slept {
-    InDriver,
+    InDriver {
+        /// See [`Driver::has_left`].
+        has_left: bool,
+    },
     OnThread,
     /// There was a notification already.
     NotAtAll,
@@ -122,7 +127,7 @@ impl Wakeup {
             or_abort(|| driver.park(None, woken));
             shared.attended.store(false, SeqCst);
             self.state.swap(AWAKE, SeqCst);
-            return Slept::InDriver;
+            return Slept::InDriver { has_left: driver.has_left() };
         }
         self.park_thread(parker)
     }

@@ -19,10 +19,11 @@
 //! whose queues run dry goes to sleep and has others woken. It comes in any case at the end of an interval when
 //! `event_interval` polls or [`MAX_DRIVER_POLL_GAP`] have gone by, or if it is asked to.
 //!
-//! And it leaves the drivers alone for half of [`DRIVER_POLL_TARGET`] at least if their last turn brought so little that
-//! nothing can have been left with the system ([`PollInterval::note_turn`]). Where a few connections are in use each
-//! turn would bring an event or two, and every other one nothing. If the worker has nothing else to do before that time
-//! is over it goes to sleep in the drivers, and is told at once.
+//! If the drivers have left nothing with the system when they last had their turn, a thread leaves them alone for as
+//! long as it may: if the next interval, too, is likely to end within [`DRIVER_POLL_TARGET`] of that turn, it waits for
+//! that one. Where a few connections are in use a turn brings an event or two, and turns after each of a row of short
+//! intervals would mostly bring nothing. If the thread has nothing else to do before that it goes to sleep in the
+//! drivers, and is told at once.
 //!
 //! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in
 //! runs: those of two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a
@@ -42,8 +43,6 @@ pub(crate) const DRIVER_POLL_TARGET: Duration = Duration::from_micros(200);
 /// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from
 /// outside wait for polls of no more than this.
 const MIN_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 / 10);
-/// The same, if nothing was left with the system when the drivers last had their turn.
-const MIN_DRIVER_POLL_GAP_WHEN_DRAINED: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 / 2);
 /// For so long a worker may leave the drivers alone because events are left.
 const MAX_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 * 10);
 /// The interval doubles after this number of consecutive intervals of short polls. (Were polls counted, the run would
@@ -196,8 +195,9 @@ impl PollInterval {
         let gap = self.polled.get().map_or(Duration::MAX, |polled| now.since(polled));
         let has_room =
             || polls_since >= self.max || gap >= MAX_DRIVER_POLL_GAP || events_left() <= MAX_SHARED_BATCH as usize / 2;
-        let min_gap = if self.may_be_more.get() { MIN_DRIVER_POLL_GAP } else { MIN_DRIVER_POLL_GAP_WHEN_DRAINED };
-        let polls_drivers = self.is_requested.take() || (gap >= min_gap && has_room());
+        let next_end = || gap + Duration::from_nanos(self.poll_time.get().saturating_mul(next.into()));
+        let is_time = gap >= MIN_DRIVER_POLL_GAP && (self.may_be_more.get() || next_end() > DRIVER_POLL_TARGET);
+        let polls_drivers = self.is_requested.take() || (is_time && has_room());
         if polls_drivers {
             self.polled.set(Some(now));
             self.polls_since.set(0);
@@ -205,15 +205,10 @@ impl PollInterval {
         polls_drivers
     }
 
-    /// The drivers have had their turn on this thread, and have woken `woken` tasks for events. They take events in
-    /// batches, and go on until half of a batch was of use to somebody or the system has no more.
-    pub(crate) fn note_turn(&self, woken: usize) {
-        self.may_be_more.set(woken > MAX_SHARED_BATCH as usize / 2);
-    }
-
-    /// The drivers have had their turn on another thread: what they have left is not known.
-    pub(crate) fn note_turn_elsewhere(&self) {
-        self.may_be_more.set(true);
+    /// The drivers have had their turn, on this thread, or on another one while this one slept. Whether they may have
+    /// left events with the system.
+    pub(crate) fn note_turn(&self, may_be_more: bool) {
+        self.may_be_more.set(may_be_more);
     }
 
     /// The thread slept until now: what was measured before says nothing about what comes.
@@ -447,22 +442,25 @@ mod tests {
     }
 
     #[test]
-    fn the_drivers_are_left_alone_for_longer_when_nothing_can_be_left_with_the_system() {
+    fn if_nothing_is_left_the_drivers_have_their_turn_at_the_last_end_of_an_interval_within_the_target() {
         let (poll_interval, now) = (PollInterval::new(61), Moment::now());
-        let is_turn_after = |gap| {
+        // After how many microseconds the drivers have their turn, when all intervals take so long.
+        let turn_after = |interval: u32| {
             poll_interval.restart(now);
-            poll_interval.end_interval(now + gap, || 0)
+            let mut ends = (1..).map(|number| number * interval);
+            ends.find(|&after| {
+                // Each has as many polls as the next.
+                let PollInterval { length, interval, next_limit, .. } = &poll_interval;
+                [length, interval, next_limit].into_iter().for_each(|polls| polls.set(6));
+                poll_interval.end_interval(now + after * MICROSECOND, || 0)
+            })
         };
-        let half = MAX_SHARED_BATCH as usize / 2;
-        assert!(is_turn_after(MIN_DRIVER_POLL_GAP), "not known");
-        poll_interval.note_turn(half);
-        assert!(!is_turn_after(MIN_DRIVER_POLL_GAP_WHEN_DRAINED - MICROSECOND));
-        assert!(is_turn_after(MIN_DRIVER_POLL_GAP_WHEN_DRAINED));
-        poll_interval.note_turn(half + 1);
-        assert!(is_turn_after(MIN_DRIVER_POLL_GAP));
-        poll_interval.note_turn(0);
-        poll_interval.note_turn_elsewhere();
-        assert!(is_turn_after(MIN_DRIVER_POLL_GAP));
+        assert_eq!(turn_after(30), Some(30), "what is left is not known");
+        poll_interval.note_turn(false);
+        assert_eq!([7, 30, 60, 90].map(&turn_after), [196, 180, 180, 180].map(Some));
+        assert_eq!([101, 150, 1000].map(&turn_after), [101, 150, 1000].map(Some));
+        poll_interval.note_turn(true);
+        assert_eq!([7, 30, 150].map(&turn_after), [21, 30, 150].map(Some));
     }
 
     #[test]

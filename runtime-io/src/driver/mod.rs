@@ -17,8 +17,8 @@
 //!
 //! A turn takes a limited number of events, for what it leaves is there for another worker. But many events concern
 //! nobody: after each datagram, and each write to a Unix stream, the system reports that the socket can be written to,
-//! which it could before. So a turn that got as many as it can take, of which not even half have woken somebody, takes
-//! as many again.
+//! which it could before. So a turn that got as many as it can take at a time, and has woken somebody by half of them or
+//! fewer, takes as many again, once.
 
 #[cfg_attr(not(all(unix, not(loom))), path = "describe/not.rs")]
 mod describe;
@@ -54,7 +54,7 @@ pub(crate) use table::Slot;
 use token::{Address, MAX_SHARDS, SIGNALS, TIMER, WAKE};
 use unpark::{ParkState, Unparker};
 
-/// The upper bound of how many events one turn takes from the system. The memory for the events (three quarters of a
+/// The upper bound of how many events are taken from the system at a time. The memory for the events (three quarters of a
 /// megabyte for this number) is allocated when the driver is made.
 const MAX_EVENTS: usize = 1 << 16;
 
@@ -66,6 +66,8 @@ pub struct Driver {
     /// Empty between turns; kept for its memory.
     wakes: WakeBatch,
     handle: Arc<Handle>,
+    /// Whether the last turn took as many events as it could.
+    has_left: bool,
     /// Until the shutdown.
     signals: Option<signals::Member>,
     closed: bool,
@@ -81,8 +83,8 @@ pub struct Handle {
 }
 
 impl Driver {
-    /// Makes a driver for a runtime of `slots` worker slots, which takes at most `events` events from the system in a
-    /// turn.
+    /// Makes a driver for a runtime of `slots` worker slots, which takes at most `events` events from the system at a
+    /// time.
     ///
     /// # Errors
     ///
@@ -106,6 +108,7 @@ impl Driver {
             events: mio::Events::with_capacity(events.clamp(1, MAX_EVENTS)),
             wakes: WakeBatch::new(),
             handle: handle.clone(),
+            has_left: false,
             closed: false,
         };
         Ok((driver, handle))
@@ -113,9 +116,9 @@ impl Driver {
 
     /// Waits for events, for `timeout` at most, and delivers them. Returns whether there were any.
     fn turn(&mut self, timeout: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
-        let (mut delivered, taken) = self.take_events(timeout);
-        if taken == self.events.capacity() && self.wakes.len() <= taken / 2 {
-            delivered += self.take_events(Some(Duration::ZERO)).0;
+        let mut delivered = self.take_events(timeout);
+        if self.has_left && self.wakes.len() <= self.events.capacity() / 2 {
+            delivered += self.take_events(Some(Duration::ZERO));
         }
         if delivered > 0 {
             let counter = &self.handle.events;
@@ -125,13 +128,14 @@ impl Driver {
         delivered > 0
     }
 
-    /// Waits for events, for `timeout` at most, and collects the wakers that they concern. Returns how many there were,
-    /// without the driver's own and with them.
-    fn take_events(&mut self, timeout: Option<Duration>) -> (u64, usize) {
+    /// Waits for events, for `timeout` at most, and collects the wakers that they concern. Returns how many there were
+    /// that are not the driver's own.
+    fn take_events(&mut self, timeout: Option<Duration>) -> u64 {
+        self.has_left = false;
         match self.timer.wait(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
             // A signal ended the wait before any event came. The worker looks for work and parks again.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return (0, 0),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return 0,
             // The poller's descriptor is broken. Were this to return, the worker would spin in silence.
             Err(error) => panic!("the I/O driver cannot wait for events any more: {error}"),
         }
@@ -150,7 +154,8 @@ impl Driver {
                 }
             }
         }
-        (delivered, taken)
+        self.has_left = taken == self.events.capacity();
+        delivered
     }
 }
 
@@ -166,6 +171,10 @@ impl runtime_core::driver::Driver for Driver {
 
     fn poll(&mut self, woken: &mut dyn WakeSink) -> bool {
         self.turn(Some(Duration::ZERO), woken)
+    }
+
+    fn has_left(&self) -> bool {
+        self.has_left
     }
 
     fn shutdown(&mut self, woken: &mut dyn WakeSink) {

@@ -252,15 +252,17 @@ fn a_poll_never_waits() {
 }
 
 #[test]
-fn a_turn_takes_as_many_events_again_if_not_even_half_have_woken_somebody() {
-    let (mut driver, handle) = Driver::new(0, 4).unwrap();
-    let mut pairs: Vec<_> = (0..6).map(|_| pair(&handle)).collect();
+fn a_turn_takes_as_many_events_again_if_half_or_fewer_have_woken_somebody() {
+    const MOST: usize = 4;
+    let (mut driver, handle) = Driver::new(0, MOST).unwrap();
+    let mut pairs: Vec<_> = (0..10).map(|_| pair(&handle)).collect();
     let (_, waker) = flag();
-    // How many events a turn takes when all of them have got a byte, and the tasks of so many wait for that.
-    let mut taken_with = |waiting: usize| {
+    // How many events a turn takes when so many connections have got a byte, and the tasks of some wait for that; and
+    // whether some are left.
+    let mut turn_with = |connections: usize, waiting: usize| {
         while driver.poll(&mut WakeAtOnce) {}
         let mut buffer = [0; 8];
-        for (place, (ours, theirs)) in pairs.iter_mut().enumerate() {
+        for (place, (ours, theirs)) in pairs.iter_mut().take(connections).enumerate() {
             while let Ok(1..) = ours.source().read(&mut buffer) {}
             if place < waiting {
                 assert!(poll_read(ours, &mut Context::from_waker(&waker), &mut buffer).is_pending());
@@ -270,12 +272,15 @@ fn a_turn_takes_as_many_events_again_if_not_even_half_have_woken_somebody() {
         }
         let before = handle.counters().io_events;
         driver.poll(&mut WakeAtOnce);
-        handle.counters().io_events - before
+        (handle.counters().io_events - before, driver.has_left())
     };
-    assert_eq!(taken_with(0), 6);
-    assert_eq!(taken_with(2), 6);
-    assert_eq!(taken_with(6), 4, "the rest is for another worker");
-    assert_eq!(taken_with(0), 6);
+    assert_eq!(turn_with(MOST - 1, 0), (3, false));
+    assert_eq!(turn_with(6, 0), (6, false));
+    assert_eq!(turn_with(6, MOST / 2), (6, false));
+    assert_eq!(turn_with(6, MOST / 2 + 1), (4, true), "the rest is for another worker");
+    assert_eq!(turn_with(6, 6), (4, true));
+    assert_eq!(turn_with(10, 0), (8, true), "once");
+    assert_eq!(turn_with(0, 0), (0, false));
 }
 
 #[test]

@@ -20,9 +20,10 @@ impl Builder {
         self
     }
 
-    /// After at most `ticks` ticks a busy worker looks after sockets and timers (61). When tasks take long, it does so
-    /// sooner by itself; not before 2 ms have passed, while many tasks are left on its own queue that sockets have
-    /// woken.
+    /// After at most `ticks` ticks a busy worker sees whether it is time to look after sockets and timers (61). When
+    /// tasks take long, it does so sooner by itself. It is time when 20 µs have passed since it last did and there may be
+    /// events that it then left with the system, or when otherwise 200 µs would pass; and not before 2 ms have, while
+    /// many tasks are left on its own queue that sockets have woken.
     ///
     /// # Panics
     ///
@@ -49,6 +50,8 @@ impl Builder {
 
     /// The most events that one call to the operating system's poller delivers (32 with workers, 1,024 on a
     /// current-thread runtime). More than 65,536 count as that.
+    ///
+    /// A tick makes a second call if the first one delivered as many, and half of them or fewer woke a task.
     ///
     /// What a call does not deliver stays with the system for the next one, which may be another worker's. What it does
     /// deliver waits on the worker's queue, and if the operating system takes the processor from that worker it waits

@@ -13,7 +13,7 @@ use crate::contest::turn;
 use crate::sweep::Sweep;
 
 /// Two processes of one server differ by more than two runs of one process, so there are more processes, and shorter
-/// runs. A run more, in the first of them, counts system calls, which takes time itself.
+/// runs.
 const RUN: Duration = Duration::from_secs(1);
 
 /// What one run has shown. Times are microseconds, and but for the first all is of one request.
@@ -51,6 +51,8 @@ pub(crate) struct Servers {
     runtimes: &'static [&'static str],
     /// Of each scenario on each runtime.
     runs: usize,
+    /// Whether a run more, in the first process, counts system calls, which takes time itself.
+    counts_waits: bool,
     pub(crate) measured: Vec<Measured>,
     /// Why nothing can be measured.
     pub(crate) failure: Option<String>,
@@ -60,7 +62,7 @@ impl Servers {
     /// rt beside Tokio, in the scenarios whose titles contain the filter.
     pub(crate) fn new(filter: &str, workers: usize) -> Self {
         let scenarios = Scenario::all().into_iter().filter(|scenario| scenario.to_string().contains(filter));
-        Self::of(scenarios, &[Rt::NAME, Tokio::NAME], 7, workers)
+        Self { counts_waits: true, ..Self::of(scenarios, &[Rt::NAME, Tokio::NAME], 7, workers) }
     }
 
     pub(crate) fn of(
@@ -69,9 +71,10 @@ impl Servers {
         runs: usize,
         workers: usize,
     ) -> Self {
+        let (failure, counts_waits) = (load::check().err(), false);
         let none = vec![Figures::default(); runtimes.len()];
         let measured = scenarios.map(|scenario| Measured { scenario, sides: none.clone(), failure: None });
-        Self { workers, runtimes, runs, measured: measured.collect(), failure: load::check().err() }
+        Self { workers, runtimes, runs, counts_waits, measured: measured.collect(), failure }
     }
 
     /// Tells what it is at on standard error.
@@ -84,19 +87,18 @@ impl Servers {
             let runtimes = self.runtimes.join(", ");
             eprintln!("{sweep}{} workers: {} ({runtimes})", self.workers, measured.scenario);
             for round in sweep.share(self.runs) {
-                measured.run_round(round, self.runtimes, self.workers);
+                measured.run_round(round, self.runtimes, self.workers, self.counts_waits && round == 0);
             }
         }
     }
 }
 
 impl Measured {
-    fn run_round(&mut self, round: usize, runtimes: &[&str], workers: usize) {
+    fn run_round(&mut self, round: usize, runtimes: &[&str], workers: usize, counts_waits: bool) {
         for side in turn(round, runtimes.len()) {
             if self.failure.is_some() {
                 return;
             }
-            let counts_waits = round == 0;
             if let Err(error) = self.sides[side].run(&self.scenario, runtimes[side], workers, counts_waits) {
                 eprintln!("  {}: {error}", runtimes[side]);
                 self.failure = Some(error.to_string());

@@ -396,8 +396,9 @@ impl Worker {
     }
 
     fn poll_drivers(&self) {
-        if self.shared().driver.poll(&mut Woken(self)) {
+        if let Some(has_left) = self.shared().driver.poll(&mut Woken(self)) {
             self.counters().driver_polls.add(1);
+            self.core.poll_interval.note_turn(has_left);
         }
     }
 
@@ -443,7 +444,8 @@ impl Worker {
             self.counters().unparks.add(1);
             woke_at = Some(now);
         }
-        if slept == Slept::InDriver {
+        if let Slept::InDriver { has_left } = slept {
+            self.core.poll_interval.note_turn(has_left);
             self.counters().driver_polls.add(1);
             self.counters().driver_waits.add(1);
         }

@@ -45,15 +45,12 @@ impl EventBatch {
 
 /// Takes what the drivers wake, while the worker has them.
 pub(super) struct Collector<'a> {
-    worker: &'a Worker,
-    batch: &'a mut EventBatch,
-    /// How many tasks were woken by events.
-    events: usize,
+    pub(super) worker: &'a Worker,
+    pub(super) batch: &'a mut EventBatch,
 }
 
 impl WakeSink for Collector<'_> {
     fn event(&mut self, waker: Waker) {
-        self.events += 1;
         if let Some(task) = self.worker.take_woken(waker) {
             self.batch.events.push(task);
             self.queue_part();
@@ -68,17 +65,7 @@ impl WakeSink for Collector<'_> {
     }
 }
 
-impl<'a> Collector<'a> {
-    pub(super) fn new(worker: &'a Worker, batch: &'a mut EventBatch) -> Self {
-        Self { worker, batch, events: 0 }
-    }
-
-    /// The drivers have had their turn.
-    pub(super) fn end_turn(self) {
-        self.worker.counters().driver_polls.add(1);
-        self.worker.poll_interval.note_turn(self.events);
-    }
-
+impl Collector<'_> {
     /// A batch that grows long is queued in parts, so that others can begin with it.
     #[inline]
     fn queue_part(&mut self) {
@@ -94,9 +81,9 @@ impl<'a> Collector<'a> {
 impl Worker {
     /// Looks after the drivers, unless another thread does, and queues what they wake.
     pub(super) fn poll_drivers(&self, batch: &mut EventBatch) {
-        let mut woken = Collector::new(self, batch);
-        if self.shared().driver.poll(&mut woken) {
-            woken.end_turn();
+        if let Some(has_left) = self.shared().driver.poll(&mut Collector { worker: self, batch }) {
+            self.counters().driver_polls.add(1);
+            self.poll_interval.note_turn(has_left);
         }
         self.queue_batch(batch);
         self.call_external_wakers();

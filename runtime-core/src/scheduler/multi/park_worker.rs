@@ -119,7 +119,7 @@ impl Worker {
         self.record_sleep(true);
         let mut slept = Slept::NotAtAll;
         if !shared.is_closing() {
-            let mut woken = Collector::new(self, batch);
+            let mut woken = Collector { worker: self, batch };
             // It will be old.
             current::forget_time_here();
             slept = self.slot().wakeup.park(&self.core.parker, &shared.driver, &mut woken);
@@ -129,11 +129,14 @@ impl Worker {
                 self.note_unparked(began);
             }
             match slept {
-                Slept::InDriver => {
+                Slept::InDriver { has_left } => {
+                    self.counters().driver_polls.add(1);
                     self.counters().driver_waits.add(1);
-                    woken.end_turn();
+                    self.poll_interval.note_turn(has_left);
                 }
-                Slept::OnThread | Slept::NotAtAll => self.poll_interval.note_turn_elsewhere(),
+                // Another worker has called it because there was more than that one could do at once.
+                Slept::OnThread => self.poll_interval.note_turn(true),
+                Slept::NotAtAll => {}
             }
         }
         self.record_sleep(false);
