@@ -195,7 +195,7 @@ impl PollInterval {
         let gap = self.polled.get().map_or(Duration::MAX, |polled| now.since(polled));
         let has_room =
             || polls_since >= self.max || gap >= MAX_DRIVER_POLL_GAP || events_left() <= MAX_SHARED_BATCH as usize / 2;
-        let next_end = || gap + Duration::from_nanos(self.poll_time.get().saturating_mul(next.into()));
+        let next_end = || gap.saturating_add(Duration::from_nanos(self.poll_time.get().saturating_mul(next.into())));
         let is_time = gap >= MIN_DRIVER_POLL_GAP && (self.may_be_more.get() || next_end() > DRIVER_POLL_TARGET);
         let polls_drivers = self.is_requested.take() || (is_time && has_room());
         if polls_drivers {
@@ -461,6 +461,9 @@ mod tests {
         assert_eq!([101, 150, 1000].map(&turn_after), [101, 150, 1000].map(Some));
         poll_interval.note_turn(true);
         assert_eq!([7, 30, 150].map(&turn_after), [21, 30, 150].map(Some));
+        let of_new_thread = PollInterval::new(61);
+        of_new_thread.note_turn(false);
+        assert!(of_new_thread.end_interval(now, || 0), "when they had it is not known");
     }
 
     #[test]
