@@ -462,8 +462,9 @@ mod tests {
         poll_interval.note_turn(true);
         assert_eq!([7, 30, 150].map(&turn_after), [21, 30, 150].map(Some));
         let of_new_thread = PollInterval::new(61);
+        of_new_thread.resume(now);
         of_new_thread.note_turn(false);
-        assert!(of_new_thread.end_interval(now, || 0), "when they had it is not known");
+        assert!(of_new_thread.end_interval(now + MICROSECOND, || 0), "when they had it is not known");
     }
 
     #[test]
