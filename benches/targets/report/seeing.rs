@@ -39,6 +39,20 @@ const MEASURING: f64 = 1.02;
 const MEASURING_SERVERS: f64 = 1.01;
 const RECORDING_SERVERS: f64 = 1.05;
 
+/// What is told of a server.
+struct ServerFigure {
+    what: &'static str,
+    of: fn(&Run) -> f64,
+    /// What the ratio is meant to be if a cost of that much is allowed.
+    aim: fn(f64) -> RatioAim,
+}
+
+const SERVER_FIGURES: [ServerFigure; 2] = [
+    // More is better: what the cost leaves.
+    ServerFigure { what: "requests/s", of: |run| run.requests_per_second, aim: |cost| RatioAim::AtLeast(2.0 - cost) },
+    ServerFigure { what: "CPU, us", of: |run| run.cpu_us, aim: RatioAim::AtMost },
+];
+
 /// The rows, and what came of them so far.
 pub(crate) struct Seeing {
     workers: usize,
@@ -118,11 +132,7 @@ impl Seeing {
             let beside = |one: &[Run], other: &[Run], of: fn(&Run) -> f64, aim| {
                 Cell::paired(iter::zip(one, other).map(|(one, other)| [of(one), of(other)]), Some(aim))
             };
-            let columns: [(&str, fn(&Run) -> f64, fn(f64) -> RatioAim); 2] = [
-                ("requests/s", |run| run.requests_per_second, at_least),
-                ("CPU, us", |run| run.cpu_us, RatioAim::AtMost),
-            ];
-            for (what, of, aim) in columns {
+            for ServerFigure { what, of, aim } in SERVER_FIGURES {
                 let measuring = beside(&on.runs, &off.runs, of, aim(MEASURING_SERVERS));
                 let recording = beside(&recorded.runs, &on.runs, of, aim(RECORDING_SERVERS));
                 lines.push((format!("{}: {what}", measured.scenario), [measuring, recording]));
@@ -130,11 +140,6 @@ impl Seeing {
         }
         lines
     }
-}
-
-/// Where more is better: what a cost of that much leaves.
-fn at_least(cost: f64) -> RatioAim {
-    RatioAim::AtLeast(2.0 - cost)
 }
 
 impl fmt::Display for Seeing {
