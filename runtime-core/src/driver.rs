@@ -33,8 +33,8 @@ pub trait Driver: Send + 'static {
     /// outside. Never blocks.
     fn poll(&mut self, woken: &mut dyn WakeSink) -> bool;
 
-    /// Whether the last `park` or `poll` may have left events with the system, because it takes a limited number at a
-    /// time.
+    /// Whether the next turn should not be put off: the last `park` or `poll` may have left events with the system,
+    /// because it takes a limited number at a time, or something else is likely to be due soon.
     fn has_left(&self) -> bool {
         false
     }

@@ -44,6 +44,8 @@ pub struct Driver {
     batch: WakeBatch,
     /// When the last wait ended after which timers were taken out of the wheels, if there were several.
     crowd_at: Option<u64>,
+    /// Whether timers have fired in the last turn.
+    has_fired: bool,
 }
 
 impl Driver {
@@ -74,7 +76,8 @@ impl Driver {
         slots: usize,
     ) -> (Self, Arc<Handle>) {
         let handle = Arc::new(Handle::new(clock, unpark, slots));
-        (Self { inner, handle: handle.clone(), batch: WakeBatch::new(), crowd_at: None }, handle)
+        let batch = WakeBatch::new();
+        (Self { inner, handle: handle.clone(), batch, crowd_at: None, has_fired: false }, handle)
     }
 
     /// Waits for real: until the next deadline, the limit, or an event.
@@ -134,7 +137,9 @@ impl driver::Driver for Driver {
         } else {
             self.park_running(timeout, woken)
         };
-        match self.handle.fire_due(&mut self.batch, woken) {
+        let fired = self.handle.fire_due(&mut self.batch, woken);
+        self.has_fired = matches!(fired, Some((_, 1..)));
+        match fired {
             Some((now, 2..)) => self.crowd_at = Some(now),
             Some((_, 1)) => self.crowd_at = None,
             // It ended for something else.
@@ -150,7 +155,7 @@ impl driver::Driver for Driver {
     fn poll(&mut self, woken: &mut dyn WakeSink) -> bool {
         // Timers first: the tasks that they wake are to be queued before those that a busy network wakes by the
         // hundred.
-        self.handle.fire_due(&mut self.batch, woken);
+        self.has_fired = matches!(self.handle.fire_due(&mut self.batch, woken), Some((_, 1..)));
         let shared = self.handle.shared();
         if shared.clock.is_paused() {
             shared.next_turn.look(&mut self.batch, woken);
@@ -158,8 +163,9 @@ impl driver::Driver for Driver {
         self.inner.poll(woken)
     }
 
+    /// Also if timers have fired: where some were due others are soon, and many at once cost each of them more.
     fn has_left(&self) -> bool {
-        self.inner.has_left()
+        self.has_fired || self.inner.has_left()
     }
 
     /// Closes the timers, then the inner driver. Who waits for a timer is woken, and panics when it polls that again.

@@ -179,6 +179,21 @@ fn a_paused_clock_moves_to_the_next_deadline_when_idle() {
 }
 
 #[test]
+fn after_timers_have_fired_the_next_turn_should_not_be_put_off() {
+    let clock = Clock::new();
+    clock.pause();
+    let mut rig = Rig::on(clock);
+    let mut sleep = rig.sleep(MS);
+    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    rig.driver.poll(&mut WakeAtOnce);
+    assert!(!rig.driver.has_left());
+    rig.driver.park(None, &mut WakeAtOnce);
+    assert!(rig.driver.has_left(), "the clock has moved to its deadline");
+    rig.driver.poll(&mut WakeAtOnce);
+    assert!(!rig.driver.has_left());
+}
+
+#[test]
 fn a_paused_clock_stands_for_cancelled_timers_only() {
     let clock = Clock::new();
     clock.pause();
