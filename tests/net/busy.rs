@@ -213,15 +213,16 @@ fn readiness_is_withheld_from_the_task_alone() {
     });
 }
 
-/// Of two hundred events that are there at the same time a worker takes 32, and polls the first of these tasks before
-/// it comes for more: the others stay where any worker finds them.
+/// Of two hundred events that are there at the same time a worker takes 32, and as many again if those woke 16 tasks
+/// or fewer; it polls the first of these tasks before it comes for more. The others stay where any worker finds them. (Some
+/// events are of the sockets that have just been made, and wake nobody.)
 #[test]
 #[cfg(unix)]
 fn a_worker_leaves_events_that_it_has_no_time_for_to_others() {
     use std::sync::OnceLock;
 
     use rt::net::UnixStream;
-    const AT_A_TIME: usize = 32;
+    const MOST: usize = 16 + 32;
     let _watchdog = watchdog();
     // Nobody stands in for the worker, however long its polls take.
     let runtime = Builder::new_multi_thread().worker_threads(1).rescue_blocked(false).enable_all().build().unwrap();
@@ -250,5 +251,5 @@ fn a_worker_leaves_events_that_it_has_no_time_for_to_others() {
         }))
         .unwrap();
     let left = left_at_first.get().copied().unwrap();
-    assert!(left > 0 && left < AT_A_TIME, "{left} tasks were queued");
+    assert!(left > 0 && left < MOST, "{left} tasks were queued");
 }

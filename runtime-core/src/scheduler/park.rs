@@ -40,8 +40,8 @@ impl SharedDriver {
         Self { driver: CachePadded::new(Mutex::new(Some(driver))), attended: AtomicBool::new(false) }
     }
 
-    /// Delivers what is ready, unless another thread has the driver: then it returns `None`, and else whether the driver
-    /// [has left](Driver::has_left) something.
+    /// Delivers what is ready, unless another thread has the driver: then it returns `None`, and else whether the
+    /// driver [has left](Driver::has_left) something.
     pub(crate) fn poll(&self, woken: &mut dyn WakeSink) -> Option<bool> {
         let mut driver = self.driver.try_lock()?;
         let has_left = driver.as_mut().is_some_and(|driver| {

@@ -17,8 +17,8 @@
 //!
 //! A turn takes a limited number of events, for what it leaves is there for another worker. But many events concern
 //! nobody: after each datagram, and each write to a Unix stream, the system reports that the socket can be written to,
-//! which it could before. So a turn that got as many as it can take at a time, and has woken somebody by half of them or
-//! fewer, takes as many again, once.
+//! which it could before. So a turn that got as many as it can take at a time, and has woken somebody by half of them
+//! or fewer, takes as many again, once.
 
 #[cfg_attr(not(all(unix, not(loom))), path = "describe/not.rs")]
 mod describe;
@@ -54,7 +54,7 @@ pub(crate) use table::Slot;
 use token::{Address, MAX_SHARDS, SIGNALS, TIMER, WAKE};
 use unpark::{ParkState, Unparker};
 
-/// The upper bound of how many events are taken from the system at a time. The memory for the events (three quarters of a
+/// The upper bound of how many events are taken from the system at a time. The memory for them (three quarters of a
 /// megabyte for this number) is allocated when the driver is made.
 const MAX_EVENTS: usize = 1 << 16;
 
