@@ -1,7 +1,8 @@
 //! `join!` and `try_join!`.
 //!
 //! The front has the compiler parse the futures and passes each in parentheses, so there is nothing to parse here: the
-//! work is to number them. What comes out is one `poll_fn` around one `Slot` (`rt::macros::support`) a future:
+//! work is to number them. What comes out is one `poll_fn` around one `Slot` (`rt::macros::support`) a future; of
+//! `try_join!` it is a `race_fn`:
 //!
 //! ```text
 //! {
@@ -95,6 +96,12 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
         Kind::TryJoin => quote_spanned!(here=> ::core::result::Result::Ok(#output)),
     };
 
+    let poll_fn = match kind {
+        Kind::Join => quote_spanned!(here=> #support::poll_fn),
+        // After an error the others still wait.
+        Kind::TryJoin => quote_spanned!(here=> #support::race_fn),
+    };
+
     let (state, poll_all) =
         if *biased { (TokenStream::new(), quote_spanned!(here=> #(#poll)*)) } else { rotating(&poll) };
 
@@ -105,7 +112,7 @@ fn emit(kind: Kind, input: &Input) -> TokenStream {
         #state
         // A future that never ends has an output of which there is none.
         #[allow(unreachable_code)]
-        let output = #support::poll_fn(move |cx| {
+        let output = #poll_fn(move |cx| {
             let mut pending = false;
             #poll_all
             if pending { #support::Poll::Pending } else { #support::Poll::Ready(#output) }

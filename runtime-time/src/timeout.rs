@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
+use runtime_core::task::waits;
 
 use crate::error::Elapsed;
 use crate::{Instant, Sleep, sleep_until};
@@ -113,10 +114,11 @@ impl<F: Future> Future for Timeout<F> {
     #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
+        let said = waits::said();
         if let Poll::Ready(value) = this.value.poll(cx) {
-            return Poll::Ready(Ok(value));
+            return said.unless_pending(Poll::Ready(Ok(value)));
         }
         // Ready once its time has come, even if the future spends the whole budget in each poll: see `sleep.rs`.
-        this.delay.poll(cx).map(|()| Err(Elapsed::new()))
+        said.unless_pending(this.delay.poll(cx).map(|()| Err(Elapsed::new())))
     }
 }

@@ -32,6 +32,15 @@ pub fn poll_begin(cx: &mut Context<'_>) -> Poll<()> {
     runtime_core::coop::poll_budget_available(cx)
 }
 
+/// As [`poll_fn`], for what may be done while some of its futures still wait: when it is, inspection does not tell that
+/// the task waits for them.
+pub fn race_fn<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> impl Future<Output = T> {
+    poll_fn(move |cx| {
+        let said = runtime_core::task::waits::said();
+        said.unless_pending(poll(cx))
+    })
+}
+
 /// Names the type of a value that is never made, so that an expansion can say what type it expects.
 ///
 /// # Panics

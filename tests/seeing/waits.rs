@@ -101,6 +101,75 @@ fn a_time_limit_is_told_only_if_there_is_nothing_else() {
     });
 }
 
+/// What has lost a race, or was given up at its limit, is over, whatever the task waits for next.
+#[test]
+fn what_a_task_has_given_up_is_not_told() {
+    /// Says what it waits for, and is never ready.
+    async fn channel_that_is_open() {
+        let (_send, receive) = oneshot::channel::<()>();
+        _ = receive.await;
+    }
+    /// Whether a task that waits for a timer after this is told to wait for nothing else.
+    async fn is_over(gives_up: impl Future<Output: Send> + Send + 'static) -> bool {
+        let then_sleeps = async {
+            gives_up.await;
+            rt::time::sleep(Duration::from_secs(1_000)).await;
+        };
+        let seen = seen_of(then_sleeps).await;
+        !seen.waits_for_others && matches!(seen.waits_for, Some(WaitsFor::Timer { deadline: Some(_), .. }))
+    }
+    run(async || {
+        let race = async {
+            rt::select! {
+                biased;
+                () = channel_that_is_open() => {}
+                () = std::future::ready(()) => {}
+            }
+        };
+        let waiting = async {
+            channel_that_is_open().await;
+            Ok(())
+        };
+        let failure = async { rt::try_join!(biased; waiting, async { Err::<(), _>(()) }) };
+        let limit = async { rt::time::timeout(Duration::ZERO, channel_that_is_open()).await };
+        let cancelled = async {
+            let token = CancellationToken::new();
+            let cancels = async {
+                // It has said something before it finds that it is cancelled.
+                let mut open = std::pin::pin!(channel_that_is_open());
+                poll_fn(|cx| {
+                    token.cancel();
+                    open.as_mut().poll(cx)
+                })
+                .await;
+            };
+            token.run_until_cancelled(cancels).await
+        };
+        let all_over = [is_over(race).await, is_over(failure).await, is_over(limit).await, is_over(cancelled).await];
+        assert_eq!(all_over, [true; 4]);
+    });
+}
+
+/// A race that is over beside something that goes on.
+#[test]
+fn what_was_said_before_a_race_stays() {
+    run(async || {
+        let (_send, receive) = oneshot::channel::<()>();
+        let both = async {
+            let race = async {
+                rt::select! {
+                    biased;
+                    () = rt::time::sleep(Duration::from_secs(1_000)) => {}
+                    () = std::future::ready(()) => {}
+                }
+            };
+            rt::join!(biased; receive, race)
+        };
+        let waits = waits_for(both).await;
+        assert!(matches!(waits, WaitsFor::Channel { kind: ChannelKind::OneshotReceiver, .. }), "{waits:?}");
+    });
+}
+
 #[test]
 fn a_foreign_future() {
     run(async || assert_eq!(waits_for(never()).await, WaitsFor::Unknown));

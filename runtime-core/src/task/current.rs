@@ -217,6 +217,21 @@ pub(super) fn withdraw_wait(note: Note) {
     with_task(|task| task.waits_for.set(task.waits_for.get().without(note)));
 }
 
+/// What was said up to now in the poll at hand, if there is one.
+pub(super) fn wait() -> Option<Note> {
+    with_task(|task| task.waits_for.get())
+}
+
+/// What leaves have said since this was said is over.
+pub(super) fn restore_wait(before: Note) {
+    with_task(|task| {
+        // If more was said, the leaf of before may have been withdrawn among that: it does not count for certain.
+        if task.waits_for.get() != before {
+            task.waits_for.set(before.without_waker());
+        }
+    });
+}
+
 /// From here on operations of this poll may spend another budget, or none.
 fn note_unconstrained() {
     with_task(|task| task.progress_is_unknown.set(true));

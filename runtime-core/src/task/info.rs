@@ -49,8 +49,9 @@ pub struct TaskInfo {
     /// What it waits for, if it waits.
     pub waits_for: Option<WaitsFor>,
     /// Whether it waits for other things too, as in a `select!`. The last one that was asked is told, and a timer only
-    /// if there is nothing else. What the task waited for earlier in the same poll, and does not any more (what a
-    /// timeout has given up, the loser of a `select!`), counts as one of them: it may be told in place of a timer.
+    /// if there is nothing else. What the task has waited for earlier in the same poll, and has given up otherwise than
+    /// by `select!`, `try_join!`, a timeout or `run_until_cancelled` (by another library's `select!`, say), counts as
+    /// one of them: it may be told in place of a timer, or of something that the runtime does not know.
     pub waits_for_others: bool,
 }
 

@@ -6,6 +6,11 @@
 //!
 //! If several leaves do so in one poll, as in a `select!`, the last one counts; but a deadline or a cancellation token
 //! does only if there is no other, since what a limit is put on says more than the limit.
+//!
+//! A leaf may be given up in the poll in which it has said something: it has lost a race, or its limit has come. Nobody
+//! wakes the task for that, so what it said would stand until something else does. So `select!`, `try_join!`, timeouts
+//! and cancellation take it back ([`said`]); and where others give up the leaves on whose word a stall is reported,
+//! these do it themselves ([`withdraw`]).
 
 #![cfg_attr(loom, allow(dead_code))] // models do not inspect
 
@@ -214,6 +219,41 @@ pub fn named<T>(poll: Poll<T>, leaf: Leaf) -> Poll<T> {
     poll
 }
 
+/// What was said in a poll before a combinator was polled: see [`said`].
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Said(Option<Note>);
+
+/// For a combinator that may be ready while futures in it still wait, to call before it polls them. If it is ready,
+/// what they have said is over, and it calls [`Said::only`].
+#[doc(hidden)]
+#[inline]
+pub fn said() -> Said {
+    Said(if inspect::is_watched() { current::wait() } else { None })
+}
+
+impl Said {
+    /// Forgets what was said since.
+    #[doc(hidden)]
+    #[inline]
+    pub fn only(self) {
+        if let Some(note) = self.0 {
+            current::restore_wait(note);
+        }
+    }
+
+    /// The same, if the combinator is ready.
+    #[doc(hidden)]
+    #[inline]
+    pub fn unless_pending<T>(self, polled: Poll<T>) -> Poll<T> {
+        if polled.is_ready() {
+            self.only();
+        }
+        polled
+    }
+}
+
 /// What a leaf has said: two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
@@ -284,6 +324,11 @@ impl Note {
     /// Whether it is certain that the leaf has left the task's own waker.
     pub(crate) fn is_direct(self) -> bool {
         self.code & DIRECT != 0
+    }
+
+    /// The same, but where the leaf has left a waker is not certain any more.
+    pub(super) fn without_waker(self) -> Self {
+        Self { code: self.code & !DIRECT, ..self }
     }
 
     pub(crate) fn has_others(self) -> bool {
@@ -411,6 +456,8 @@ impl fmt::Display for WaitsFor {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::coop::Budget;
+    use crate::task::current::{CurrentTask, in_task};
 
     fn tell(note: Note) -> WaitsFor {
         note.tell(|_| WaitsFor::Unknown, |_| None)
@@ -446,6 +493,30 @@ mod tests {
         assert!(both.is_direct() && both.has_others());
         assert_eq!(tell(both.without(two)), WaitsFor::Unknown);
         assert!(both.without(two).has_others(), "the other is not forgotten");
+    }
+
+    #[test]
+    fn of_a_race_that_is_over_nothing_is_told() {
+        inspect::watch();
+        let lock = Leaf::Lock(LockKind::Mutex, 64);
+        let task = CurrentTask::new(Id(7), std::ptr::null());
+        in_task(&task, Budget::UNCONSTRAINED, || {
+            let race = said();
+            note(Leaf::TaskGroup);
+            assert!(race.unless_pending(Poll::<()>::Pending).is_pending());
+            assert_eq!(task.waits_for(), Note::of(Leaf::TaskGroup));
+            assert!(race.unless_pending(Poll::Ready(())).is_ready());
+            assert_eq!(task.waits_for(), Note::NOTHING);
+
+            let direct = Note { code: Note::of(lock).code | DIRECT, ..Note::of(lock) };
+            current::note_wait(direct);
+            said().only();
+            assert_eq!(task.waits_for(), direct, "nothing was said since");
+            let race = said();
+            note(Leaf::TaskGroup);
+            race.only();
+            assert_eq!(task.waits_for(), Note::of(lock), "not for certain: it may have been withdrawn");
+        });
     }
 
     #[test]

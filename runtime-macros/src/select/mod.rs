@@ -10,7 +10,7 @@
 //!         let f0 = into_future(f0); let f1 = into_future(f1);
 //!         let mut futures = (f0, f1);                             dropped in this order
 //!         let futures = &mut futures;                             one pointer for all: see `pinned`
-//!         poll_fn(move |cx| poll those not disabled; the first output that its pattern matches is Ready).await
+//!         race_fn(move |cx| poll those not disabled; the first output that its pattern matches is Ready).await
 //!     };                                                          every future is dropped here
 //!     match selected {
 //!         Branch0(output) => match output { pattern => handler, _ => unreachable!() },
@@ -129,7 +129,7 @@ fn emit(select: &Select) -> TokenStream {
             let mut begun = false;
             // A future that never ends has an output of which there is none.
             #[allow(unreachable_code)]
-            let output = #support::poll_fn(move |cx| {
+            let output = #support::race_fn(move |cx| {
                 if !begun {
                     begun = true;
                     if #support::poll_begin(cx).is_pending() {

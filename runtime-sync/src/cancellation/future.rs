@@ -117,10 +117,13 @@ impl CancellationToken {
         }
         let mut cancelled = pin!(self.cancelled());
         let mut future = pin!(future);
-        poll_fn(|cx| match future.as_mut().poll(cx) {
-            Poll::Ready(output) => Poll::Ready(Some(output)),
-            // Without the budget: a future that spends it all must not keep itself from being cancelled.
-            Poll::Pending => cancelled.as_mut().poll_freely(cx).map(|()| None),
+        poll_fn(|cx| {
+            let said = waits::said();
+            said.unless_pending(match future.as_mut().poll(cx) {
+                Poll::Ready(output) => Poll::Ready(Some(output)),
+                // Without the budget: a future that spends it all must not keep itself from being cancelled.
+                Poll::Pending => cancelled.as_mut().poll_freely(cx).map(|()| None),
+            })
         })
         .await
     }
