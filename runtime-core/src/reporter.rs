@@ -11,8 +11,9 @@
 //! by then.
 //!
 //! There is a bound. While a report blocks, further ones are queued up to [`MAX_QUEUED_REPORTS`]; those that come then
-//! are dropped, and counted. If the thread cannot be started the reports wait until that is tried again: with the next
-//! report, when the blocking pool has been able to start a thread, and when the runtime closes.
+//! are dropped, and counted, or left to a caller that comes again ([`Reporter::try_report`]). If the thread cannot be
+//! started the reports wait until that is tried again: with the next report, when the blocking pool has been able to
+//! start a thread, and when the runtime closes.
 //!
 //! # Protocol
 //!
@@ -47,19 +48,29 @@ struct Queue {
 }
 
 impl Reporter {
-    /// Has a report made. `tell` may block, and panic.
+    /// Has a report made. `tell` may block, and panic. If there is no room for it, it is dropped, and counted.
     pub(crate) fn report(&self, tell: impl FnOnce() + Send + 'static) {
+        if !self.try_report(tell) {
+            self.0.lock().dropped += 1;
+        }
+    }
+
+    /// The same for a caller that comes again with what there is no room for: then it returns false, and does not
+    /// count.
+    #[must_use]
+    pub(crate) fn try_report(&self, tell: impl FnOnce() + Send + 'static) -> bool {
         let report: Report = Box::new(tell);
         let mut queue = self.0.lock();
         if queue.reports.len() == MAX_QUEUED_REPORTS {
-            queue.dropped += 1;
             drop(queue);
             // What it has captured is the user's, too, and is dropped without the lock.
-            return drop(report);
+            drop(report);
+            return false;
         }
         queue.reports.push_back(report);
         drop(queue);
         self.see_to_thread();
+        true
     }
 
     /// Starts the thread if reports wait and there is none. False if the operating system refuses it.
@@ -162,6 +173,7 @@ mod tests {
             reporter.report(move || made.send(number).unwrap());
         }
         assert_eq!(reporter.dropped(), 3);
+        assert!(!reporter.try_report(|| ()), "left to the caller");
         drop(go_on);
         drop(made);
         // To the end, which comes when nobody holds a sender: neither the thread nor what was dropped.

@@ -1,4 +1,5 @@
-//! [`Told`]: what was told already. Each finding is told once, until it changes.
+//! [`Told`]: what was told already. Each finding is told once, until it changes. One that could not be told, since too
+//! much waits to be told already, is told after a later look, if it is still there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
@@ -19,17 +20,22 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// What is to be told now. `task` is the task at a place of the list of nodes.
-    pub(super) fn news(&mut self, nodes: &[Node], found: &Findings, task: impl Fn(usize) -> StalledTask) -> Vec<Stall> {
-        let mut news = Vec::new();
+    /// Tells what is new. `task` is the task at a place of the list of nodes; `tell` says whether it has taken what it
+    /// was given.
+    pub(super) fn tell_news(
+        &mut self,
+        nodes: &[Node],
+        found: &Findings,
+        task: impl Fn(usize) -> StalledTask,
+        mut tell: impl FnMut(Stall) -> bool,
+    ) {
         let mut rings = BTreeSet::new();
         for ring in &found.rings {
             let ids: Vec<u64> = ring.tasks.iter().map(|place| nodes[*place].id).collect();
-            if !self.rings.contains(&ids) {
-                let tasks = ring.tasks.iter().map(|place| task(*place)).collect();
-                news.push(Stall::Ring { tasks, behind: ring.behind });
+            let tasks = || ring.tasks.iter().map(|place| task(*place)).collect();
+            if self.rings.contains(&ids) || tell(Stall::Ring { tasks: tasks(), behind: ring.behind }) {
+                rings.insert(ids);
             }
-            rings.insert(ids);
         }
         self.rings = rings;
 
@@ -39,19 +45,15 @@ impl Told {
         }
         for (site, places) in lost {
             let told = self.lost.entry(site).or_default();
-            if *told == 0 || places.len() >= told.saturating_mul(2) {
+            let is_new = *told == 0 || places.len() >= told.saturating_mul(2);
+            if is_new && tell(Stall::Lost { task: task(places[0]), count: places.len() }) {
                 *told = places.len();
-                news.push(Stall::Lost { task: task(places[0]), count: places.len() });
             }
         }
 
         // Where all are lost, and nobody waits for one, that was told.
         let all = found.stuck == nodes.len() && found.stuck > found.lost.len();
-        if all && !self.all {
-            news.push(Stall::AllTasks { count: nodes.len() });
-        }
-        self.all = all;
-        news
+        self.all = all && (self.all || tell(Stall::AllTasks { count: nodes.len() }));
     }
 }
 
@@ -63,6 +65,11 @@ mod tests {
 
     /// What is told of tasks with the numbers 10, 11, and so on, all spawned here.
     fn news(told: &mut Told, keeps: &[Keeps]) -> Vec<String> {
+        news_with_room(told, keeps, usize::MAX)
+    }
+
+    /// The same where so much is taken, and no more.
+    fn news_with_room(told: &mut Told, keeps: &[Keeps], room: usize) -> Vec<String> {
         let nodes: Vec<Node> = (10..).zip(keeps).map(|(id, keeps)| Node { id, polls: 1, keeps: *keeps }).collect();
         let spawned_at = Location::caller();
         let task = |place: usize| {
@@ -74,7 +81,15 @@ mod tests {
             Stall::Lost { task, count } => format!("{count} lost, as {}", task.id),
             Stall::AllTasks { count } => format!("all {count}"),
         };
-        told.news(&nodes, &search(&nodes), task).into_iter().map(short).collect()
+        let mut news = Vec::new();
+        told.tell_news(&nodes, &search(&nodes), task, |stall| {
+            let is_room = news.len() < room;
+            if is_room {
+                news.push(short(stall));
+            }
+            is_room
+        });
+        news
     }
 
     #[test]
@@ -107,5 +122,25 @@ mod tests {
         assert!(news(told, &[Keeps::Lost, Keeps::Nothing]).is_empty());
         assert_eq!(news(told, &[Keeps::Lost, Keeps::Task(10)]), ["all 2"], "another time");
         assert!(news(&mut Told::default(), &[]).is_empty(), "a runtime without tasks");
+    }
+
+    #[test]
+    fn what_there_was_no_room_for_is_told_later() {
+        let told = &mut Told::default();
+        let keeps = [Keeps::Task(10), Keeps::Task(11), Keeps::Lost];
+        for expected in ["ring of 1 with 0", "ring of 1 with 0", "1 lost, as 12", "all 3"] {
+            assert!(news_with_room(told, &keeps, 0).is_empty());
+            assert_eq!(news_with_room(told, &keeps, 1), [expected]);
+        }
+        assert!(news(told, &keeps).is_empty(), "each was told once");
+        // What is over in the meantime is not told.
+        let told = &mut Told::default();
+        assert!(news_with_room(told, &[Keeps::Task(10), Keeps::Nothing], 0).is_empty());
+        assert!(news(told, &[Keeps::Nothing, Keeps::Nothing]).is_empty());
+        // As many more as there are of those that were told, not of those that were found.
+        let lost = |count: usize| [vec![Keeps::Lost; count], vec![Keeps::Nothing]].concat();
+        assert_eq!(news(told, &lost(2)), ["2 lost, as 10"]);
+        assert!(news_with_room(told, &lost(4), 0).is_empty());
+        assert_eq!(news(told, &lost(5)), ["5 lost, as 10"]);
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::findings::Told;
-use super::graph::{search, steady};
+use super::graph::{Node, search, steady};
 use super::look::Look;
 use super::{Stall, StallHook};
 use crate::inspect;
@@ -69,20 +69,107 @@ impl Shared {
 }
 
 fn look_again_and_again(shared: &Shared, runtime: &Inner, every: Duration, hook: Option<&StallHook>) {
-    let (mut told, mut before) = (Told::default(), Vec::new());
+    let mut seen = Seen::default();
     while shared.wait(every) {
-        let look = Look::at(runtime);
-        let nodes = steady(&before, &look.nodes);
-        let news = told.news(&nodes, &search(&nodes), |place| look.task(place));
-        news.into_iter().for_each(|stall| report(runtime, stall, hook.cloned()));
-        before = look.nodes;
+        seen.look_again(runtime, hook);
     }
 }
 
-fn report(runtime: &Inner, stall: Stall, hook: Option<StallHook>) {
-    runtime.reporter.report(move || match hook {
+/// What the thread knows from looks before.
+#[derive(Default)]
+struct Seen {
+    told: Told,
+    before: Vec<Node>,
+}
+
+impl Seen {
+    fn look_again(&mut self, runtime: &Inner, hook: Option<&StallHook>) {
+        let look = Look::at(runtime);
+        let nodes = steady(&self.before, &look.nodes);
+        let tell = |stall| report(runtime, stall, hook.cloned());
+        self.told.tell_news(&nodes, &search(&nodes), |place| look.task(place), tell);
+        self.before = look.nodes;
+    }
+}
+
+/// False if there is no room for it now.
+fn report(runtime: &Inner, stall: Stall, hook: Option<StallHook>) -> bool {
+    runtime.reporter.try_report(move || match hook {
         Some(hook) => hook(&stall),
         // Nobody is left to be told that stderr is gone.
         None => drop(writeln!(io::stderr(), "rt: {stall}")),
-    });
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::context;
+    use crate::driver::DriverStack;
+    use crate::runtime::{Config, Flavor, control};
+    use crate::task::JoinHandle;
+
+    /// More than the reporter has room for while a hook does not return.
+    #[test]
+    fn what_there_is_no_room_for_is_reported_after_a_later_look() {
+        const RINGS: usize = 150;
+        let config = Config::new(Flavor::CurrentThread);
+        let runtime = control::start(&config, Arc::new(Clock::new()), DriverStack::bare()).unwrap();
+        let inner = {
+            let _context = runtime.enter();
+            context::current().unwrap()
+        };
+        inspect::watch();
+        // Tasks that wait for themselves.
+        let all: BTreeSet<u64> = (0..RINGS)
+            .map(|_| {
+                let own = Arc::new(Mutex::new(None::<JoinHandle<()>>));
+                let handle = own.clone();
+                let wait = async move {
+                    let own = handle.lock().take().unwrap();
+                    drop(handle);
+                    own.await.unwrap();
+                };
+                let task = runtime.spawn(wait);
+                let id = task.id().0;
+                *own.lock() = Some(task);
+                id
+            })
+            .collect();
+        control::run_until_stalled(&runtime);
+
+        let (report, reports) = mpsc::channel();
+        let (go_on, held_up) = mpsc::channel::<()>();
+        let held_up = Mutex::new(held_up);
+        let hook: StallHook = Arc::new(move |stall| {
+            // Until the sender is gone.
+            _ = held_up.lock().recv();
+            if let Stall::Ring { tasks, .. } = stall {
+                report.send(tasks[0].id.0).unwrap();
+            }
+        });
+        let mut seen = Seen::default();
+        (0..4).for_each(|_| seen.look_again(&inner, Some(&hook)));
+        drop(go_on);
+        let mut told = Vec::new();
+        let start = Clock::real();
+        while told.len() < RINGS {
+            seen.look_again(&inner, Some(&hook));
+            told.extend(reports.try_iter());
+            assert!(start.elapsed() < Duration::from_secs(60), "in vain: {} were reported", told.len());
+            thread::yield_now();
+        }
+        // What is reported once more comes before the hook is gone.
+        seen.look_again(&inner, Some(&hook));
+        assert_eq!(inner.reporter.dropped(), 0);
+        drop(hook);
+        told.extend(reports);
+        assert_eq!((told.len(), BTreeSet::from_iter(told)), (RINGS, all), "each, and once");
+        control::close(&runtime);
+        control::wait_closed(&runtime, None);
+    }
 }

@@ -102,7 +102,8 @@ impl Builder {
     /// stderr, a line each.
     ///
     /// It is called as the hook of [`on_blocked`](Self::on_blocked) is: on a thread that nobody waits for, perhaps
-    /// late.
+    /// late. But no finding is dropped because too many reports wait: it is reported after a later look, if it is still
+    /// there.
     ///
     /// # Example
     ///
