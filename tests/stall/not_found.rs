@@ -6,7 +6,8 @@ use std::task::{Context, Waker};
 
 use parking_lot::Mutex as PlainMutex;
 use rt::net::TcpListener;
-use rt::sync::{Notify, Semaphore, mpsc};
+use rt::runtime::{LockKind, WaitsFor};
+use rt::sync::{Notify, RwLock, Semaphore, mpsc};
 
 use super::*;
 
@@ -207,4 +208,50 @@ fn a_lock_that_may_have_been_given_away() {
     nothing_is_reported_of(&watched, [task.id()]);
     drop(guard);
     watched.runtime.block_on(task).unwrap();
+}
+
+/// The task that forgot its guard is not the holder of another lock that lies at the same address later.
+#[test]
+fn a_lock_at_the_address_of_one_whose_guard_was_forgotten() {
+    let _watchdog = watchdog();
+    let watched = watched();
+    let (lend, lent) = std::sync::mpsc::channel();
+    let task = watched.runtime.spawn(async move {
+        // Leaked, so that it may be lent to another thread.
+        let place = Box::leak(Box::new(RwLock::new(())));
+        std::mem::forget(place.write().await);
+        *place = RwLock::new(());
+        let lock: &'static RwLock<()> = place;
+        lend.send(lock.read().await).unwrap();
+        drop(lock.write().await);
+    });
+    let read = lent.recv().unwrap();
+    nothing_is_reported_of(&watched, [task.id()]);
+    let waits = watched.runtime.handle().tasks().into_iter().find(|info| info.id == task.id()).unwrap().waits_for;
+    assert!(matches!(waits, Some(WaitsFor::Lock { kind: LockKind::RwLockWrite, holder: None, .. })), "{waits:?}");
+    drop(read);
+    watched.runtime.block_on(task).unwrap();
+}
+
+/// It is told which task acquired the lock, and nothing is made of it.
+#[test]
+fn a_lock_whose_guard_was_forgotten_by_a_task_that_has_ended() {
+    let _watchdog = watchdog();
+    let watched = watched();
+    let lock = Arc::new(Mutex::new(()));
+    let forgets = watched.runtime.spawn({
+        let lock = lock.clone();
+        async move { std::mem::forget(lock.lock().await) }
+    });
+    let ended = forgets.id();
+    watched.runtime.block_on(forgets).unwrap();
+    let waits = watched.runtime.spawn({
+        let lock = lock.clone();
+        async move { drop(lock.lock().await) }
+    });
+    nothing_is_reported_of(&watched, [waits.id()]);
+    let tasks = watched.runtime.handle().tasks();
+    let told = tasks.iter().find(|info| info.id == waits.id()).unwrap().waits_for.clone();
+    assert!(matches!(told, Some(WaitsFor::Lock { holder: Some(holder), .. }) if holder == ended), "{told:?}");
+    assert!(tasks.iter().all(|info| info.id != ended));
 }

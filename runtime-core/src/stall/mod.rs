@@ -3,7 +3,8 @@
 //! Asked for by `Builder::report_stalls` or `RT_STALL`; else there is no such thread. `watch.rs` is the thread,
 //! `look.rs` says what is taken for certain of a task, `graph.rs` searches, `findings.rs` remembers what was told.
 //!
-//! The rule of this module: a finding is certain, but for guards that were given away, or it is none. What tasks could
+//! The rule of this module: a finding is certain, but for guards that were given away, or forgotten before their lock
+//! was moved, or it is none. What tasks could
 //! wait for is endless, and a thread, a signal or another process may do something at any time; so there is much that
 //! stands still for ever and is not found. What is not found, [`Stall`] says.
 //!
@@ -33,7 +34,7 @@ pub type StallHook = Arc<dyn Fn(&Stall) + Send + Sync>;
 /// A finding is certain, with two exceptions. The program may end the standstill from outside: abort tasks of which it
 /// has handles, or drop a `LocalSet`. And a lock counts as held by the task that acquired it last: a ring that has a
 /// lock in it is none if that task has given the guard to another task or thread, as it may if the lock lives for ever
-/// (a `static`, for example).
+/// (a `static`, for example), or has forgotten the guard, and then moved the lock.
 ///
 /// A task is taken to be kept by another only if all is known of what could wake it: it waits for one lock, or for the
 /// end of one task, by itself; nothing else has a waker of it. So none of these are found:

@@ -11,9 +11,15 @@
 //! not been given back; where there is none, nothing is known. A lock that was acquired before somebody looked has no
 //! note, nor one that is handed to a task that has not been polled since, nor one that was acquired outside of tasks.
 //!
-//! A guard that is forgotten (`mem::forget`) leaves its note, which stands at the address until the next lock there is
-//! acquired. That a guard has been given away, to another task, is not seen: the note says who has
-//! *acquired* the lock. Guards that are made to be given away (`lock_owned` and its kind) leave none.
+//! A guard that is forgotten (`mem::forget`) leaves its note, which goes with the lock ([`lock_is_gone`]): the lock is
+//! never given back, so until then the note is right. A lock that is *moved* after that leaves the note behind, at an
+//! address where another lock may come to lie; there the note stands until that one is acquired by a guard that is
+//! noted, or goes.
+//!
+//! That a guard has been given away, to another task, is not seen, nor is it seen that a task has ended: the note says
+//! which task has *acquired* the lock. For one that has ended this is no error. It does not hold the lock, but nobody gives it
+//! back, unless it left the guard to somebody; and its number is what is known. Guards that are made to be given away
+//! (`lock_owned` and its kind) leave no note.
 //!
 //! Nothing of a user's runs under the locks of this module.
 
@@ -47,6 +53,15 @@ pub fn locked(address: u64) -> bool {
 #[cold]
 pub fn unlocked(address: u64) {
     shard(address).lock().remove(&address);
+}
+
+/// The lock at this address is about to go, and somebody has it all to himself: a guard was forgotten.
+#[doc(hidden)]
+#[inline]
+pub fn lock_is_gone(address: u64) {
+    if is_watched() {
+        unlocked(address);
+    }
 }
 
 #[cold]
@@ -101,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_forgotten_guard_has_left_ends_with_the_next() {
+    fn what_a_forgotten_guard_has_left_ends_with_the_next_or_with_the_lock() {
         inspect::watch();
         let lock = 0;
         as_task(7, || assert!(locked(address(&lock))));
@@ -111,7 +126,8 @@ mod tests {
         as_task(7, || assert!(locked(address(&lock))));
         as_task(8, || assert!(locked(address(&lock))));
         assert_eq!(holder(address(&lock)), Some(Id(8)));
-        unlocked(address(&lock));
+        lock_is_gone(address(&lock));
+        assert_eq!(holder(address(&lock)), None);
     }
 
     #[test]

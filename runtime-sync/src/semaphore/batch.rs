@@ -43,6 +43,7 @@ use runtime_core::coop;
 use runtime_core::primitive::atomic::AtomicUsize;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use runtime_core::primitive::{Mutex, MutexGuard};
+use runtime_core::task::holders;
 
 use super::error::TryAcquireError;
 use crate::waiters::{LISTED, List, TOLD, Waiter, WakeBatch};
@@ -342,6 +343,17 @@ impl Batch {
         self.put(0);
         drop(waiters);
         batch.finish();
+    }
+}
+
+impl Drop for Batch {
+    /// Nobody borrows it. So if all permits are out, as those of an exclusive lock are, that one's guard was forgotten:
+    /// the next lock at this address is not its.
+    #[inline]
+    fn drop(&mut self) {
+        if self.word.load(Relaxed) / ONE == 0 {
+            holders::lock_is_gone(self.address());
+        }
     }
 }
 
