@@ -70,8 +70,9 @@ impl Trace {
     }
 
     /// Starts to record. Returns false, and leaves all as it is, if the recorder was started already: somebody else
-    /// wants it then, and is the one to stop it. If it runs only because somebody [holds](Self::hold) it, it goes on as
-    /// it is, with their number of events.
+    /// wants it then, and is the one to stop it. If it runs only because somebody [holds](Self::hold) it, what it has
+    /// recorded stays, and it goes on with their number of [events](TraceConfig::events) or with this one, whichever is
+    /// larger.
     ///
     /// What was recorded before an earlier [`stop`](Self::stop) is forgotten. Allocates memory: see
     /// [`TraceConfig::events`].

@@ -16,6 +16,10 @@
 //!
 //! A recording that is used again has old records in it. The *session* knows when it began and when it ended, and a
 //! snapshot has no records from before and after that.
+//!
+//! A start while it is held may ask for more events than it runs with. Then the session goes on with a larger
+//! recording, and what it has in the smaller one stays its own: a snapshot has both. It never goes on with a smaller
+//! one: the holder may want more.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,8 +30,10 @@ use parking_lot::Mutex;
 use super::config::TraceConfig;
 use super::dump::{Dumps, Trouble};
 use super::record::Kind;
-use super::recording::{LaneId, LaneNumbers, Raw, Recording};
+use super::recording::{Common, LaneId, LaneNumbers, Raw, Recording};
+use super::sites::SpawnedAt;
 use super::switch::Switch;
+use crate::clock::Ticks;
 use crate::task::TaskRef;
 
 /// The largest rings have 2 to this power of records: 16 GiB for each.
@@ -51,17 +57,32 @@ struct Control {
     holders: usize,
     /// There were at most as many spare workers at once.
     spares: usize,
+    /// From the first time on.
+    common: Option<Common>,
 }
 
 /// A time in which it runs, or ran.
 #[derive(Clone, Copy)]
 pub(super) struct Session {
-    /// The binary logarithm of the rings' size.
-    size: usize,
+    /// A bit for each binary logarithm of a size of rings that were used. The largest is the last.
+    sizes: u32,
     /// In ticks.
     pub(super) started: u64,
     /// If it is over.
     pub(super) stopped: Option<u64>,
+}
+
+const _: () = assert!(MAX_SIZE_LOG < u32::BITS as usize);
+
+/// What was recorded in a session.
+pub(super) struct Reading {
+    pub(super) ticks: Ticks,
+    pub(super) session: Session,
+    /// The number of workers, whose lanes are the first.
+    pub(super) workers: usize,
+    /// In the order of time.
+    pub(super) parts: Vec<Raw>,
+    pub(super) sites: Vec<Option<SpawnedAt>>,
 }
 
 impl Recorder {
@@ -93,7 +114,9 @@ impl Recorder {
             return false;
         }
         control.is_started = true;
-        self.run(&mut control, config);
+        if !self.runs_with(&control, config.size_log()) {
+            self.run(&mut control, config.size_log());
+        }
         self.dumps.configure(config);
         if let Some(recording) = self.switch.current() {
             recording.look_out_for(config.slow_poll);
@@ -120,7 +143,9 @@ impl Recorder {
     pub(super) fn hold(&self, config: &TraceConfig) -> u64 {
         let mut control = self.control.lock();
         control.holders += 1;
-        self.run(&mut control, config);
+        if !self.is_running() {
+            self.run(&mut control, config.size_log());
+        }
         self.switch.current().expect("it runs").ticks.now()
     }
 
@@ -130,16 +155,19 @@ impl Recorder {
         self.rest(&mut control);
     }
 
-    /// Has it run.
-    fn run(&self, control: &mut Control, config: &TraceConfig) {
-        if self.is_running() {
-            return;
-        }
-        let size = config.size_log();
+    /// Whether it runs, and with rings of this size at least.
+    fn runs_with(&self, control: &Control, size: usize) -> bool {
+        self.is_running() && control.session.is_some_and(|session| session.sizes >> size != 0)
+    }
+
+    /// Has it run with rings of this size, or go on with them.
+    fn run(&self, control: &mut Control, size: usize) {
+        let begun = control.session.filter(|_| self.is_running());
+        let common = control.common.get_or_insert_with(Common::new).clone();
         let mut started = 0;
         self.switch.turn_on(
             size,
-            || Recording::new(1 << size, self.numbers),
+            || Recording::new(1 << size, self.numbers, common),
             |recording| {
                 let first = self.numbers.workers + self.numbers.block_on_threads;
                 (0..control.spares).for_each(|number| recording.add_lane(first + number, true));
@@ -148,7 +176,8 @@ impl Recorder {
                 recording.started.store(started, Relaxed);
             },
         );
-        control.session = Some(Session { size, started, stopped: None });
+        let begun = begun.unwrap_or(Session { sizes: 0, started, stopped: None });
+        control.session = Some(Session { sizes: begun.sizes | 1 << size, ..begun });
     }
 
     /// Has it rest if nobody wants it.
@@ -198,11 +227,15 @@ impl Recorder {
         }
     }
 
-    /// What the rings hold, of which session, and the recording they are of. `None` if it was never started.
-    pub(super) fn read(&self) -> Option<(&Recording, Session, Raw)> {
-        let session = self.control.lock().session?;
-        let recording = self.switch.kept(session.size)?;
-        Some((recording, session, recording.read(self.numbers)))
+    /// What the rings hold of the last session. `None` if it was never started.
+    pub(super) fn read(&self) -> Option<Reading> {
+        let (session, Common { ticks, sites }) = {
+            let control = self.control.lock();
+            (control.session?, control.common.clone()?)
+        };
+        let sizes = (0..=MAX_SIZE_LOG).filter(|size| session.sizes >> size & 1 == 1);
+        let parts = sizes.filter_map(|size| Some(self.switch.kept(size)?.read(self.numbers))).collect();
+        Some(Reading { ticks, session, workers: self.numbers.workers, parts, sites: sites.all() })
     }
 }
 
@@ -232,11 +265,12 @@ mod tests {
     }
 
     fn lanes(recorder: &Recorder) -> Vec<String> {
-        recorder.read().map_or_else(Vec::new, |(_, _, raw)| raw.lanes.into_iter().map(|(name, _)| name).collect())
+        let last = recorder.read().and_then(|mut reading| reading.parts.pop());
+        last.map_or_else(Vec::new, |raw| raw.lanes.into_iter().map(|(name, _)| name).collect())
     }
 
     fn lost(recorder: &Recorder) -> u64 {
-        recorder.read().unwrap().2.lost
+        recorder.read().unwrap().parts.iter().map(|part| part.lost).sum()
     }
 
     #[test]
@@ -250,14 +284,75 @@ mod tests {
         assert!(recorder.is_running());
         // One who starts it meanwhile finds that it was not started, and goes on after the others.
         assert!(recorder.start(&config()) && !recorder.start(&config()));
-        assert_eq!(recorder.read().unwrap().1.started, recorder.switch.current().unwrap().started.load(Relaxed));
+        assert_eq!(recorder.read().unwrap().session.started, recorder.switch.current().unwrap().started.load(Relaxed));
         recorder.release();
         assert!(recorder.is_running());
         recorder.hold(&config());
         assert!(recorder.stop() && !recorder.stop());
-        assert!(recorder.is_running() && recorder.read().unwrap().1.stopped.is_none());
+        assert!(recorder.is_running() && recorder.read().unwrap().session.stopped.is_none());
         recorder.release();
-        assert!(!recorder.is_running() && recorder.read().unwrap().1.stopped.is_some());
+        assert!(!recorder.is_running() && recorder.read().unwrap().session.stopped.is_some());
+    }
+
+    /// The numbers that were recorded on the lane of the first worker.
+    fn shown(recorder: &Recorder) -> Vec<u64> {
+        let snapshot = TraceSnapshot::take(recorder, 0);
+        let lane = snapshot.lanes().next().unwrap();
+        lane.events()
+            .map(|event| match event.kind {
+                crate::trace::TraceEventKind::QueueDepth(number) => number,
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    }
+
+    fn record(recorder: &Recorder, numbers: std::ops::Range<u64>) {
+        numbers.for_each(|number| recorder.other_events(LaneId::Core(0), &[(Kind::QueueDepth, number)]));
+    }
+
+    #[test]
+    fn a_start_while_it_is_held_gets_the_number_of_events_that_was_asked_for() {
+        let recorder = recorder();
+        recorder.hold(&config());
+        record(&recorder, 0..10);
+        assert!(recorder.start(&config().events(64)));
+        record(&recorder, 10..70);
+        assert_eq!(shown(&recorder), Vec::from_iter(0..70), "what the holder has is not lost");
+        // As many as were asked for, and no gap: what is older than what is lost is left out.
+        record(&recorder, 70..1000);
+        assert_eq!(shown(&recorder), Vec::from_iter(1000 - 63..1000));
+        recorder.stop();
+        recorder.release();
+        assert_eq!(shown(&recorder), Vec::from_iter(1000 - 63..1000));
+    }
+
+    #[test]
+    fn a_start_with_fewer_events_than_it_is_held_with_takes_none_from_the_holder() {
+        let recorder = recorder();
+        recorder.hold(&config().events(64));
+        record(&recorder, 0..10);
+        assert!(recorder.start(&config()));
+        record(&recorder, 10..60);
+        assert_eq!(shown(&recorder), Vec::from_iter(0..60));
+        // A second hold leaves it as it is.
+        recorder.hold(&config().events(256));
+        record(&recorder, 60..100);
+        assert_eq!(shown(&recorder), Vec::from_iter(100 - 63..100));
+    }
+
+    #[test]
+    fn rings_that_are_used_again_do_not_show_what_they_had_before() {
+        let recorder = recorder();
+        recorder.start(&config().events(64));
+        record(&recorder, 0..200);
+        recorder.stop();
+        let stopped = recorder.read().unwrap().session.stopped.unwrap();
+        while recorder.read().unwrap().ticks.now() <= stopped {}
+        recorder.hold(&config());
+        record(&recorder, 300..310);
+        recorder.start(&config().events(64));
+        record(&recorder, 310..320);
+        assert_eq!(shown(&recorder), Vec::from_iter(300..320));
     }
 
     #[test]
@@ -293,7 +388,7 @@ mod tests {
         event(&recorder, 0);
         recorder.stop();
         // A thread that was about to write.
-        let stopped = recorder.read().unwrap().1.stopped.unwrap();
+        let stopped = recorder.read().unwrap().session.stopped.unwrap();
         while recording.ticks.now() == stopped {}
         recording.other_events(LaneId::Core(0), &[(Kind::InjectorDepth, 1)]);
         let events = |recorder| {

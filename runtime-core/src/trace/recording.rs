@@ -1,10 +1,12 @@
-//! [`Recording`]: the rings of all threads of a runtime, of one size, and the spawn sites that their records refer to.
+//! [`Recording`]: the rings of all threads of a runtime, of one size. What their records refer to is [`Common`] to the
+//! recordings of a runtime: the clock, and the table of spawn sites.
 //!
 //! All that a thread needs to write a record is made before it has an event: the lanes of workers, of threads in
 //! `block_on` and of threads that have no core when the recording is made, those of spare workers when their threads
 //! take up their cores ([`Recorder::prepare_lane`](super::Recorder)). So nothing is allocated here in the middle of the
 //! scheduler, and nobody waits. If a lane is missing all the same, the record is lost, and counted.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -14,7 +16,7 @@ use crossbeam_utils::CachePadded;
 use super::lane::{Lane, SharedLanes};
 use super::record::Kind;
 use super::ring::Words;
-use super::sites::{Sites, SpawnedAt};
+use super::sites::Sites;
 use crate::clock::Ticks;
 use crate::primitive::OnceLock;
 use crate::task::TaskRef;
@@ -39,10 +41,23 @@ pub(crate) enum LaneId {
     Shared(usize),
 }
 
+/// What the recordings of a runtime have in common, so that their records can be shown together.
+#[derive(Clone)]
+pub(super) struct Common {
+    pub(super) ticks: Ticks,
+    pub(super) sites: Arc<Sites>,
+}
+
+impl Common {
+    pub(super) fn new() -> Self {
+        Self { ticks: Ticks::new(), sites: Arc::new(Sites::new()) }
+    }
+}
+
 /// See the module.
 pub(super) struct Recording {
     pub(super) ticks: Ticks,
-    /// When the recorder was last started.
+    /// When the recorder last began to write to it.
     pub(super) started: AtomicU64,
     /// A poll of more ticks may be slow. `u64::MAX` if nobody wants to know.
     slow_ticks: AtomicU64,
@@ -50,7 +65,7 @@ pub(super) struct Recording {
     places: usize,
     lanes: Box<[OnceLock<LaneBox>]>,
     shared: SharedLanes<LaneBox>,
-    sites: Sites,
+    sites: Arc<Sites>,
     /// Records for which there was no lane.
     lost: AtomicU64,
 }
@@ -58,27 +73,29 @@ pub(super) struct Recording {
 /// Few of the lanes that there can be are ever used.
 type LaneBox = Box<CachePadded<Lane>>;
 
-/// What was recorded, as it lies in the rings.
+/// What was recorded, as it lies in the rings of one recording.
 pub(super) struct Raw {
     pub(super) lost: u64,
-    /// The number of workers, whose lanes are the first.
-    pub(super) workers: usize,
+    /// When the recorder last began to write there.
+    pub(super) started: u64,
+    /// How many records a ring may have.
+    pub(super) places: usize,
+    /// Those of workers are the first.
     pub(super) lanes: Vec<(String, Vec<Words>)>,
-    pub(super) sites: Vec<Option<SpawnedAt>>,
 }
 
 impl Recording {
-    pub(super) fn new(places: usize, numbers: LaneNumbers) -> Self {
+    pub(super) fn new(places: usize, numbers: LaneNumbers, common: Common) -> Self {
         let lanes = numbers.workers + numbers.block_on_threads + numbers.spares;
         let this = Self {
-            ticks: Ticks::new(),
+            ticks: common.ticks,
             started: AtomicU64::new(0),
             slow_ticks: AtomicU64::new(u64::MAX),
             slow_nanos: AtomicU64::new(u64::MAX),
             places,
             lanes: std::iter::repeat_with(OnceLock::new).take(lanes).collect(),
             shared: SharedLanes::new(|| new_lane(places, false)),
-            sites: Sites::new(),
+            sites: common.sites,
             lost: AtomicU64::new(0),
         };
         (0..numbers.workers).for_each(|index| this.add_lane(index, true));
@@ -116,7 +133,7 @@ impl Recording {
     fn is_slow(&self, took: u64) -> bool {
         let limit = self.slow_nanos.load(Relaxed);
         let scale = self.ticks.scale();
-        // The poll has begun after the recording was made, so that time was long enough to be measured. If the limit
+        // The poll has begun after the clock was made, so that time was long enough to be measured. If the limit
         // is changed meanwhile it does not matter which one this poll is compared with.
         self.slow_ticks.store(scale.ticks_below(limit), Relaxed);
         scale.between(0, took).as_nanos() >= u128::from(limit)
@@ -152,15 +169,14 @@ impl Recording {
         })
     }
 
-    /// All that is there.
+    /// All that is there. Each site that a record refers to is in the table then.
     pub(super) fn read(&self, numbers: LaneNumbers) -> Raw {
         let own = self.lanes.iter().enumerate();
         let own = own.filter_map(|(index, lane)| Some((numbers.name(index), lane.get()?)));
         let shared = self.shared.iter().enumerate();
         let shared = shared.map(|(index, lane)| (format!("other threads {index}"), lane));
-        // Before the sites: each that a record refers to is there then.
         let lanes = own.chain(shared).map(|(name, lane)| (name, lane.read())).collect();
-        Raw { lost: self.lost.load(Relaxed), workers: numbers.workers, lanes, sites: self.sites.all() }
+        Raw { lost: self.lost.load(Relaxed), started: self.started.load(Relaxed), places: self.places, lanes }
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::record::{Kind, Record};
-use super::recorder::Recorder;
+use super::recorder::{Reading, Recorder};
 use super::sites::SpawnedAt;
 use super::timeline::Timeline;
 use super::{chrome, perfetto};
@@ -39,6 +39,19 @@ pub(super) struct RawLane {
     pub(super) events: Vec<Stamped>,
 }
 
+impl RawLane {
+    /// Adds what the same threads have recorded next, in a larger ring. If that has lost some, what is older goes, too:
+    /// there must not be a gap.
+    fn go_on(&mut self, events: impl Iterator<Item = Stamped>, has_lost: bool) {
+        if has_lost {
+            self.events.clear();
+        }
+        self.events.extend(events);
+        // Of threads that share a lane, one may have come to the larger ring before the other.
+        self.events.sort_by_key(|event| event.nanos);
+    }
+}
+
 /// An event with its time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamped {
@@ -50,32 +63,45 @@ pub(super) struct Stamped {
 impl TraceSnapshot {
     /// Takes what the last session has, from this moment on, in ticks.
     pub(super) fn take(recorder: &Recorder, from: u64) -> Self {
-        let Some((recording, session, raw)) = recorder.read() else {
+        let Some(Reading { ticks, session, workers, parts, sites }) = recorder.read() else {
             let (lanes, sites) = (Vec::new(), Vec::new());
             return Self { started: Clock::real(), duration: Duration::ZERO, lost: 0, lanes, sites };
         };
         // After the records were read: they are older.
-        let now = recording.ticks.now();
+        let now = ticks.now();
         let (started, taken) = (session.started.max(from), session.stopped.unwrap_or(now));
-        let scale = recording.ticks.scale();
-        let stamp = |words| {
-            let record = Record::unpack(words, now.wrapping_add(SLACK_TICKS))?;
+        let scale = ticks.scale();
+        let unpack = |words| Record::unpack(words, now.wrapping_add(SLACK_TICKS));
+        let stamp = |record: Record| {
             // A record that is younger than the end of the session is none of it.
             let is_in_time = record.ticks >= started && session.stopped.is_none_or(|stopped| record.ticks <= stopped);
             let nanos = scale.between(started, record.ticks.min(taken)).as_nanos() as u64;
             is_in_time.then_some(Stamped { nanos, record })
         };
-        let lane =
-            |(name, words): (String, Vec<_>)| RawLane { name, events: words.into_iter().filter_map(stamp).collect() };
+        let lost = parts.iter().map(|part| part.lost).sum();
+        let mut lanes: Vec<RawLane> = Vec::new();
+        for part in parts {
+            for (name, words) in part.lanes {
+                // A ring that is full, and has nothing from before the recorder came to it, has lost some since.
+                let is_full = words.len() + 1 >= part.places;
+                let has_lost =
+                    is_full && words.first().and_then(|it| unpack(*it)).is_none_or(|it| it.ticks >= part.started);
+                let events = words.into_iter().filter_map(unpack).filter_map(stamp);
+                match lanes.iter_mut().find(|lane| lane.name == name) {
+                    None => lanes.push(RawLane { name, events: events.collect() }),
+                    Some(lane) => lane.go_on(events, has_lost),
+                }
+            }
+        }
         // That a worker does nothing is worth seeing. Most of the others never have an event.
-        let lanes = raw.lanes.into_iter().map(lane).enumerate();
-        let lanes = lanes.filter(|(index, lane)| *index < raw.workers || !lane.events.is_empty());
+        let lanes = lanes.into_iter().enumerate();
+        let lanes = lanes.filter(|(index, lane)| *index < workers || !lane.events.is_empty());
         Self {
             started: scale.instant(started),
             duration: scale.between(started, taken),
-            lost: raw.lost,
+            lost,
             lanes: lanes.map(|(_, lane)| lane).collect(),
-            sites: raw.sites,
+            sites,
         }
     }
 
