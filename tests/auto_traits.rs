@@ -207,12 +207,10 @@ fn of_time() {
             time::timeout(any(), ready(7)),
             time::timeout_at(any(), ready(7)),
         ]
-        // These are `Unpin` as well, which Tokio's are not.
-        "Send Sync Unpin" => [
-            any::<&'static mut time::Interval>().tick(),
-            any::<&'static mut time::DelayQueue<u8>>().next(),
-        ]
-        ALL => [time::advance(any())]
+        "Send Sync" => [any::<&'static mut time::Interval>().tick()]
+        // `Unpin` as well, which that of tokio-util is not.
+        "Send Sync Unpin" => [any::<&'static mut time::DelayQueue<u8>>().next()]
+        "Send Sync UnwindSafe RefUnwindSafe" => [time::advance(any())]
     }
     .check();
 }

@@ -162,9 +162,18 @@ impl Registration {
         .await
     }
 
-    /// Tries, unless it is known that it would block.
+    /// Tries, unless it is known that it would block. If the driver is gone nothing is known any more, so it tries, and
+    /// says that the driver is gone only if the operation would block.
     pub(crate) fn try_io<R>(&self, interest: Interest, operation: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
-        let event = self.io().look(interest)?;
+        let event = match self.io().look(interest) {
+            Ok(event) => event,
+            Err(gone) => {
+                return operation().map_err(|error| match error.kind() {
+                    io::ErrorKind::WouldBlock => gone,
+                    _ => error,
+                });
+            }
+        };
         if event.ready.is_empty() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -185,9 +194,9 @@ impl Registration {
         wanted: usize,
         operation: impl FnOnce() -> io::Result<usize>,
     ) -> io::Result<usize> {
-        let event = self.io().look(direction.interest())?;
+        let seen = self.io().look(direction.interest());
         let outcome = self.try_io(direction.interest(), operation);
-        if let (Ok(moved), Direction::Read) = (&outcome, direction) {
+        if let (Ok(event), Ok(moved), Direction::Read) = (seen, &outcome, direction) {
             self.io().note_transfer(event, direction, *moved, wanted);
         }
         outcome

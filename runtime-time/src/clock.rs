@@ -7,11 +7,13 @@
 //! deadline on its own, so that a test that sleeps an hour takes no time.
 
 use std::future::Future;
+use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use pin_project_lite::pin_project;
 use runtime_core::context::{self, Flavor};
 use runtime_core::driver::WakeAtOnce;
 
@@ -129,31 +131,37 @@ pub fn resume() {
 /// });
 /// ```
 pub fn advance(duration: Duration) -> impl Future<Output = ()> {
-    Advance { duration, has_moved: false }
+    Advance { duration, has_moved: false, _pinned: PhantomPinned }
 }
 
-/// The future of [`advance`]. Not an `async fn`, so that a panic has the place of the `.await`.
-struct Advance {
-    duration: Duration,
-    has_moved: bool,
+pin_project! {
+    /// The future of [`advance`]. Not an `async fn`, so that a panic has the place of the `.await`.
+    struct Advance {
+        duration: Duration,
+        has_moved: bool,
+        // As that of an `async fn`.
+        #[pin]
+        _pinned: PhantomPinned,
+    }
 }
 
 impl Future for Advance {
     type Output = ();
 
     #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.has_moved {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.project();
+        if *this.has_moved {
             return Poll::Ready(());
         }
         let handle = handle_of_movable_clock("advance");
         let shared = handle.shared();
         assert!(shared.clock.is_paused(), "time is not paused: only a paused clock can be advanced");
-        assert!(shared.clock.advance(self.duration), "cannot advance the clock beyond the end of time");
+        assert!(shared.clock.advance(*this.duration), "cannot advance the clock beyond the end of time");
         // Even without timers that wait: sleeps that were never polled are to see it.
         shared.look_at_clock();
         handle.fire_due(&mut WakeBatch::new(), &mut WakeAtOnce);
-        self.has_moved = true;
+        *this.has_moved = true;
         shared.next_turn.wait(cx.waker().clone());
         // The driver may be waiting already, without a limit, because the clock must not move by itself.
         shared.clock_changed();

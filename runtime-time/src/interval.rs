@@ -4,9 +4,12 @@
 //! choice, [`MissedTickBehavior`]; all of them keep to the period as long as ticks are taken in time.
 
 use std::future::Future;
+use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+
+use pin_project_lite::pin_project;
 
 use crate::{Instant, Sleep, sleep_until};
 
@@ -148,7 +151,7 @@ impl Interval {
     /// });
     /// ```
     pub fn tick(&mut self) -> impl Future<Output = Instant> {
-        Tick(self)
+        Tick { interval: self, _pinned: PhantomPinned }
     }
 
     /// Looks whether the next tick is due, and takes it if so: returns when it was due. Otherwise the task is woken
@@ -218,14 +221,21 @@ impl Interval {
     }
 }
 
-/// The future of [`Interval::tick`]. Not an `async fn`, so that a panic has the place of the `.await`.
-struct Tick<'a>(&'a mut Interval);
+pin_project! {
+    /// The future of [`Interval::tick`]. Not an `async fn`, so that a panic has the place of the `.await`.
+    struct Tick<'a> {
+        interval: &'a mut Interval,
+        // As that of an `async fn`.
+        #[pin]
+        _pinned: PhantomPinned,
+    }
+}
 
 impl Future for Tick<'_> {
     type Output = Instant;
 
     #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Instant> {
-        self.0.poll_tick(cx)
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Instant> {
+        self.project().interval.poll_tick(cx)
     }
 }

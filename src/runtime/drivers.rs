@@ -10,8 +10,16 @@ use runtime_core::driver::DriverStack;
 
 /// Waits for sockets, where the bare thread waited.
 #[cfg(feature = "net")]
-pub(super) fn add_io(drivers: &mut DriverStack, slots: usize, events: usize) -> io::Result<()> {
-    let (driver, handle) = runtime_io::Driver::new(slots, events)?;
+pub(super) fn add_io(
+    drivers: &mut DriverStack,
+    slots: usize,
+    events: usize,
+    busy_events: Option<usize>,
+) -> io::Result<()> {
+    let (mut driver, handle) = runtime_io::Driver::new(slots, events)?;
+    if let Some(events) = busy_events {
+        driver.limit_busy_events(events);
+    }
     drivers.driver = Box::new(driver);
     drivers.unpark = handle.unpark_handle();
     drivers.io = Some(Box::new(handle));
@@ -19,7 +27,12 @@ pub(super) fn add_io(drivers: &mut DriverStack, slots: usize, events: usize) -> 
 }
 
 #[cfg(not(feature = "net"))]
-pub(super) fn add_io(_: &mut DriverStack, _slots: usize, _events: usize) -> io::Result<()> {
+pub(super) fn add_io(
+    _: &mut DriverStack,
+    _slots: usize,
+    _events: usize,
+    _busy_events: Option<usize>,
+) -> io::Result<()> {
     Ok(())
 }
 

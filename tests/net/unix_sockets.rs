@@ -368,6 +368,27 @@ fn every_form_of_receiving_and_sending_moves_the_same_messages() {
     });
 }
 
+/// To try needs no driver.
+#[test]
+fn what_has_come_can_be_read_after_the_end_of_the_runtime() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let (one, two) = runtime.block_on(async {
+            let (one, mut two) = UnixStream::pair().unwrap();
+            two.write_all(b"there").await.unwrap();
+            (one, two)
+        });
+        drop(runtime);
+        let mut buffer = [0; 8];
+        assert_eq!(one.try_read(&mut buffer).unwrap(), 5);
+        let error = one.try_read(&mut buffer).unwrap_err();
+        assert!(rt::runtime::is_rt_shutdown_err(&error), "{error}");
+        assert_eq!(one.try_write(b"x").unwrap(), 1);
+        drop(two);
+        assert_eq!(one.try_read(&mut buffer).unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
+    });
+}
+
 /// Their driver is gone: what waits is told, what comes later too, and dropping them is in order.
 #[test]
 fn sockets_and_pipes_that_outlive_their_runtime_give_errors() {

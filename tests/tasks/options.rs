@@ -197,6 +197,15 @@ fn max_io_events_per_tick() {
 }
 
 #[test]
+fn max_io_events_per_busy_tick() {
+    let _watchdog = watchdog();
+    is_refused("at least one event", |builder| builder.max_io_events_per_busy_tick(0));
+    for events in [1, 2, u32::MAX as usize, usize::MAX / 16, usize::MAX] {
+        works(|builder| builder.max_io_events_per_busy_tick(events));
+    }
+}
+
+#[test]
 fn rng_seed() {
     let _watchdog = watchdog();
     works(|builder| builder.rng_seed(RngSeed::from_u64(0)));

@@ -1,5 +1,7 @@
 //! [`LocalOptions`]: what can be said of a local runtime beyond what the builder says of any.
 
+use std::marker::PhantomData;
+
 /// Options of a `LocalRuntime`, for `Builder::build_local`. There are none yet.
 ///
 /// # Example
@@ -11,4 +13,7 @@
 /// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
-pub struct LocalOptions {}
+pub struct LocalOptions {
+    /// Options to come may be for the thread that has them alone.
+    _local: PhantomData<*const ()>,
+}

@@ -63,6 +63,8 @@ pub struct Driver {
     poll: mio::Poll,
     timer: wait::Timer,
     events: mio::Events,
+    /// For turns that do not wait, if these are to take fewer.
+    busy_events: Option<mio::Events>,
     /// Empty between turns; kept for its memory.
     wakes: WakeBatch,
     handle: Arc<Handle>,
@@ -105,7 +107,8 @@ impl Driver {
             signals,
             poll,
             timer,
-            events: mio::Events::with_capacity(events.clamp(1, MAX_EVENTS)),
+            events: events_for(events),
+            busy_events: None,
             wakes: WakeBatch::new(),
             handle: handle.clone(),
             has_left: false,
@@ -114,11 +117,16 @@ impl Driver {
         Ok((driver, handle))
     }
 
+    /// Has turns that do not wait take `events` at a time at most.
+    pub fn limit_busy_events(&mut self, events: usize) {
+        self.busy_events = Some(events_for(events));
+    }
+
     /// Waits for events, for `timeout` at most, and delivers them. Returns whether there were any.
     fn turn(&mut self, timeout: Option<Duration>, woken: &mut dyn WakeSink) -> bool {
-        let mut delivered = self.take_events(timeout);
-        if self.has_left && self.wakes.len() <= self.events.capacity() / 2 {
-            delivered += self.take_events(Some(Duration::ZERO));
+        let (mut delivered, most) = self.take_events(timeout);
+        if self.has_left && self.wakes.len() <= most / 2 {
+            delivered += self.take_events(Some(Duration::ZERO)).0;
         }
         if delivered > 0 {
             let counter = &self.handle.events;
@@ -129,18 +137,22 @@ impl Driver {
     }
 
     /// Waits for events, for `timeout` at most, and collects the wakers that they concern. Returns how many there were
-    /// that are not the driver's own.
-    fn take_events(&mut self, timeout: Option<Duration>) -> u64 {
+    /// that are not the driver's own, and how many it takes at most.
+    fn take_events(&mut self, timeout: Option<Duration>) -> (u64, usize) {
         self.has_left = false;
-        match self.timer.wait(&mut self.poll, &mut self.events, timeout) {
+        let events = match &mut self.busy_events {
+            Some(busy) if timeout == Some(Duration::ZERO) => busy,
+            _ => &mut self.events,
+        };
+        match self.timer.wait(&mut self.poll, events, timeout) {
             Ok(()) => {}
             // A signal ended the wait before any event came. The worker looks for work and parks again.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return 0,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return (0, events.capacity()),
             // The poller's descriptor is broken. Were this to return, the worker would spin in silence.
             Err(error) => panic!("the I/O driver cannot wait for events any more: {error}"),
         }
         let (mut delivered, mut taken) = (0, 0);
-        for event in &self.events {
+        for event in &*events {
             taken += 1;
             match event.token() {
                 WAKE | TIMER => {}
@@ -154,9 +166,14 @@ impl Driver {
                 }
             }
         }
-        self.has_left = taken == self.events.capacity();
-        delivered
+        self.has_left = taken == events.capacity();
+        (delivered, events.capacity())
     }
+}
+
+/// Memory for this number of events, within limits.
+fn events_for(number: usize) -> mio::Events {
+    mio::Events::with_capacity(number.clamp(1, MAX_EVENTS))
 }
 
 impl runtime_core::driver::Driver for Driver {

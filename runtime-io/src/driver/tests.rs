@@ -284,6 +284,33 @@ fn a_turn_takes_as_many_events_again_if_half_or_fewer_have_woken_somebody() {
 }
 
 #[test]
+fn a_turn_that_does_not_wait_can_be_made_to_take_fewer_events() {
+    let (mut driver, handle) = Driver::new(0, 8).unwrap();
+    driver.limit_busy_events(2);
+    let (_, waker) = flag();
+    let mut turn = |wait: Option<Duration>| {
+        let mut pairs: Vec<_> = (0..6).map(|_| pair(&handle)).collect();
+        while driver.poll(&mut WakeAtOnce) {}
+        let mut buffer = [0; 8];
+        for (ours, theirs) in &mut pairs {
+            assert!(poll_read(ours, &mut Context::from_waker(&waker), &mut buffer).is_pending());
+            theirs.write_all(b"x").unwrap();
+            while ours.source().peek(&mut buffer).is_err() {}
+        }
+        let before = handle.counters().io_events;
+        match wait {
+            None => driver.poll(&mut WakeAtOnce),
+            Some(_) => driver.park(wait, &mut WakeAtOnce),
+        };
+        (handle.counters().io_events - before, driver.has_left())
+    };
+    assert_eq!(turn(None), (2, true));
+    assert_eq!(turn(Some(Duration::from_secs(1))), (6, false));
+    // A park that must not wait is such a turn, too.
+    assert_eq!(turn(Some(Duration::ZERO)), (2, true));
+}
+
+#[test]
 fn registrations_come_and_go_on_many_threads_while_the_driver_waits() {
     let driven = Driven::new();
     let threads: Vec<_> = (0..4)

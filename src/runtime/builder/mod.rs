@@ -39,6 +39,8 @@ pub struct Builder {
     worker_threads: Option<usize>,
     /// `None`: as many as suit the flavor.
     io_events: Option<usize>,
+    /// `None`: as many.
+    busy_io_events: Option<usize>,
     enable_io: bool,
     enable_time: bool,
     start_paused: bool,
@@ -63,6 +65,7 @@ impl Builder {
             config: Config::new(flavor),
             worker_threads: None,
             io_events: None,
+            busy_io_events: None,
             enable_io: false,
             enable_time: false,
             start_paused: false,
@@ -185,7 +188,7 @@ impl Builder {
         let mut stack = DriverStack::bare();
         if self.enable_io {
             let events = self.io_events.unwrap_or(self.config.max_events());
-            drivers::add_io(&mut stack, slots, events)?;
+            drivers::add_io(&mut stack, slots, events, self.busy_io_events)?;
         }
         if self.enable_time {
             drivers::add_time(&mut stack, slots, &clock);

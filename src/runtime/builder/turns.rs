@@ -70,6 +70,26 @@ impl Builder {
         self
     }
 
+    /// As [`max_io_events_per_tick`](Self::max_io_events_per_tick), for the ticks of a worker that has other work and
+    /// does not wait for events. It is as many, if this is not set.
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_multi_thread().enable_all().max_io_events_per_busy_tick(8).build();
+    /// # runtime.unwrap();
+    /// ```
+    #[track_caller]
+    pub fn max_io_events_per_busy_tick(&mut self, events: usize) -> &mut Self {
+        assert!(events > 0, "max_io_events_per_busy_tick must be non-zero: a busy worker takes at least one event");
+        self.busy_io_events = Some(events);
+        self
+    }
+
     /// The seed of the runtime's random decisions: which worker to steal from, which branch of `select!` to poll first.
     pub fn rng_seed(&mut self, seed: RngSeed) -> &mut Self {
         self.config.rng_seed = Some(seed);
