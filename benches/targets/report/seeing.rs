@@ -24,8 +24,9 @@ to the one beside it; where there is an aim also the range of the middle half of
 under Servers; CPU is processor time a request.
 
 The aims: measuring takes at most 2 % of the time of any row, and of servers 1 %; the recorder takes at most 5 % of
-servers'. Ratios are compared as they are printed. (The recorder writes several records for each poll. Tasks that do next to nothing in a poll show what these cost, and
-have no aim.) A figure in bold misses its aim. One in italics misses it too, but by less than its runs differ.
+servers'. Ratios are compared as they are printed. (The recorder writes several records for each poll. Tasks that do
+next to nothing in a poll show what these cost, and have no aim.) A figure in bold misses its aim. One in italics misses
+it too, but by less than its runs differ.
 ";
 
 /// The variants, in the order of a round's figures.
