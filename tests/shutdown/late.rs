@@ -146,7 +146,10 @@ fn descriptors_that_outlive_their_runtime_give_errors_and_their_object_back() {
                 let error = fd.async_io(interest, |_| -> std::io::Result<()> { unreachable!() }).await.unwrap_err();
                 assert!(error.to_string().contains("shut down"), "{error}");
             }
-            assert!(fd.try_io(Interest::READABLE, |_| Ok(())).is_err());
+            // To try needs no driver, but to wait does.
+            assert_eq!(fd.try_io(Interest::READABLE, |_| Ok(7)).unwrap(), 7);
+            let error = fd.try_io(Interest::READABLE, |mut object| object.read(&mut [0])).unwrap_err();
+            assert!(error.to_string().contains("shut down"), "{error}");
         });
         // The object is as good as ever, and can go to another runtime.
         let object = fd.into_inner();
