@@ -217,12 +217,10 @@ fn a_lock_at_the_address_of_one_whose_guard_was_forgotten() {
     let watched = watched();
     let (lend, lent) = std::sync::mpsc::channel();
     let task = watched.runtime.spawn(async move {
-        // Leaked, so that it may be lent to another thread.
-        let place = Box::leak(Box::new(RwLock::new(())));
-        std::mem::forget(place.write().await);
-        *place = RwLock::new(());
-        let lock: &'static RwLock<()> = place;
-        lend.send(lock.read().await).unwrap();
+        let mut lock = Arc::new(RwLock::new(()));
+        std::mem::forget(lock.write().await);
+        *Arc::get_mut(&mut lock).unwrap() = RwLock::new(());
+        lend.send(lock.clone().read_owned().await).unwrap();
         drop(lock.write().await);
     });
     let read = lent.recv().unwrap();

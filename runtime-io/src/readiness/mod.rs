@@ -230,7 +230,7 @@ impl ScheduledIo {
         true
     }
 
-    /// Fails all operations from now on, because the driver is gone.
+    /// Fails all that waits from now on, because the driver is gone.
     pub(crate) fn shut_down(&self, wakes: &mut WakeBatch) {
         let mut waiters = self.waiters.lock();
         self.update(|word| Some(word.shut_down()));
