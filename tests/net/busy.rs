@@ -214,8 +214,8 @@ fn readiness_is_withheld_from_the_task_alone() {
 }
 
 /// Of two hundred events that are there at the same time a worker takes 32, and as many again if those woke 16 tasks
-/// or fewer; it polls the first of these tasks before it comes for more. The others stay where any worker finds them. (Some
-/// events are of the sockets that have just been made, and wake nobody.)
+/// or fewer; it polls the first of these tasks before it comes for more. The others stay where any worker finds them.
+/// (Some events are of the sockets that have just been made, and wake nobody.)
 #[test]
 #[cfg(unix)]
 fn a_worker_leaves_events_that_it_has_no_time_for_to_others() {

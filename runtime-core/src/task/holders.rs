@@ -17,9 +17,9 @@
 //! noted, or goes.
 //!
 //! That a guard has been given away, to another task, is not seen, nor is it seen that a task has ended: the note says
-//! which task has *acquired* the lock. For one that has ended this is no error. It does not hold the lock, but nobody gives it
-//! back, unless it left the guard to somebody; and its number is what is known. Guards that are made to be given away
-//! (`lock_owned` and its kind) leave no note.
+//! which task has *acquired* the lock. For one that has ended this is no error. It does not hold the lock, but nobody
+//! gives it back, unless it left the guard to somebody; and its number is what is known. Guards that are made to be
+//! given away (`lock_owned` and its kind) leave no note.
 //!
 //! Nothing of a user's runs under the locks of this module.
 
@@ -55,7 +55,7 @@ pub fn unlocked(address: u64) {
     shard(address).lock().remove(&address);
 }
 
-/// The lock at this address is about to go, and somebody has it all to himself: a guard was forgotten.
+/// The lock at this address is about to go, and all of it is taken: a guard was forgotten.
 #[doc(hidden)]
 #[inline]
 pub fn lock_is_gone(address: u64) {
