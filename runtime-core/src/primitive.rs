@@ -201,6 +201,26 @@ mod imp {
         mutex: &'a Mutex<T>,
         /// Empty only while the lock is released for a wait.
         guard: Option<loom::sync::MutexGuard<'a, T>>,
+        _held: Held,
+    }
+
+    loom::thread_local! { static LOCKS_HELD: std::cell::Cell<usize> = std::cell::Cell::new(0); }
+
+    /// The thread holds a lock more.
+    #[derive(Debug)]
+    struct Held;
+
+    impl Held {
+        fn new() -> Self {
+            LOCKS_HELD.with(|held| held.set(held.get() + 1));
+            Self
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            LOCKS_HELD.with(|held| held.set(held.get() - 1));
+        }
     }
 
     const NOT_POISONED: &str = "loom mutexes are not poisoned: a panic ends the model";
@@ -214,7 +234,7 @@ mod imp {
 
         /// Locks, waiting if it must.
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            MutexGuard { mutex: self, guard: Some(self.0.lock().expect(NOT_POISONED)) }
+            MutexGuard { mutex: self, guard: Some(self.0.lock().expect(NOT_POISONED)), _held: Held::new() }
         }
 
         /// Takes the value out.
@@ -224,7 +244,7 @@ mod imp {
 
         /// Locks if nobody holds the lock.
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            Some(MutexGuard { mutex: self, guard: Some(self.0.try_lock().ok()?) })
+            Some(MutexGuard { mutex: self, guard: Some(self.0.try_lock().ok()?), _held: Held::new() })
         }
     }
 
@@ -232,7 +252,9 @@ mod imp {
         /// Calls the closure without the lock.
         pub fn unlocked<R>(guard: &mut Self, f: impl FnOnce() -> R) -> R {
             guard.guard = None;
+            LOCKS_HELD.with(|held| held.set(held.get() - 1));
             let result = f();
+            LOCKS_HELD.with(|held| held.set(held.get() + 1));
             guard.guard = Some(guard.mutex.0.lock().expect(NOT_POISONED));
             result
         }
@@ -301,8 +323,10 @@ mod imp {
             WaitTimeoutResult(())
         }
 
-        /// Wakes one waiter.
+        /// Wakes one waiter. Not under a lock: the real one hands that to the waiter now and then, and all others wait
+        /// until the waiter has a processor.
         pub fn notify_one(&self) {
+            LOCKS_HELD.with(|held| assert_eq!(held.get(), 0, "a waiter is notified under a lock"));
             self.0.notify_one();
         }
 

@@ -6,9 +6,14 @@
 //! Everything is decided under one lock. `idle` counts the threads that wait and have not been woken; the thread that
 //! wakes one takes it off, notes it in `woken`, and signals. A thread that wakes and finds somebody woken is that one;
 //! one that wakes otherwise (its time is up, or for no cause) is still counted in `idle`, and takes itself off before
-//! it ends. So a job never relies on a thread that is leaving. Threads are started outside of the lock, counted before
-//! they are, and uncounted if that fails. The end waits for those who start them, too: a thread that joins the others
-//! then finds the handles of all.
+//! it ends. So a job never relies on a thread that is leaving.
+//!
+//! The signal is sent without the lock. A thread that is signalled under it would queue for it, and may be handed it
+//! before it has a processor; all others would wait until it does. So the signal may find that the thread it was for
+//! is there already, because its time was up: then it wakes another for no cause, or nobody.
+//!
+//! Threads are started without the lock, too, counted before they are, and uncounted if that fails. The end waits for
+//! those who start them: a thread that joins the others then finds the handles of all.
 //!
 //! # One at a time
 //!
@@ -74,6 +79,16 @@ pub(super) struct Limits {
     pub(super) late_after: Duration,
 }
 
+/// The thread that is to come for a job.
+enum Help {
+    /// Nothing is queued, another is on its way, or there may be no more.
+    NotNeeded,
+    /// It waits, and is to be woken.
+    Waits,
+    /// It is to be started, with this number.
+    ToStart(u64),
+}
+
 struct State<J> {
     queue: VecDeque<J>,
     threads: usize,
@@ -124,31 +139,46 @@ impl<J> PoolThreads<J> {
         }
         state.queue.push_back(job);
         self.has_job.store(true, Relaxed);
-        Ok(self.wake_or_spawn(&mut state))
+        let help = self.find_help(&mut state);
+        drop(state);
+        Ok(self.call(help))
     }
 
-    /// Sees to it that a thread is pending, if there is work for one. Returns the number of a thread that is to be
-    /// started, and counted already.
-    fn wake_or_spawn(&self, state: &mut State<J>) -> Option<u64> {
+    /// Sees to it that a thread is pending, if there is work for one: what the caller has to [`call`](Self::call) when
+    /// it has released the lock is counted already.
+    #[must_use]
+    fn find_help(&self, state: &mut State<J>) -> Help {
         if state.queue.is_empty() || state.pending > usize::from(self.is_spinner_late(state)) {
-            return None;
+            return Help::NotNeeded;
         }
         if state.idle > 0 {
             state.idle -= 1;
             state.woken += 1;
             state.pending += 1;
             self.wake_latency.note_call(Moment::now());
-            self.work.notify_one();
-            return None;
+            return Help::Waits;
         }
         if state.threads == self.limits.threads {
-            return None;
+            return Help::NotNeeded;
         }
         state.threads += 1;
         state.pending += 1;
         state.starting += 1;
         state.started += 1;
-        Some(state.started)
+        Help::ToStart(state.started)
+    }
+
+    /// Wakes the thread if it waits, and returns its number if it is to be started. The lock must not be held: see the
+    /// module.
+    fn call(&self, help: Help) -> Option<u64> {
+        match help {
+            Help::NotNeeded => None,
+            Help::Waits => {
+                self.work.notify_one();
+                None
+            }
+            Help::ToStart(number) => Some(number),
+        }
     }
 
     /// A thread that was to be started was.
@@ -171,7 +201,9 @@ impl<J> PoolThreads<J> {
         }
         // A busy one takes from the queue when it comes by. One that went to wait while this one was coming will not.
         if state.idle > 0 {
-            let to_start = self.wake_or_spawn(&mut state);
+            let help = self.find_help(&mut state);
+            drop(state);
+            let to_start = self.call(help);
             debug_assert!(to_start.is_none());
         }
         VecDeque::new()
@@ -196,9 +228,10 @@ impl<J> PoolThreads<J> {
             // Here as one that was started or woken, or has spun.
             state.pending -= 1;
             while let Some(job) = self.take(&mut state) {
-                let to_start = self.wake_or_spawn(&mut state);
-                let has_other_things_first = to_start.is_some() || begin.is_some();
+                let help = self.find_help(&mut state);
                 MutexGuard::unlocked(&mut state, || {
+                    let to_start = self.call(help);
+                    let has_other_things_first = to_start.is_some() || begin.is_some();
                     if let Some(number) = to_start {
                         start(number);
                     }

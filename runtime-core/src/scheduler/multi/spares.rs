@@ -120,6 +120,8 @@ impl Spares {
         }
         threads.waiting -= 1;
         threads.offers.push(*core);
+        // It would queue for the lock, and may be handed it before it has a processor.
+        drop(threads);
         self.work.notify_one();
         Ok(())
     }

@@ -119,6 +119,8 @@ impl Reader {
         }
         debug_assert!(desk.job.is_none(), "there is one turn");
         desk.job = Some(job);
+        // It would queue for the lock, and may be handed it before it has a processor.
+        drop(desk);
         self.has_job.notify_one();
     }
 

@@ -35,7 +35,8 @@ pub(super) enum Progress {
     Away,
     /// It is in another poll than last time.
     Moving,
-    /// In the same poll, but the operating system lets its thread wait for a processor.
+    /// In the same poll, but the operating system lets its thread wait for a processor, or another for which this one
+    /// may wait.
     Preempted,
     /// In the same poll as at the last sample.
     Slow,
@@ -62,6 +63,9 @@ pub(super) struct Sampler {
     lasted: Duration,
     asleep: u32,
     running: u32,
+    /// At the last reading the thread could have run, and had not since the one before. (If there was none before, that
+    /// is presumed.)
+    is_starved: bool,
     /// The first reading of the thread's times in this poll and when that was, and the latest.
     first_times: Option<(Duration, Times)>,
     last_times: Option<(Duration, Times)>,
@@ -102,6 +106,8 @@ impl Sampler {
         } else {
             self.running += 1;
         }
+        self.is_starved = !reading.is_asleep
+            && reading.times.is_some_and(|times| self.last_times.is_none_or(|(_, last)| times.ran == last.ran));
         if let (Some((since, last)), Some(times)) = (self.last_times, reading.times) {
             // While it waits for a processor the system does not count that yet.
             self.unpreempted += if reading.is_asleep {
@@ -112,6 +118,13 @@ impl Sampler {
         }
         self.last_times = reading.times.map(|times| (self.age, times));
         self.first_times = self.first_times.or(self.last_times);
+    }
+
+    /// What was seen of this poll until now is not held against it.
+    fn start_anew(&mut self) {
+        let before = std::mem::take(self);
+        let Self { steps, lasted, event, tasks_waiting, drivers_waited, .. } = before;
+        *self = Self { steps, lasted, event, tasks_waiting, drivers_waited, ..Self::default() };
     }
 
     /// The time between the first reading and the latest, and how much of it the thread has run, and waited for a
@@ -201,6 +214,26 @@ impl Sampler {
             (true, false) => Activity::Burning,
         }
     }
+}
+
+/// While a worker that could run gets no processor, those that sleep in their polls may wait for a lock that it holds
+/// (the memory allocator's, say), and a thread more would get no processor either. So they begin anew, until they have
+/// slept for a [`LONG_BLOCK`] by the clock. Returns whether there is such a worker.
+///
+/// A process that has used up its quota stands still like that for tens of milliseconds, over and over.
+pub(super) fn excuse_sleepers(progress: &mut [Progress], samplers: &mut [Sampler]) -> bool {
+    let mut workers = progress.iter().zip(samplers.iter());
+    if !workers.any(|(&how, sampler)| how == Progress::Preempted && sampler.is_starved) {
+        return false;
+    }
+    for (how, sampler) in progress.iter_mut().zip(samplers) {
+        let is_asleep = sampler.has_reading() && sampler.is_asleep();
+        if matches!(how, Progress::Slow | Progress::Stuck) && is_asleep && sampler.lasted < LONG_BLOCK {
+            sampler.start_anew();
+            *how = Progress::Preempted;
+        }
+    }
+    true
 }
 
 #[cfg(all(test, not(loom)))]
@@ -350,5 +383,33 @@ mod tests {
         progress(&mut sampler, 5, 4);
         sampler.note(asleep(104));
         assert!(sampler.is_proven(THRESHOLD));
+    }
+
+    /// What becomes of a worker that sleeps in its poll while another has made no step, and has run for this long.
+    fn beside(ran: &[u64]) -> (Progress, bool) {
+        let mut samplers = [Sampler::default(), Sampler::default()];
+        let mut last = (Progress::Moving, false);
+        for (number, &ran) in ran.iter().enumerate() {
+            let elapsed = if number == 1 { 10 } else { 5 };
+            let mut how = [0, 1].map(|at: usize| progress(&mut samplers[at], 5, elapsed));
+            if number > 0 {
+                samplers[0].note(asleep(0));
+                samplers[1].note(running(ran));
+                how[1] = if samplers[1].is_long_poll(THRESHOLD) { how[1] } else { Progress::Preempted };
+                let is_any_starved = excuse_sleepers(&mut how, &mut samplers);
+                last = (how[0], is_any_starved);
+            }
+        }
+        last
+    }
+
+    #[test]
+    fn a_thread_asleep_may_wait_for_one_that_gets_no_processor() {
+        assert_eq!(beside(&[0, 100]), (Progress::Preempted, true), "it is not known to have run");
+        assert_eq!(beside(&[0, 100, 100, 100, 100]), (Progress::Preempted, true));
+        assert_eq!(beside(&[0, 100, 100, 101]), (Progress::Slow, false), "it has run, and time counts from now on");
+        assert_eq!(beside(&[0, 100, 100, 101, 102]), (Progress::Stuck, false));
+        assert_eq!(beside(&[100; 199]).0, Progress::Preempted);
+        assert_eq!(beside(&[100; 201]).0, Progress::Stuck, "after a second there is no more doubt");
     }
 }
