@@ -14,6 +14,18 @@ pub mod unix_stream;
 #[cfg(unix)]
 pub const IN_PROGRESS: i32 = libc::EINPROGRESS;
 
+/// The monotonic clock that `Instant` is made of, in nanoseconds since some time before the process began.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[inline]
+pub(crate) fn monotonic_nanos() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: The pointer is to a local.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    // As in std, whose `Instant` needs it, too: each Linux has this clock.
+    assert_eq!(result, 0, "there is no monotonic clock");
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// A timer that makes a descriptor readable, to the nanosecond (`timerfd`, on the monotonic clock).
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[derive(Debug)]

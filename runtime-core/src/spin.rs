@@ -26,7 +26,9 @@
 //! one.
 
 use std::hint::spin_loop;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Moment;
 
 /// The shortest spin: to fall asleep and wake up costs about that, even if the thread is awake at once.
 const MIN_SPIN: Duration = Duration::from_micros(MAX_SPIN.as_micros() as u64 / 10);
@@ -36,32 +38,42 @@ pub(crate) const MAX_SPIN: Duration = Duration::from_micros(100);
 /// looked at.
 const PAUSES_PER_LOOK: u32 = 3;
 
-/// Calls `look` until it sees something, or until it is time to sleep. Returns whether it has seen something. It is
-/// called once in any case.
+/// What came of spinning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spun {
+    /// It did not look: that would not pay.
+    NotAtAll,
+    /// There was nothing in all the time.
+    InVain,
+    /// There is something.
+    Found,
+}
+
+/// Calls `look` until it sees something, or until it is time to sleep.
 ///
 /// `last_wait` is the length of the thread's last wait, spinning and asleep, until another thread ended it for which the
 /// thread spins; `None` if something else did. `wake` is how long it takes to be awake after such a call.
 pub(crate) fn spin(
     last_wait: Option<Duration>,
     wake: Duration,
-    clock: impl Fn() -> Instant,
+    clock: impl Fn() -> Moment,
     look: impl Fn() -> bool,
-) -> bool {
-    if look() {
-        return true;
-    }
+) -> Spun {
+    let Some(waited) = last_wait else { return Spun::NotAtAll };
     let length = (2 * wake).clamp(MIN_SPIN, MAX_SPIN);
-    if last_wait.is_none_or(|waited| waited > length) {
-        return false;
+    if waited > length {
+        return Spun::NotAtAll;
     }
     let began = clock();
-    while clock().saturating_duration_since(began) < length {
-        (0..PAUSES_PER_LOOK).for_each(|_| spin_loop());
+    loop {
         if look() {
-            return true;
+            return Spun::Found;
         }
+        if clock().since(began) >= length {
+            return Spun::InVain;
+        }
+        (0..PAUSES_PER_LOOK).for_each(|_| spin_loop());
     }
-    false
 }
 
 #[cfg(test)]
@@ -69,37 +81,38 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::clock::Clock;
 
     const MICRO: Duration = Duration::from_micros(1);
 
     /// A clock that moves by a microsecond whenever it is read.
-    fn clock() -> impl Fn() -> Instant {
-        let now = Cell::new(Clock::real());
+    fn clock() -> impl Fn() -> Moment {
+        let now = Cell::new(Moment::now());
         move || now.replace(now.get() + MICRO)
     }
 
     /// How many looks it takes to give up.
     fn looks(last_wait: Option<Duration>, wake: Duration) -> u128 {
         let looks = Cell::new(0);
-        assert!(!spin(last_wait, wake, clock(), || {
+        let spun = spin(last_wait, wake, clock(), || {
             looks.set(looks.get() + 1);
             false
-        }));
+        });
+        assert_eq!(spun, if looks.get() > 0 { Spun::InVain } else { Spun::NotAtAll });
         looks.get()
     }
 
     #[test]
     fn a_thread_spins_after_a_wait_that_spinning_would_have_caught() {
         assert_eq!(looks(Some(20 * MICRO), 10 * MICRO), 20);
-        assert_eq!(looks(Some(21 * MICRO), 10 * MICRO), 1);
-        assert_eq!(looks(None, 10 * MICRO), 1, "a socket woke it, or nobody has yet");
+        assert_eq!(looks(Some(21 * MICRO), 10 * MICRO), 0);
+        assert_eq!(looks(None, 10 * MICRO), 0, "a socket woke it, or nobody has yet");
     }
 
     #[test]
     fn a_spin_ends_when_it_sees_something() {
         let left = Cell::new(5);
-        assert!(spin(Some(MICRO), 10 * MICRO, clock(), || left.replace(left.get() - 1) == 1));
+        assert_eq!(spin(Some(MICRO), 10 * MICRO, clock(), || left.replace(left.get() - 1) == 1), Spun::Found);
+        assert_eq!(spin(Some(MICRO), 10 * MICRO, clock(), || true), Spun::Found);
     }
 
     #[test]

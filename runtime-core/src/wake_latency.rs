@@ -35,11 +35,11 @@ impl WakeLatency {
         self.called_at.store(now.word(), Relaxed);
     }
 
-    /// Called by the sleeper when it is awake. Returns when it was called, if it was.
-    pub(crate) fn note_awake(&self, now: Moment) -> Option<Moment> {
+    /// Called by the sleeper when it is awake. Returns when it was called, if it was; else the clock is not read.
+    pub(crate) fn note_awake(&self, now: impl FnOnce() -> Moment) -> Option<Moment> {
         let called_at = Moment::from_word(self.called_at.load(Relaxed))?;
         self.called_at.store(0, Relaxed);
-        let took = now.nanos_since(called_at);
+        let took = now().nanos_since(called_at);
         // A thread that takes longer had no processor. To spin would take one from others.
         let took = if u128::from(took) <= spin::MAX_SPIN.as_nanos() { took } else { 0 };
         let rest = (AVERAGED_WAKES - 1) * self.average.load(Relaxed);
@@ -57,7 +57,7 @@ mod tests {
     fn woken(latency: &WakeLatency, took: Duration) {
         let now = Moment::now();
         latency.note_call(now);
-        assert_eq!(latency.note_awake(now + took), Some(now));
+        assert_eq!(latency.note_awake(|| now + took), Some(now));
     }
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
         let latency = WakeLatency::default();
         (0..50).for_each(|_| woken(&latency, 40 * MICRO));
         let before = latency.average();
-        assert_eq!(latency.note_awake(Moment::now()), None);
+        assert_eq!(latency.note_awake(|| panic!("the clock is read for nothing")), None);
         assert_eq!(latency.average(), before);
     }
 

@@ -68,7 +68,7 @@ impl Handle {
 
     /// A tick that no timer is earlier than. Takes no lock.
     pub(crate) fn earliest(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.next()).min().unwrap_or(NEVER)
+        self.shards.iter().fold(NEVER, |earliest, shard| earliest.min(shard.next()))
     }
 
     /// The earliest deadline that somebody waits for. Takes every lock.

@@ -25,7 +25,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use self::threads::{Limits, PoolThreads};
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::context::{self, RuntimeGuard};
 use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::ThreadRole;
@@ -128,7 +128,7 @@ impl Pool {
 
     fn spin(&self, last_wait: Option<Duration>, wake: Duration, is_there: &dyn Fn() -> bool) {
         if !self.single_cpu {
-            spin::spin(last_wait, wake, Clock::real, is_there);
+            spin::spin(last_wait, wake, Moment::now, is_there);
         }
     }
 

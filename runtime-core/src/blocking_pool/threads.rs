@@ -320,7 +320,7 @@ impl<J> PoolThreads<J> {
             if state.woken > 0 {
                 state.woken -= 1;
                 let now = Moment::now();
-                return Some(self.wake_latency.note_awake(now).unwrap_or(now));
+                return Some(self.wake_latency.note_awake(|| now).unwrap_or(now));
             }
             if state.closed || timed_out {
                 state.idle -= 1;

@@ -79,11 +79,15 @@ fn clock_cost() -> u64 {
 /// How many polls a worker is to have until it reads the clock again, if the last `polls` took that long in all, and
 /// `size` was meant to be as many as take `target`.
 fn next_size(size: u32, polls: u32, took: u64, target: u64) -> u32 {
-    let fits = u64::from(polls).saturating_mul(target) / took.max(1);
-    let fits = u32::try_from(fits).unwrap_or(u32::MAX).max(1);
     // At once if they turn out to be longer. Else step by step, and only by what a whole group says: short polls come
     // in runs, and a long group is one in which long polls cannot be told apart.
-    if fits <= size || polls < size { fits.min(size) } else { fits.min(size.saturating_mul(2)) }
+    let most = if polls < size { size } else { size.saturating_mul(2) };
+    let time = u64::from(polls).saturating_mul(target);
+    if time >= u64::from(most).saturating_mul(took) {
+        return most;
+    }
+    // Fewer than that.
+    ((time / took) as u32).max(1)
 }
 
 /// See the module. What a worker's thread needs for it; the results are in its [`WorkerTimes`].
@@ -230,7 +234,8 @@ impl PollTimes {
         self.begin(now, polls);
         let Some(began) = began.filter(|_| all > 0) else { return };
         let took = now.nanos_since(began);
-        let mean = took / all;
+        // Where a worker has one poll between two sleeps this is a part of each, so it divides as seldom as it can.
+        let mean = if all == 1 { took } else { took / all };
         if tasks > 0 {
             if all == 1 || took < 2 * target {
                 times.polls.add(mean, tasks);
@@ -241,7 +246,8 @@ impl PollTimes {
             }
             times.note_mean_poll(mean);
         }
-        let paid = (self.paid.get() + took / target).clamp(1, CLOCK_SHARE) - 1;
+        let pays_for = if took < target { 0 } else { took / target };
+        let paid = (self.paid.get() + pays_for).clamp(1, CLOCK_SHARE) - 1;
         self.paid.set(paid);
         let is_single = self.one_by_one || paid > 0;
         let all = u32::try_from(all).unwrap_or(u32::MAX);

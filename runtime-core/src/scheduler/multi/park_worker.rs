@@ -9,10 +9,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::driver_events::{Collector, EventBatch};
 use super::{Slot, Worker};
-use crate::clock::{Clock, Moment};
+use crate::clock::Moment;
 use crate::metrics::WorkerState;
 use crate::scheduler::park::Slept;
-use crate::spin;
+use crate::spin::{self, Spun};
 use crate::task::current;
 
 impl Worker {
@@ -33,7 +33,9 @@ impl Worker {
         self.turn_to(WorkerState::Searching, now);
         let may_spin = self.searching.get() && self.shared().idle.is_only_searcher();
         let looks = Cell::new(0);
-        if may_spin && self.spin(|| self.has_work_come(looks.replace(looks.get() + 1))) {
+        let spin = || self.spin(|| self.has_work_come(looks.replace(looks.get() + 1)));
+        let spun = if may_spin { spin() } else { Spun::NotAtAll };
+        if spun == Spun::Found {
             // That was no poll.
             let now = Moment::now();
             self.poll_interval.resume(now);
@@ -41,7 +43,8 @@ impl Worker {
             self.begin_polls_with_tick(now);
             return;
         }
-        self.turn_to(WorkerState::Parked, if may_spin && self.poll_times.is_on() { Moment::now() } else { now });
+        let has_taken_time = spun == Spun::InVain && self.poll_times.is_on();
+        self.turn_to(WorkerState::Parked, if has_taken_time { Moment::now() } else { now });
         self.park(now, batch);
     }
 
@@ -168,22 +171,23 @@ impl Worker {
         if self.runtime.measures_polls {
             self.look_whom_to_follow(now);
         }
-        if !self.spin(is_woken) && self.slot().wakeup.park_thread(&self.core.parker) != Slept::NotAtAll {
+        if is_woken() {
+            return;
+        }
+        if self.spin(is_woken) != Spun::Found && self.slot().wakeup.park_thread(&self.core.parker) != Slept::NotAtAll {
             self.note_unparked(now);
         }
     }
 
-    fn spin(&self, look: impl Fn() -> bool) -> bool {
+    fn spin(&self, look: impl Fn() -> bool) -> Spun {
         // On a single processor nobody brings anything while this thread looks.
-        if self.shared().single_cpu {
-            return look();
-        }
-        spin::spin(self.core.last_wait.get(), self.slot().wake_latency.average(), Clock::real, look)
+        let last_wait = self.core.last_wait.get().filter(|_| !self.shared().single_cpu);
+        spin::spin(last_wait, self.slot().wake_latency.average(), Moment::now, look)
     }
 
     /// The thread is awake again, and has waited since `began`.
     fn note_unparked(&self, began: Moment) {
-        let called_at = self.slot().wake_latency.note_awake(Moment::now());
+        let called_at = self.slot().wake_latency.note_awake(Moment::now);
         let waited = called_at.map(|called_at| called_at.since(began));
         self.core.last_wait.set(waited);
     }
