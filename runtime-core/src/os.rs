@@ -1,7 +1,7 @@
 //! The system calls that std has no function for, made safe.
 //!
 //! They are here, and not in the crates that use them, so that those need no `unsafe`. A sandbox may refuse any of
-//! them, at any time: the caller must go on without it.
+//! them, at any time: the caller must go on without it. (Not so the clock, without which std does not work either.)
 
 #[cfg(unix)]
 pub mod descriptor;
@@ -18,10 +18,11 @@ pub const IN_PROGRESS: i32 = libc::EINPROGRESS;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[inline]
 pub(crate) fn monotonic_nanos() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: All zeroes is a value of this struct of numbers, which has more fields on some systems.
+    let mut time: libc::timespec = unsafe { std::mem::zeroed() };
     // SAFETY: The pointer is to a local.
     let result = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    // As in std, whose `Instant` needs it, too: each Linux has this clock.
+    // Each Linux has this clock.
     assert_eq!(result, 0, "there is no monotonic clock");
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

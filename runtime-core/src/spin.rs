@@ -18,9 +18,10 @@
 //! The next wait is taken to be like the last one (the last-value predictor of the same paper). A thread spins if its
 //! last wait was ended by another thread, and so soon that spinning would have caught it.
 //!
-//! Workers spin for threads outside of the runtime and in `block_on` only, which need a worker, and wait for it. They do
-//! not spin for each other, nor for sockets and timers: in a server all work comes from these, and a worker that spins
-//! takes a processor from the client or from a neighbour, while the worker that calls it could do the work itself.
+//! Workers spin for threads outside of the runtime and in `block_on` only, which need a worker, and wait for it. They
+//! do not spin for each other, nor for sockets and timers: in a server all work comes from these, and a worker that
+//! spins takes a processor from the client or from a neighbour, while the worker that calls it could do the work by
+//! itself.
 //!
 //! A thread that spins writes nothing that others read, and makes no system call but for the clock, where that takes
 //! one.
@@ -51,8 +52,8 @@ pub(crate) enum Spun {
 
 /// Calls `look` until it sees something, or until it is time to sleep.
 ///
-/// `last_wait` is the length of the thread's last wait, spinning and asleep, until another thread ended it for which the
-/// thread spins; `None` if something else did. `wake` is how long it takes to be awake after such a call.
+/// `last_wait` is the length of the thread's last wait, spinning and asleep, until another thread ended it for which
+/// the thread spins; `None` if something else did. `wake` is how long it takes to be awake after such a call.
 pub(crate) fn spin(
     last_wait: Option<Duration>,
     wake: Duration,

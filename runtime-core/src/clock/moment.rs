@@ -6,8 +6,8 @@
 //! it fits into an atomic cell. What timers go by is an `Instant`, of a clock that may be
 //! [paused](super::Clock::pause). (That a task waits for a timer is noted with a `Moment`, and told as an `Instant`.)
 //!
-//! On Linux a moment is what the clock says, in nanoseconds; elsewhere it is the time since a first `Instant`. Whichever
-//! it is, one time is known by both ([`Origin`]), and all others are told by how far they are from it.
+//! On Linux a moment is what the clock says, in nanoseconds; elsewhere it is the time since a first `Instant`. In
+//! either case one time is known as both ([`Origin`]), and all others are told by how far they are from it.
 
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use super::Clock;
 use crate::primitive::OnceLock;
 
-/// Nanoseconds by the system's monotonic clock, or since a first moment. Never zero, so that zero is free. A time before
-/// the clock's zero counts as its first nanosecond, and one that is centuries later as the last.
+/// Nanoseconds by the system's monotonic clock, or since a first moment. Never zero, so that zero is free. A time
+/// before the clock's zero counts as its first nanosecond, and one that is centuries later as the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Moment(NonZeroU64);
 
@@ -36,9 +36,10 @@ impl Moment {
     pub(crate) fn of(time: Instant) -> Self {
         let origin = Origin::get();
         let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        let since = time.saturating_duration_since(origin.instant);
-        let until = origin.instant.saturating_duration_since(time);
-        Self::from_nanos(origin.nanos.saturating_add(nanos(since)).saturating_sub(nanos(until)))
+        Self::from_nanos(match time.checked_duration_since(origin.instant) {
+            Some(since) => origin.nanos.saturating_add(nanos(since)),
+            None => origin.nanos.saturating_sub(nanos(origin.instant.saturating_duration_since(time))),
+        })
     }
 
     /// `None` if the system's clock has no such time.
@@ -123,8 +124,9 @@ mod clock {
     /// The two clocks are one, but they are read one after the other: as close as three attempts come.
     pub(super) fn origin() -> Origin {
         let attempt = |_| {
-            let (before, instant, after) = (nanos(), Clock::real(), nanos());
-            (after - before, Origin { instant, nanos: before + (after - before) / 2 })
+            let (before, instant) = (nanos(), Clock::real());
+            let took = nanos().saturating_sub(before);
+            (took, Origin { instant, nanos: before + took / 2 })
         };
         let (_, origin) = (0..3).map(attempt).min_by_key(|(took, _)| *took).expect("there are three attempts");
         origin
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_moment_is_as_far_from_another_as_their_times() {
-        let (earlier, step) = (Clock::real(), Duration::from_nanos(1_500_000_001));
+        let (earlier, step) = (Origin::get().instant, Duration::from_nanos(1_500_000_001));
         let (one, other) = (Moment::of(earlier), Moment::of(earlier + step));
         assert_eq!((other.since(one), other.nanos_since(one)), (step, 1_500_000_001));
         assert_eq!(one.since(other), Duration::ZERO);
@@ -174,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_word_is_the_moment_and_zero_is_none() {
-        let now = Clock::real();
+        let now = Origin::get().instant + Duration::from_nanos(12_345);
         let moment = Moment::of(now);
         assert_eq!(Moment::from_word(moment.word()), Some(moment));
         assert_eq!(moment.instant(), Some(now));

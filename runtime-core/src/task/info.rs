@@ -10,12 +10,12 @@ use super::{Id, WaitsFor};
 ///
 /// Everything is as it was at one moment during that call; single counts may be a poll apart.
 ///
-/// *How long polls took* is measured where they are long enough for that to cost nothing: from some microseconds on
-/// each by itself. Shorter ones count as the average of their worker. So does a single long one among short ones, at
-/// first: but polls that come soon after it are measured one by one; and one of some milliseconds counts for as long as
-/// the runtime has noticed it, except on a current-thread runtime. No poll counts for what another task or the runtime
-/// did. Polls of tasks of a `LocalSet` are not measured, and none at all if `Builder::metrics_histograms` is switched
-/// off.
+/// *How long polls took* is measured where they are long enough for that to cost nothing: from some tens of
+/// microseconds on each by itself. Shorter ones count as the average of their worker. So does a single long one among
+/// short ones, at first: but polls that come soon after it are measured one by one; and one of some milliseconds counts
+/// for as long as the runtime has noticed it, except on a current-thread runtime. No poll counts for what another task
+/// or the runtime did. Polls of tasks of a `LocalSet` are not measured, and none at all if
+/// `Builder::metrics_histograms` is switched off.
 ///
 /// *Since when* a task is in its state is known as exactly as its worker, or the thread that woke it, knew the time:
 /// where polls are short, to within a fraction of a millisecond, and else to within a poll.

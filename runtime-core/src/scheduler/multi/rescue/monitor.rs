@@ -84,8 +84,6 @@ pub(super) struct MonitorThread<'a> {
     reports: Reports,
     /// For how much longer the last standstill is remembered.
     pub(super) standstill_memory: Duration,
-    /// At the last sample a worker that could have run lacked a processor.
-    is_any_starved: bool,
     /// How many spares are needed for those that are stuck.
     needed: usize,
     pub(super) sites: BlockingSites,
@@ -108,7 +106,6 @@ impl<'a> MonitorThread<'a> {
             drivers: Drivers::default(),
             reports: Reports::new(shared.monitor.hook.clone()),
             standstill_memory: Duration::ZERO,
-            is_any_starved: false,
             needed: 0,
             sites: BlockingSites::default(),
             former: FormerResponders::default(),
@@ -130,11 +127,11 @@ impl<'a> MonitorThread<'a> {
         let shared = self.shared;
         let mut progress = self.take_samples(elapsed);
         self.standstill_memory = self.standstill_memory.saturating_sub(elapsed.counted);
-        let is_in_trouble = self.is_any_starved || !self.standstill_memory.is_zero();
-        self.is_any_starved = false;
-        if progress.contains(&Progress::Stuck) || is_in_trouble && progress.contains(&Progress::Slow) {
+        if progress.contains(&Progress::Stuck)
+            || !self.standstill_memory.is_zero() && progress.contains(&Progress::Slow)
+        {
             self.read_threads(&mut progress);
-            self.is_any_starved = sampler::excuse_sleepers(&mut progress, &mut self.samplers);
+            sampler::excuse_sleepers(&mut progress, &mut self.samplers, shared.monitor.threshold);
         }
         self.supervise_responder(&mut progress, elapsed.counted);
         let snapshot = self.snapshot(&progress, elapsed.counted);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::LONG_BLOCK;
+use super::sample_interval::NORMAL_INTERVAL;
 use crate::blocked::{Activity, Reading, Stack, Times};
 use crate::scheduler::multi::slot::UserCode;
 
@@ -35,8 +36,8 @@ pub(super) enum Progress {
     Away,
     /// It is in another poll than last time.
     Moving,
-    /// In the same poll, but the operating system lets its thread wait for a processor, or another for which this one
-    /// may wait.
+    /// In the same poll, but the operating system lets its thread wait for a processor; or its thread sleeps, and may
+    /// wait for one that has none.
     Preempted,
     /// In the same poll as at the last sample.
     Slow,
@@ -63,9 +64,6 @@ pub(super) struct Sampler {
     lasted: Duration,
     asleep: u32,
     running: u32,
-    /// At the last reading the thread could have run, and had not since the one before. (If there was none before, that
-    /// is presumed.)
-    is_starved: bool,
     /// The first reading of the thread's times in this poll and when that was, and the latest.
     first_times: Option<(Duration, Times)>,
     last_times: Option<(Duration, Times)>,
@@ -75,6 +73,12 @@ pub(super) struct Sampler {
     tasks_waiting: usize,
     drivers_waited: bool,
     pub(super) event: Option<Event>,
+    /// It was found to lack a processor.
+    lacked: bool,
+    /// The poll before this one did.
+    lacked_before: bool,
+    /// It counted as stuck.
+    was_stuck: bool,
 }
 
 impl Sampler {
@@ -94,7 +98,8 @@ impl Sampler {
         // That was after the last look, if the clock that it read is the monitor's.
         let woke_up = sample.woke_up.unwrap_or_default();
         let (age, lasted) = (woke_up.min(elapsed.counted), woke_up.min(elapsed.real));
-        let mut before = std::mem::replace(self, Self { steps, age, lasted, ..Self::default() });
+        let anew = Self { steps, age, lasted, lacked_before: self.lacked, ..Self::default() };
+        let mut before = std::mem::replace(self, anew);
         let ended = before.event.take().map(|event| (before, event));
         (if sample.is_away { Progress::Away } else { Progress::Moving }, ended)
     }
@@ -106,8 +111,6 @@ impl Sampler {
         } else {
             self.running += 1;
         }
-        self.is_starved = !reading.is_asleep
-            && reading.times.is_some_and(|times| self.last_times.is_none_or(|(_, last)| times.ran == last.ran));
         if let (Some((since, last)), Some(times)) = (self.last_times, reading.times) {
             // While it waits for a processor the system does not count that yet.
             self.unpreempted += if reading.is_asleep {
@@ -120,11 +123,24 @@ impl Sampler {
         self.first_times = self.first_times.or(self.last_times);
     }
 
+    /// Whether its thread could run, and has had no processor since the first reading, in a poll that has lasted for
+    /// the threshold. (If it was read once, that is presumed. The system may not say before its next tick that a thread
+    /// runs.)
+    fn lacks_processor(&self, threshold: Duration) -> bool {
+        // The poll may have begun at any time since the last sample but one.
+        let may_have_lasted = self.age + NORMAL_INTERVAL >= threshold;
+        may_have_lasted && !self.is_asleep() && self.span().is_some_and(|(_, gained)| gained.ran.is_zero())
+    }
+
+    /// Whether it sleeps in a poll that has not counted as stuck, nor gone on for so long that it has to.
+    fn may_be_excused(&self) -> bool {
+        self.has_reading() && self.is_asleep() && !self.was_stuck && self.lasted < LONG_BLOCK
+    }
+
     /// What was seen of this poll until now is not held against it.
     fn start_anew(&mut self) {
-        let before = std::mem::take(self);
-        let Self { steps, lasted, event, tasks_waiting, drivers_waited, .. } = before;
-        *self = Self { steps, lasted, event, tasks_waiting, drivers_waited, ..Self::default() };
+        debug_assert!(self.event.is_none(), "it has counted as stuck");
+        *self = Self { steps: self.steps, lasted: self.lasted, ..Self::default() };
     }
 
     /// The time between the first reading and the latest, and how much of it the thread has run, and waited for a
@@ -217,23 +233,28 @@ impl Sampler {
 }
 
 /// While a worker that could run gets no processor, those that sleep in their polls may wait for a lock that it holds
-/// (the memory allocator's, say), and a thread more would get no processor either. So they begin anew, until they have
-/// slept for a [`LONG_BLOCK`] by the clock. Returns whether there is such a worker.
+/// (the memory allocator's, say), and a thread more would get no processor either. So they do not count as stuck
+/// meanwhile, until they have slept for a [`LONG_BLOCK`] by the clock; and they begin anew when that worker has got on.
+/// If it turns out to compute they count at once.
 ///
 /// A process that has used up its quota stands still like that for tens of milliseconds, over and over.
-pub(super) fn excuse_sleepers(progress: &mut [Progress], samplers: &mut [Sampler]) -> bool {
-    let mut workers = progress.iter().zip(samplers.iter());
-    if !workers.any(|(&how, sampler)| how == Progress::Preempted && sampler.is_starved) {
-        return false;
+pub(super) fn excuse_sleepers(progress: &mut [Progress], samplers: &mut [Sampler], threshold: Duration) {
+    let (mut lacks_one, mut has_got_on) = (false, false);
+    for (how, sampler) in progress.iter().zip(samplers.iter_mut()) {
+        sampler.lacked = *how == Progress::Preempted && sampler.lacks_processor(threshold);
+        lacks_one |= sampler.lacked;
+        has_got_on |= matches!(how, Progress::Moving | Progress::Away) && sampler.lacked_before;
     }
     for (how, sampler) in progress.iter_mut().zip(samplers) {
-        let is_asleep = sampler.has_reading() && sampler.is_asleep();
-        if matches!(how, Progress::Slow | Progress::Stuck) && is_asleep && sampler.lasted < LONG_BLOCK {
-            sampler.start_anew();
+        let is_excused = (lacks_one || has_got_on) && sampler.may_be_excused();
+        if matches!(how, Progress::Slow | Progress::Stuck) && is_excused {
             *how = Progress::Preempted;
+            if !lacks_one {
+                sampler.start_anew();
+            }
         }
+        sampler.was_stuck |= *how == Progress::Stuck;
     }
-    true
 }
 
 #[cfg(all(test, not(loom)))]
@@ -385,31 +406,61 @@ mod tests {
         assert!(sampler.is_proven(THRESHOLD));
     }
 
-    /// What becomes of a worker that sleeps in its poll while another has made no step, and has run for this long.
-    fn beside(ran: &[u64]) -> (Progress, bool) {
-        let mut samplers = [Sampler::default(), Sampler::default()];
-        let mut last = (Progress::Moving, false);
-        for (number, &ran) in ran.iter().enumerate() {
-            let elapsed = if number == 1 { 10 } else { 5 };
-            let mut how = [0, 1].map(|at: usize| progress(&mut samplers[at], 5, elapsed));
-            if number > 0 {
-                samplers[0].note(asleep(0));
-                samplers[1].note(running(ran));
-                how[1] = if samplers[1].is_long_poll(THRESHOLD) { how[1] } else { Progress::Preempted };
-                let is_any_starved = excuse_sleepers(&mut how, &mut samplers);
-                last = (how[0], is_any_starved);
+    /// Two workers: one that sleeps in a poll, and another.
+    #[derive(Default)]
+    struct Pair([Sampler; 2]);
+
+    impl Pair {
+        /// A sample `elapsed` milliseconds later. The other is in this poll, and its thread has run for so long.
+        fn sample(&mut self, elapsed: u64, poll: u64, ran: u64) -> Progress {
+            let [sleeper, other] = &mut self.0;
+            let mut how = [progress(sleeper, 5, elapsed), progress(other, poll, elapsed)];
+            if how[0] == Progress::Stuck {
+                sleeper.note(asleep(0));
+                if matches!(how[1], Progress::Slow | Progress::Stuck) {
+                    other.note(running(ran));
+                    how[1] = if other.is_long_poll(THRESHOLD) { how[1] } else { Progress::Preempted };
+                }
+                excuse_sleepers(&mut how, &mut self.0, THRESHOLD);
             }
+            how[0]
         }
-        last
     }
 
     #[test]
     fn a_thread_asleep_may_wait_for_one_that_gets_no_processor() {
-        assert_eq!(beside(&[0, 100]), (Progress::Preempted, true), "it is not known to have run");
-        assert_eq!(beside(&[0, 100, 100, 100, 100]), (Progress::Preempted, true));
-        assert_eq!(beside(&[0, 100, 100, 101]), (Progress::Slow, false), "it has run, and time counts from now on");
-        assert_eq!(beside(&[0, 100, 100, 101, 102]), (Progress::Stuck, false));
-        assert_eq!(beside(&[100; 199]).0, Progress::Preempted);
-        assert_eq!(beside(&[100; 201]).0, Progress::Stuck, "after a second there is no more doubt");
+        let mut pair = Pair::default();
+        pair.sample(1, 1, 100);
+        assert_eq!(pair.sample(10, 1, 100), Progress::Preempted, "the other is not known to have run");
+        assert!((0..20).all(|_| pair.sample(2, 1, 100) == Progress::Preempted), "and has not");
+        assert_eq!(pair.sample(2, 2, 100), Progress::Preempted, "it has got on");
+        assert_eq!(pair.sample(9, 3, 109), Progress::Slow, "time counts from then on");
+        assert_eq!(pair.sample(1, 4, 110), Progress::Stuck);
+        assert_eq!(pair.sample(10, 4, 110), Progress::Stuck, "it has help, and keeps that");
+    }
+
+    #[test]
+    fn a_thread_asleep_does_not_wait_for_one_that_computes() {
+        let mut pair = Pair::default();
+        pair.sample(1, 1, 100);
+        assert_eq!(pair.sample(10, 1, 100), Progress::Preempted, "the other is not known to have run");
+        assert_eq!(pair.sample(2, 1, 100), Progress::Preempted, "the system may say so later");
+        assert_eq!(pair.sample(2, 1, 104), Progress::Stuck, "it has");
+        // One with shorter polls than that gets on.
+        let mut pair = Pair::default();
+        (0..4).for_each(|poll| _ = pair.sample(3, poll, 100 + 3 * poll));
+        assert_eq!(pair.sample(3, 3, 100), Progress::Stuck);
+    }
+
+    #[test]
+    fn a_thread_asleep_for_a_second_is_stuck_whoever_lacks_a_processor() {
+        let mut pair = Pair::default();
+        pair.sample(1, 1, 100);
+        assert!((0..99).all(|_| pair.sample(10, 1, 100) == Progress::Preempted));
+        assert_eq!(pair.sample(10, 1, 100), Progress::Stuck);
+        // The same if others lack one by turns.
+        let mut pair = Pair::default();
+        let helped = (0..1_000).find(|at| pair.sample(10, at / 2, 100) == Progress::Stuck);
+        assert!(helped.is_some_and(|at| at <= 102), "{helped:?}");
     }
 }
