@@ -70,12 +70,18 @@ mod imp {
         Some(state != 'R')
     }
 
-    /// Absent in kernels without scheduler statistics.
     fn times(id: u32) -> Option<Times> {
+        times_in(&fs::read_to_string(format!("/proc/self/task/{id}/schedstat")).ok()?)
+    }
+
+    /// Kernels without scheduler statistics have no such file, or nothing but zeroes in it.
+    pub(super) fn times_in(text: &str) -> Option<Times> {
         // Nanoseconds on a processor, nanoseconds waiting for one, and the number of time slices.
-        let text = fs::read_to_string(format!("/proc/self/task/{id}/schedstat")).ok()?;
         let mut numbers = text.split_whitespace().map(|number| number.parse().map(Duration::from_nanos));
-        Some(Times { ran: numbers.next()?.ok()?, waited: numbers.next()?.ok()? })
+        let times = Times { ran: numbers.next()?.ok()?, waited: numbers.next()?.ok()? };
+        // A thread that has begun has had a slice.
+        let has_account = text.split_whitespace().nth(2)? != "0";
+        has_account.then_some(times)
     }
 }
 
@@ -98,6 +104,15 @@ mod tests {
     use std::thread;
 
     use super::*;
+
+    #[test]
+    fn where_the_kernel_keeps_no_account_nothing_is_known_of_a_threads_times() {
+        let ns = Duration::from_nanos;
+        assert_eq!(super::imp::times_in("120 45 3\n"), Some(Times { ran: ns(120), waited: ns(45) }));
+        assert_eq!(super::imp::times_in("0 45 1\n"), Some(Times { ran: ns(0), waited: ns(45) }), "its first slice");
+        assert_eq!(super::imp::times_in("0 0 0\n"), None);
+        assert_eq!(super::imp::times_in("120\n"), None);
+    }
 
     #[test]
     fn a_thread_that_waits_is_seen_asleep_and_one_that_computes_is_not() {

@@ -27,7 +27,8 @@
 //! - A group of one poll is that poll, to the nanosecond, with what the worker did to get at it.
 //! - A group that took about as long as it was expected to: each of its polls counts as an equal part.
 //! - One that took much longer: one of its polls counts as the whole time, the others as what was usual before. That is
-//!   what it mostly is: a long one among short ones. So no long poll is missed, and none counts as shorter than it was.
+//!   what it mostly is: a long one among short ones. So no poll of twice the time of a group is missed, and none counts
+//!   as shorter than it was.
 //!   If several were long they count as one that was longer than each: once, for the next polls are measured one by
 //!   one.
 //!
@@ -59,7 +60,7 @@ use crate::clock::Moment;
 use crate::primitive::OnceLock;
 
 /// Of the time of a worker that is busy reading the clock takes no more than one part in this number. (To end a group
-/// takes three to four times as long as the reading, so all together it is half a per cent.)
+/// takes three to four times as long as the reading.)
 const CLOCK_SHARE: u64 = 800;
 
 /// How long reading the clock takes, in nanoseconds.

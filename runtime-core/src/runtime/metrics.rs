@@ -108,16 +108,17 @@ impl RuntimeMetrics {
 
     /// How long polls of tasks took, on all workers.
     ///
-    /// The worker reads the clock between polls, but not so often that to measure would take more than half a percent
+    /// The worker reads the clock between polls, but not so often that to measure would take more than about a percent
     /// of its time. So polls of some tens of microseconds and more are measured one by one. Shorter ones are measured
-    /// in groups, of which each poll counts as an equal part; if one of a group is much longer than the others were
-    /// before, it counts for itself. What a worker does between two polls counts to the later one, unless it looks
-    /// after sockets and timers, looks for work, sleeps, or calls hooks of the runtime. (The main future of a
+    /// in groups, of which each poll counts as an equal part; if one of a group is much longer than the whole was
+    /// expected to be, it counts for itself. What a worker does between two polls counts to the later one, unless it
+    /// looks after sockets and timers, looks for work, sleeps, or calls hooks of the runtime. (The main future of a
     /// current-thread runtime is no task; if one of its polls is long that were short, it may count as one of a task,
     /// the first time.)
     ///
     /// Each poll is counted once, when its group has ended: then the counts of all buckets add up to
-    /// [`polls`](Counts::polls). Groups end when the worker runs out of work, and after some tens of microseconds.
+    /// [`polls`](Counts::polls). Groups end when the worker runs out of work or looks
+    /// after sockets and timers, and after some tens of microseconds.
     ///
     /// Empty if `Builder::metrics_histograms` is switched off.
     ///

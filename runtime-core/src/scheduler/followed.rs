@@ -35,8 +35,7 @@ use crate::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::task::Header;
 
 /// After a task that was followed the next one is not, for this number of times that a group of polls is to take. The
-/// clock is read once for a group, and twice for a task that is followed: so this takes half of the time that measuring
-/// polls takes.
+/// clock is read once for a group, and twice for a task that is followed: so of the readings a third are for this.
 const GROUPS_BETWEEN: u64 = 4;
 
 /// Where the times of the followed tasks of a runtime are.

@@ -20,9 +20,9 @@
 //! A thread that the operating system lets wait for a processor looks stuck, too. It is not: on an overloaded machine
 //! more threads would make it worse. So a thread counts as stuck only if the system says that it sleeps, or that it has
 //! had processor time since it was first suspected. And a thread that sleeps while another worker gets no processor may
-//! wait for a lock which that one holds, and counts as stuck only when that worker has got on, or after a second.
-//! Processes that have used up their quota of processor time stand still like that: the workers, but not always the
-//! monitor.
+//! wait for a lock which that one holds: it is put off until that worker has got on, or turns out to compute, for a
+//! tenth of a second at most. Processes that have used up their quota of processor time stand still like that: the
+//! workers, but not always the monitor.
 //!
 //! # When it sleeps
 //!

@@ -131,7 +131,8 @@ impl<'a> MonitorThread<'a> {
             || !self.standstill_memory.is_zero() && progress.contains(&Progress::Slow)
         {
             self.read_threads(&mut progress);
-            sampler::excuse_sleepers(&mut progress, &mut self.samplers, shared.monitor.threshold);
+            let read = |number| shared.victim(number)?.activity.thread()?.read()?.times;
+            sampler::excuse_sleepers(&mut progress, &mut self.samplers, shared.monitor.threshold, read);
         }
         self.supervise_responder(&mut progress, elapsed.counted);
         let snapshot = self.snapshot(&progress, elapsed.counted);

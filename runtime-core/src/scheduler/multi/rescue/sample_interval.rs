@@ -27,7 +27,7 @@ use crate::blocked::DEFAULT_BLOCKED_THRESHOLD;
 /// The time between two samples; see the module. At the longest it doubles the time after which a poll is found to be
 /// blocked, as long as the threshold is the usual one.
 const IDLE_INTERVAL: Duration = DEFAULT_BLOCKED_THRESHOLD;
-pub(super) const NORMAL_INTERVAL: Duration = part_of_idle_interval(3);
+const NORMAL_INTERVAL: Duration = part_of_idle_interval(3);
 pub(super) const FAST_INTERVAL: Duration = part_of_idle_interval(10);
 
 const fn part_of_idle_interval(divisor: u64) -> Duration {

@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use super::LONG_BLOCK;
-use super::sample_interval::NORMAL_INTERVAL;
+use super::sample_interval::FAST_INTERVAL;
 use crate::blocked::{Activity, Reading, Stack, Times};
 use crate::scheduler::multi::slot::UserCode;
 
 /// A thread that had the processor for one part in this many of the time was not kept from running.
 const FAIR_SHARE_DIVISOR: u32 = 4;
+
+/// For how long a sleeper may be excused. Quotas of processor time are counted in periods of 100 ms, unless somebody
+/// has asked for others.
+const LONGEST_EXCUSE: Duration = FAST_INTERVAL.saturating_mul(100);
 
 /// The time between two samples.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +64,8 @@ pub(super) struct Sampler {
     steps: Option<u64>,
     /// For how long it has been seen, not counting what the monitor itself may have missed.
     age: Duration,
+    /// For how much longer it may have lasted, as it was not looked at.
+    unseen: Duration,
     /// For how long it has been seen by the clock: a little less than it has lasted.
     lasted: Duration,
     asleep: u32,
@@ -73,10 +79,12 @@ pub(super) struct Sampler {
     tasks_waiting: usize,
     drivers_waited: bool,
     pub(super) event: Option<Event>,
-    /// It was found to lack a processor.
-    lacked: bool,
-    /// The poll before this one did.
-    lacked_before: bool,
+    /// At the last reading the thread was asleep.
+    is_asleep_now: bool,
+    /// It was found to lack a processor, and until then its thread had waited for one for so long.
+    lacked: Option<Duration>,
+    /// The same of the poll before this one.
+    lacked_before: Option<Duration>,
     /// It counted as stuck.
     was_stuck: bool,
 }
@@ -98,7 +106,8 @@ impl Sampler {
         // That was after the last look, if the clock that it read is the monitor's.
         let woke_up = sample.woke_up.unwrap_or_default();
         let (age, lasted) = (woke_up.min(elapsed.counted), woke_up.min(elapsed.real));
-        let anew = Self { steps, age, lasted, lacked_before: self.lacked, ..Self::default() };
+        let unseen = elapsed.counted - age;
+        let anew = Self { steps, age, unseen, lasted, lacked_before: self.lacked, ..Self::default() };
         let mut before = std::mem::replace(self, anew);
         let ended = before.event.take().map(|event| (before, event));
         (if sample.is_away { Progress::Away } else { Progress::Moving }, ended)
@@ -119,22 +128,32 @@ impl Sampler {
                 times.ran.saturating_sub(last.ran)
             };
         }
+        self.is_asleep_now = reading.is_asleep;
         self.last_times = reading.times.map(|times| (self.age, times));
         self.first_times = self.first_times.or(self.last_times);
     }
 
-    /// Whether its thread could run, and has had no processor since the first reading, in a poll that has lasted for
-    /// the threshold. (If it was read once, that is presumed. The system may not say before its next tick that a thread
-    /// runs.)
+    /// Its poll is not a long one, although it may have lasted for the threshold: whether that is because its thread
+    /// could run, and does not.
     fn lacks_processor(&self, threshold: Duration) -> bool {
-        // The poll may have begun at any time since the last sample but one.
-        let may_have_lasted = self.age + NORMAL_INTERVAL >= threshold;
-        may_have_lasted && !self.is_asleep() && self.span().is_some_and(|(_, gained)| gained.ran.is_zero())
+        self.age + self.unseen >= threshold && self.has_reading() && !self.is_asleep_now
+    }
+
+    /// Whether its poll before this one was found to lack a processor. Then the thread is to be read once more.
+    fn has_lacked(&self) -> bool {
+        self.lacked_before.is_some()
+    }
+
+    /// The thread, whose poll before this one was found to lack a processor, was read once more: whether it has waited
+    /// for one.
+    fn has_waited(&self, times: Option<Times>) -> bool {
+        let grown = |before, times: Times| times.waited.saturating_sub(before) >= FAST_INTERVAL;
+        self.lacked_before.zip(times).is_some_and(|(before, times)| grown(before, times))
     }
 
     /// Whether it sleeps in a poll that has not counted as stuck, nor gone on for so long that it has to.
     fn may_be_excused(&self) -> bool {
-        self.has_reading() && self.is_asleep() && !self.was_stuck && self.lasted < LONG_BLOCK
+        self.has_reading() && self.is_asleep() && !self.was_stuck && self.lasted < LONGEST_EXCUSE
     }
 
     /// What was seen of this poll until now is not held against it.
@@ -234,16 +253,25 @@ impl Sampler {
 
 /// While a worker that could run gets no processor, those that sleep in their polls may wait for a lock that it holds
 /// (the memory allocator's, say), and a thread more would get no processor either. So they do not count as stuck
-/// meanwhile, until they have slept for a [`LONG_BLOCK`] by the clock; and they begin anew when that worker has got on.
-/// If it turns out to compute they count at once.
+/// meanwhile, for the [`LONGEST_EXCUSE`], unless they have counted as stuck before. When that worker has got on, and
+/// has waited for a processor, they begin anew; if it was computing they count at once.
 ///
 /// A process that has used up its quota stands still like that for tens of milliseconds, over and over.
-pub(super) fn excuse_sleepers(progress: &mut [Progress], samplers: &mut [Sampler], threshold: Duration) {
+///
+/// `read` tells the times of a worker's thread.
+pub(super) fn excuse_sleepers(
+    progress: &mut [Progress],
+    samplers: &mut [Sampler],
+    threshold: Duration,
+    read: impl Fn(usize) -> Option<Times>,
+) {
     let (mut lacks_one, mut has_got_on) = (false, false);
-    for (how, sampler) in progress.iter().zip(samplers.iter_mut()) {
-        sampler.lacked = *how == Progress::Preempted && sampler.lacks_processor(threshold);
-        lacks_one |= sampler.lacked;
-        has_got_on |= matches!(how, Progress::Moving | Progress::Away) && sampler.lacked_before;
+    for (number, (how, sampler)) in progress.iter().zip(samplers.iter_mut()).enumerate() {
+        let lacks = *how == Progress::Preempted && sampler.lacks_processor(threshold);
+        sampler.lacked = sampler.last_times.filter(|_| lacks).map(|(_, times)| times.waited);
+        lacks_one |= sampler.lacked.is_some();
+        let is_in_another = matches!(how, Progress::Moving | Progress::Away);
+        has_got_on |= is_in_another && sampler.has_lacked() && sampler.has_waited(read(number));
     }
     for (how, sampler) in progress.iter_mut().zip(samplers) {
         let is_excused = (lacks_one || has_got_on) && sampler.may_be_excused();
@@ -411,17 +439,19 @@ mod tests {
     struct Pair([Sampler; 2]);
 
     impl Pair {
-        /// A sample `elapsed` milliseconds later. The other is in this poll, and its thread has run for so long.
-        fn sample(&mut self, elapsed: u64, poll: u64, ran: u64) -> Progress {
+        /// A sample `elapsed` milliseconds later. The other is in this poll, and its thread has run and waited for so
+        /// long in all.
+        fn sample(&mut self, elapsed: u64, poll: u64, (ran, waited): (u64, u64)) -> Progress {
             let [sleeper, other] = &mut self.0;
             let mut how = [progress(sleeper, 5, elapsed), progress(other, poll, elapsed)];
             if how[0] == Progress::Stuck {
                 sleeper.note(asleep(0));
+                let times = Times { ran: ms(ran), waited: ms(waited) };
                 if matches!(how[1], Progress::Slow | Progress::Stuck) {
-                    other.note(running(ran));
+                    other.note(Reading { is_asleep: false, times: Some(times) });
                     how[1] = if other.is_long_poll(THRESHOLD) { how[1] } else { Progress::Preempted };
                 }
-                excuse_sleepers(&mut how, &mut self.0, THRESHOLD);
+                excuse_sleepers(&mut how, &mut self.0, THRESHOLD, |_| Some(times));
             }
             how[0]
         }
@@ -430,37 +460,42 @@ mod tests {
     #[test]
     fn a_thread_asleep_may_wait_for_one_that_gets_no_processor() {
         let mut pair = Pair::default();
-        pair.sample(1, 1, 100);
-        assert_eq!(pair.sample(10, 1, 100), Progress::Preempted, "the other is not known to have run");
-        assert!((0..20).all(|_| pair.sample(2, 1, 100) == Progress::Preempted), "and has not");
-        assert_eq!(pair.sample(2, 2, 100), Progress::Preempted, "it has got on");
-        assert_eq!(pair.sample(9, 3, 109), Progress::Slow, "time counts from then on");
-        assert_eq!(pair.sample(1, 4, 110), Progress::Stuck);
-        assert_eq!(pair.sample(10, 4, 110), Progress::Stuck, "it has help, and keeps that");
+        pair.sample(1, 1, (100, 0));
+        assert_eq!(pair.sample(10, 1, (100, 0)), Progress::Preempted, "the other is not known to have run");
+        assert!((0..20).all(|_| pair.sample(2, 1, (100, 0)) == Progress::Preempted), "and has not");
+        assert_eq!(pair.sample(2, 2, (100, 50)), Progress::Preempted, "it has got on");
+        assert_eq!(pair.sample(9, 3, (109, 50)), Progress::Slow, "time counts from then on");
+        assert_eq!(pair.sample(1, 4, (110, 50)), Progress::Stuck);
+        assert_eq!(pair.sample(10, 4, (110, 50)), Progress::Stuck, "it has help, and keeps that");
     }
 
     #[test]
     fn a_thread_asleep_does_not_wait_for_one_that_computes() {
         let mut pair = Pair::default();
-        pair.sample(1, 1, 100);
-        assert_eq!(pair.sample(10, 1, 100), Progress::Preempted, "the other is not known to have run");
-        assert_eq!(pair.sample(2, 1, 100), Progress::Preempted, "the system may say so later");
-        assert_eq!(pair.sample(2, 1, 104), Progress::Stuck, "it has");
-        // One with shorter polls than that gets on.
+        pair.sample(1, 1, (100, 0));
+        assert_eq!(pair.sample(10, 1, (100, 0)), Progress::Preempted, "the other is not known to have run");
+        assert_eq!(pair.sample(2, 1, (100, 0)), Progress::Preempted, "the system may say so later");
+        assert_eq!(pair.sample(2, 1, (104, 0)), Progress::Stuck, "it has");
+        // The same if it gets on before the system has said so.
         let mut pair = Pair::default();
-        (0..4).for_each(|poll| _ = pair.sample(3, poll, 100 + 3 * poll));
-        assert_eq!(pair.sample(3, 3, 100), Progress::Stuck);
+        pair.sample(1, 1, (100, 0));
+        assert_eq!(pair.sample(10, 1, (100, 0)), Progress::Preempted);
+        assert_eq!(pair.sample(2, 2, (112, 0)), Progress::Stuck, "it has not waited");
+        // And if its polls are shorter than the threshold.
+        let mut pair = Pair::default();
+        (0..4).for_each(|poll| _ = pair.sample(3, poll, (100 + 3 * poll, 0)));
+        assert_eq!(pair.sample(3, 3, (100, 0)), Progress::Stuck);
     }
 
     #[test]
-    fn a_thread_asleep_for_a_second_is_stuck_whoever_lacks_a_processor() {
+    fn a_thread_asleep_is_excused_for_no_longer_than_the_period_of_a_quota() {
         let mut pair = Pair::default();
-        pair.sample(1, 1, 100);
-        assert!((0..99).all(|_| pair.sample(10, 1, 100) == Progress::Preempted));
-        assert_eq!(pair.sample(10, 1, 100), Progress::Stuck);
-        // The same if others lack one by turns.
+        pair.sample(1, 1, (100, 0));
+        assert!((0..9).all(|_| pair.sample(10, 1, (100, 0)) == Progress::Preempted));
+        assert_eq!(pair.sample(10, 1, (100, 0)), Progress::Stuck);
+        // The same if another one lacks a processor in each poll.
         let mut pair = Pair::default();
-        let helped = (0..1_000).find(|at| pair.sample(10, at / 2, 100) == Progress::Stuck);
-        assert!(helped.is_some_and(|at| at <= 102), "{helped:?}");
+        let helped = (0..100).find(|at| pair.sample(10, at / 2, (100, 10 * at)) == Progress::Stuck);
+        assert!(helped.is_some_and(|at| at <= 12), "{helped:?}");
     }
 }
