@@ -57,6 +57,15 @@ pub(super) struct Event {
     pub(super) stack: Option<Stack>,
 }
 
+/// What was seen of a poll that was found to lack a processor, and is over.
+#[derive(Clone, Copy, Debug)]
+struct Lack {
+    /// The thread's times at the first reading.
+    times: Times,
+    /// How long ago that was.
+    since: Duration,
+}
+
 /// What the monitor has seen of one worker's current poll.
 #[derive(Debug, Default)]
 pub(super) struct Sampler {
@@ -81,10 +90,10 @@ pub(super) struct Sampler {
     pub(super) event: Option<Event>,
     /// At the last reading the thread was asleep.
     is_asleep_now: bool,
-    /// It was found to lack a processor, and until then its thread had waited for one for so long.
-    lacked: Option<Duration>,
-    /// The same of the poll before this one.
-    lacked_before: Option<Duration>,
+    /// It was found to lack a processor at the last look.
+    lacks_one: bool,
+    /// The poll before this one was.
+    lacked_before: Option<Lack>,
     /// It counted as stuck.
     was_stuck: bool,
 }
@@ -107,7 +116,9 @@ impl Sampler {
         let woke_up = sample.woke_up.unwrap_or_default();
         let (age, lasted) = (woke_up.min(elapsed.counted), woke_up.min(elapsed.real));
         let unseen = elapsed.counted - age;
-        let anew = Self { steps, age, unseen, lasted, lacked_before: self.lacked, ..Self::default() };
+        let lack = |(at, times)| Lack { times, since: self.age - at + elapsed.counted };
+        let lacked_before = self.first_times.filter(|_| self.lacks_one).map(lack);
+        let anew = Self { steps, age, unseen, lasted, lacked_before, ..Self::default() };
         let mut before = std::mem::replace(self, anew);
         let ended = before.event.take().map(|event| (before, event));
         (if sample.is_away { Progress::Away } else { Progress::Moving }, ended)
@@ -139,16 +150,15 @@ impl Sampler {
         self.age + self.unseen >= threshold && self.has_reading() && !self.is_asleep_now
     }
 
-    /// Whether its poll before this one was found to lack a processor. Then the thread is to be read once more.
-    fn has_lacked(&self) -> bool {
-        self.lacked_before.is_some()
-    }
-
-    /// The thread, whose poll before this one was found to lack a processor, was read once more: whether it has waited
-    /// for one.
-    fn has_waited(&self, times: Option<Times>) -> bool {
-        let grown = |before, times: Times| times.waited.saturating_sub(before) >= FAST_INTERVAL;
-        self.lacked_before.zip(times).is_some_and(|(before, times)| grown(before, times))
+    /// Whether its poll before this one lacked a processor, as it was found to: its thread has waited for one since the
+    /// first reading, or run for less than a fair part of the time. (Not all kernels count it as waiting that a thread
+    /// is kept from running by a quota.) `read` tells the thread's times.
+    fn has_lacked(&self, read: impl FnOnce() -> Option<Times>) -> bool {
+        let lacked = |Lack { times: before, since }, now: Times| {
+            let ran = now.ran.saturating_sub(before.ran);
+            now.waited.saturating_sub(before.waited) >= FAST_INTERVAL || ran * FAIR_SHARE_DIVISOR < since
+        };
+        self.lacked_before.is_some_and(|lack| read().is_some_and(|now| lacked(lack, now)))
     }
 
     /// Whether it sleeps in a poll that has not counted as stuck, nor gone on for so long that it has to.
@@ -254,7 +264,7 @@ impl Sampler {
 /// While a worker that could run gets no processor, those that sleep in their polls may wait for a lock that it holds
 /// (the memory allocator's, say), and a thread more would get no processor either. So they do not count as stuck
 /// meanwhile, for the [`LONGEST_EXCUSE`], unless they have counted as stuck before. When that worker has got on, and
-/// has waited for a processor, they begin anew; if it was computing they count at once.
+/// has waited for a processor, they begin anew; if it has computed they count at once.
 ///
 /// A process that has used up its quota stands still like that for tens of milliseconds, over and over.
 ///
@@ -267,11 +277,10 @@ pub(super) fn excuse_sleepers(
 ) {
     let (mut lacks_one, mut has_got_on) = (false, false);
     for (number, (how, sampler)) in progress.iter().zip(samplers.iter_mut()).enumerate() {
-        let lacks = *how == Progress::Preempted && sampler.lacks_processor(threshold);
-        sampler.lacked = sampler.last_times.filter(|_| lacks).map(|(_, times)| times.waited);
-        lacks_one |= sampler.lacked.is_some();
+        sampler.lacks_one = *how == Progress::Preempted && sampler.lacks_processor(threshold);
+        lacks_one |= sampler.lacks_one;
         let is_in_another = matches!(how, Progress::Moving | Progress::Away);
-        has_got_on |= is_in_another && sampler.has_lacked() && sampler.has_waited(read(number));
+        has_got_on |= is_in_another && sampler.has_lacked(|| read(number));
     }
     for (how, sampler) in progress.iter_mut().zip(samplers) {
         let is_excused = (lacks_one || has_got_on) && sampler.may_be_excused();
@@ -481,6 +490,12 @@ mod tests {
         pair.sample(1, 1, (100, 0));
         assert_eq!(pair.sample(10, 1, (100, 0)), Progress::Preempted);
         assert_eq!(pair.sample(2, 2, (112, 0)), Progress::Stuck, "it has not waited");
+        // But not where the kernel does not say that it has waited.
+        let mut pair = Pair::default();
+        pair.sample(1, 1, (100, 0));
+        assert_eq!(pair.sample(10, 1, (100, 0)), Progress::Preempted);
+        assert!((0..10).all(|_| pair.sample(2, 1, (100, 0)) == Progress::Preempted));
+        assert_eq!(pair.sample(2, 2, (101, 0)), Progress::Preempted);
         // And if its polls are shorter than the threshold.
         let mut pair = Pair::default();
         (0..4).for_each(|poll| _ = pair.sample(3, poll, (100 + 3 * poll, 0)));
