@@ -15,7 +15,7 @@ pub mod unix_stream;
 pub const IN_PROGRESS: i32 = libc::EINPROGRESS;
 
 /// The monotonic clock that `Instant` is made of, in nanoseconds since some time before the process began.
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(loom)))]
 #[inline]
 pub(crate) fn monotonic_nanos() -> u64 {
     // SAFETY: All zeroes is a value of this struct of numbers, which has more fields on some systems.
