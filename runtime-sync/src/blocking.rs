@@ -38,11 +38,16 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 
 /// Waits for the future on this thread, whatever else that does. For what others are about to complete.
 pub(crate) fn drive<F: Future>(future: F) -> F::Output {
+    // In `block_in_place` there is the budget of the task: nobody but this thread waits for this poll.
+    let mut future = pin!(coop::unconstrained(future));
+    // Mostly it is ready at once, and then there is nothing to be woken. What it may do with this waker is lost, and is
+    // seen by the next poll.
+    if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        return output;
+    }
     let parker = Parker::new();
     let waker = Waker::from(Arc::new(Unpark(parker.unparker().clone())));
     let mut cx = Context::from_waker(&waker);
-    // In `block_in_place` there is the budget of the task: nobody but this thread waits for this poll.
-    let mut future = pin!(coop::unconstrained(future));
     loop {
         match future.as_mut().poll(&mut cx) {
             Poll::Ready(output) => return output,

@@ -7,13 +7,13 @@ use std::time::Duration;
 use runtime_core::primitive::Arc;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
-use super::channel::{Bounded, Channel};
+use super::channel::Channel;
 use super::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::handles::{receiver, sender};
 use super::permit::{OwnedPermit, Permit, PermitIterator};
+use super::places::Places;
 use crate::blocking::block_on;
-use crate::semaphore::batch::Batch;
-use crate::semaphore::{Permits, TryAcquireError};
+use crate::semaphore::TryAcquireError;
 
 /// Makes a channel with room for `buffer` values.
 ///
@@ -48,43 +48,43 @@ use crate::semaphore::{Permits, TryAcquireError};
 #[track_caller]
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     assert!(buffer > 0, "a channel needs room for one value at least");
-    let channel = Arc::new(Channel::new(Bounded { semaphore: Batch::new(buffer), bound: buffer }));
+    let channel = Arc::new(Channel::new(Places::new(buffer)));
     (Sender { channel: channel.clone() }, Receiver { channel })
 }
 
 /// Sends values into a bounded channel. Made by [`channel`].
 pub struct Sender<T> {
-    pub(super) channel: Arc<Channel<T, Bounded>>,
+    pub(super) channel: Arc<Channel<T, Places>>,
 }
 
 /// A sender of a bounded channel that does not keep it open. Made by [`Sender::downgrade`].
 pub struct WeakSender<T> {
-    channel: Arc<Channel<T, Bounded>>,
+    channel: Arc<Channel<T, Places>>,
 }
 
 /// Receives values from a bounded channel. Made by [`channel`].
 pub struct Receiver<T> {
-    channel: Arc<Channel<T, Bounded>>,
+    channel: Arc<Channel<T, Places>>,
 }
 
-sender!(Sender, WeakSender, Bounded);
-receiver!(Receiver, Bounded);
+sender!(Sender, WeakSender, Places);
+receiver!(Receiver, Places);
 
 impl<T> Receiver<T> {
     /// For how many more values there is room now, that nobody else has been promised.
     pub fn capacity(&self) -> usize {
-        self.channel.limit.semaphore.available()
+        self.channel.limit.free()
     }
 
     /// For how many values there is room when the channel is empty.
     pub fn max_capacity(&self) -> usize {
-        self.channel.limit.bound
+        self.channel.limit.bound()
     }
 }
 
 /// Has failed to get places, or was dropped while it waited, unless it is forgotten. What it had of its wish is free
 /// again.
-struct Reserving<'a, T>(&'a Channel<T, Bounded>);
+struct Reserving<'a, T>(&'a Channel<T, Places>);
 
 impl<T> Drop for Reserving<'_, T> {
     fn drop(&mut self) {
@@ -259,12 +259,12 @@ impl<T> Sender<T> {
 
     /// For how many more values there is room now, that nobody else has been promised.
     pub fn capacity(&self) -> usize {
-        self.channel.limit.semaphore.available()
+        self.channel.limit.free()
     }
 
     /// For how many values there is room when the channel is empty.
     pub fn max_capacity(&self) -> usize {
-        self.channel.limit.bound
+        self.channel.limit.bound()
     }
 
     fn permit(&self) -> Permit<'_, T> {
@@ -275,12 +275,11 @@ impl<T> Sender<T> {
         if n > self.max_capacity() {
             return Err(SendError(()));
         }
-        let semaphore = &self.channel.limit.semaphore;
-        if semaphore.acquire_now(n) {
+        if self.channel.limit.acquire_now(n) {
             return Ok(());
         }
         let unless_taken = Reserving(&*self.channel);
-        semaphore.acquire_as(n, Permits::OfChannel).await.map_err(|_| SendError(()))?;
+        self.channel.limit.acquire(n).await.map_err(|_| SendError(()))?;
         std::mem::forget(unless_taken);
         Ok(())
     }
@@ -289,7 +288,7 @@ impl<T> Sender<T> {
         if n > self.max_capacity() {
             return Err(TrySendError::Full(()));
         }
-        self.channel.limit.semaphore.try_acquire(n).map_err(|error| match error {
+        self.channel.limit.try_acquire(n).map_err(|error| match error {
             TryAcquireError::Closed => TrySendError::Closed(()),
             TryAcquireError::NoPermits => TrySendError::Full(()),
         })

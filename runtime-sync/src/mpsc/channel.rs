@@ -31,6 +31,7 @@ use runtime_core::task::waits::{self, Leaf};
 
 use super::error::TryRecvError;
 use super::list::{Head, List};
+use super::places::Places;
 use crate::blocking;
 use crate::semaphore::Permits;
 use crate::semaphore::batch::Batch;
@@ -47,27 +48,21 @@ pub(super) trait Limit {
     fn is_closed(&self, is_list_closed: impl FnOnce() -> bool) -> bool;
 }
 
-/// A bounded channel has a permit for each place.
-pub(super) struct Bounded {
-    pub(super) semaphore: Batch,
-    pub(super) bound: usize,
-}
-
-impl Limit for Bounded {
+impl Limit for Places {
     fn give_back(&self, n: usize) {
-        self.semaphore.release(n);
+        Places::give_back(self, n);
     }
 
     fn is_idle(&self, _: impl FnOnce() -> bool) -> bool {
-        self.semaphore.available() == self.bound
+        self.are_all_free()
     }
 
     fn close(&self, _: impl FnOnce()) {
-        self.semaphore.close();
+        Places::close(self);
     }
 
     fn is_closed(&self, _: impl FnOnce() -> bool) -> bool {
-        self.semaphore.is_closed()
+        Places::is_closed(self)
     }
 }
 
@@ -179,16 +174,16 @@ impl<T, L: Limit> Channel<T, L> {
     }
 }
 
-impl<T> Channel<T, Bounded> {
+impl<T> Channel<T, Places> {
     /// Permits are dropped. The receiver of a closed channel may wait for that.
     pub(super) fn give_up(&self, permits: usize) {
-        self.limit.give_back(permits);
+        self.limit.release(permits);
         self.wake_if_over();
     }
 
     /// The receiver of a closed channel waits for the last permit.
     pub(super) fn wake_if_over(&self) {
-        if self.limit.semaphore.is_closed() && self.limit.is_idle(|| true) {
+        if self.limit.is_closed() && self.limit.are_all_free() {
             self.wake();
         }
     }

@@ -173,7 +173,11 @@ fn loom_a_permit_beside_a_close() {
             thread::spawn(move || drop(other.try_reserve()))
         };
         rx.close();
-        let received = loom::future::block_on(rx.recv()).is_some();
+        let received = loom::future::block_on(async {
+            let received = rx.recv().await.is_some();
+            assert!(!received || rx.recv().await.is_none());
+            received
+        });
         assert_eq!(sender.join().unwrap(), received);
         dropped.join().unwrap();
         drop(keeps_open);
@@ -191,6 +195,62 @@ fn loom_a_sender_waits_for_room() {
         assert_eq!(rx.try_recv().ok().unwrap().get(), 1);
         drop(rx);
         let _sent_or_given_back = sender.join().unwrap();
+    });
+}
+
+/// Places that come back are found by whoever needs them, also when another thread is just getting them.
+#[test]
+fn loom_two_senders_need_what_came_back() {
+    model(3, |token| {
+        let (tx, mut rx) = channel(2);
+        for number in 1..=2 {
+            assert!(tx.try_send(Value::new(number, token)).is_ok());
+        }
+        for number in 1..=2 {
+            assert_eq!(rx.try_recv().ok().unwrap().get(), number);
+        }
+        let (theirs, value) = (tx.clone(), Value::new(3, token));
+        let sender = thread::spawn(move || assert!(theirs.try_send(value).is_ok()));
+        assert!(tx.try_send(Value::new(4, token)).is_ok());
+        sender.join().unwrap();
+        assert!(tx.try_send(Value::new(5, token)).is_err());
+    });
+}
+
+/// There are never more places than there should be, or fewer, whatever is on its way.
+#[test]
+fn loom_the_capacity_beside_sends() {
+    model(3, |token| {
+        let (tx, mut rx) = channel(1);
+        assert!(tx.try_send(Value::new(1, token)).is_ok());
+        let (theirs, value) = (tx.clone(), Value::new(2, token));
+        let sender = thread::spawn(move || theirs.try_send(value).is_ok());
+        assert_eq!(rx.try_recv().ok().unwrap().get(), 1);
+        assert!(tx.capacity() <= 1);
+        let is_sent = sender.join().unwrap();
+        assert_eq!(tx.capacity(), usize::from(!is_sent));
+    });
+}
+
+/// A sender that needs a place waits for it in turn, beside the receiver that makes it. What the receiver did before,
+/// the sender sees.
+#[test]
+fn loom_a_place_comes_back_beside_a_send() {
+    model(3, |token| {
+        let (tx, mut rx) = channel(1);
+        let notes = StdArc::new(Value::new(0, token));
+        assert!(tx.try_send(Value::new(1, token)).is_ok());
+        let (value, theirs) = (Value::new(2, token), notes.clone());
+        let sender = thread::spawn(move || {
+            assert!(loom::future::block_on(tx.send(value)).is_ok());
+            assert_eq!(theirs.get(), 1);
+            tx
+        });
+        notes.0.with_mut(|note| unsafe { *note = 1 });
+        assert_eq!(rx.try_recv().ok().unwrap().get(), 1);
+        let tx = sender.join().unwrap();
+        assert_eq!(rx.try_recv().ok().unwrap().get(), 2);
+        assert_eq!(tx.capacity(), 1);
     });
 }
 

@@ -35,6 +35,7 @@ mod list;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod permit;
+mod places;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod unbounded;

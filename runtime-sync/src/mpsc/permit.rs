@@ -5,10 +5,11 @@ use std::iter::FusedIterator;
 use std::mem;
 
 use super::bounded::Sender;
-use super::channel::{Bounded, Channel};
+use super::channel::Channel;
+use super::places::Places;
 
 /// Puts a value in for which there is room.
-fn push<T>(channel: &Channel<T, Bounded>, value: T) {
+fn push<T>(channel: &Channel<T, Places>, value: T) {
     if channel.push(value).is_err() {
         unreachable!("the list of a bounded channel is never closed");
     }
@@ -19,11 +20,11 @@ fn push<T>(channel: &Channel<T, Bounded>, value: T) {
 /// Dropped without being used, it gives the room to others.
 #[must_use = "the room is given to others when this is dropped"]
 pub struct Permit<'a, T> {
-    channel: &'a Channel<T, Bounded>,
+    channel: &'a Channel<T, Places>,
 }
 
 impl<'a, T> Permit<'a, T> {
-    pub(super) fn new(channel: &'a Channel<T, Bounded>) -> Self {
+    pub(super) fn new(channel: &'a Channel<T, Places>) -> Self {
         Self { channel }
     }
 
@@ -54,12 +55,12 @@ impl<T> fmt::Debug for Permit<'_, T> {
 /// Dropped, it gives the room that is left to others.
 #[must_use = "the room is given to others when this is dropped"]
 pub struct PermitIterator<'a, T> {
-    channel: &'a Channel<T, Bounded>,
+    channel: &'a Channel<T, Places>,
     n: usize,
 }
 
 impl<'a, T> PermitIterator<'a, T> {
-    pub(super) fn new(channel: &'a Channel<T, Bounded>, n: usize) -> Self {
+    pub(super) fn new(channel: &'a Channel<T, Places>, n: usize) -> Self {
         Self { channel, n }
     }
 }

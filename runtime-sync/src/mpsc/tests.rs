@@ -173,7 +173,7 @@ fn an_empty_channel_is_small() {
     // What Tokio 1.54's takes, without the counts of references: its channel, and its first block.
     let tokio = 512 + 32 * 8 + 32;
     let ours =
-        size_of::<super::channel::Channel<usize, super::channel::Bounded>>() + size_of::<super::block::Block<usize>>();
+        size_of::<super::channel::Channel<usize, super::places::Places>>() + size_of::<super::block::Block<usize>>();
     assert!(ours <= tokio, "{ours} bytes");
     let unbounded = size_of::<super::channel::Channel<usize, super::channel::Unbounded>>();
     assert!(unbounded <= 512, "{unbounded} bytes");

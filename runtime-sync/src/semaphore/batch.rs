@@ -262,6 +262,21 @@ impl Batch {
         }
     }
 
+    /// Gives back as many permits as the closure says, which is called under the lock.
+    pub(crate) fn release_under_lock(&self, permits: impl FnOnce() -> usize) {
+        let waiters = self.waiters.lock();
+        let permits = permits();
+        if permits > 0 {
+            self.give(waiters, permits);
+        }
+    }
+
+    /// Calls the closure under the lock.
+    pub(crate) fn with_lock<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _waiters = self.waiters.lock();
+        f()
+    }
+
     /// Gives permits to those that wait, and what is left to the word, which also learns whether still somebody waits.
     #[cold]
     #[track_caller]
