@@ -17,6 +17,16 @@ fn types_are_one() {
     assert!(same::<rt::io::ReadBuf<'static>, tokio::io::ReadBuf<'static>>());
 }
 
+/// Libraries use names that Tokio's documentation hides, or has elsewhere by now.
+#[test]
+fn names_that_tokio_hides_are_there() {
+    type Unconstrained = tokio::task::Unconstrained<std::future::Ready<()>>;
+    assert_eq!(TypeId::of::<Unconstrained>(), TypeId::of::<tokio::task::coop::Unconstrained<std::future::Ready<()>>>());
+    let _: fn(&tokio::runtime::RuntimeMetrics) -> usize = tokio::runtime::RuntimeMetrics::global_queue_depth;
+    let _: fn(&tokio::net::UdpSocket) -> std::io::Result<u32> = tokio::net::UdpSocket::tos;
+    let _: fn(&tokio::net::TcpSocket) -> std::io::Result<u32> = tokio::net::TcpSocket::tos;
+}
+
 #[test]
 fn a_library_on_tokio_runs_on_a_runtime_of_rt() {
     let runtime = rt::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
