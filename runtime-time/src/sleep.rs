@@ -4,15 +4,15 @@
 //! concurrent part of it is its [`Entry`]; here is only what the entry's owner decides: when the deadline is compared
 //! with the clock, when a timer is set, what to do with a waker.
 //!
-//! A `Sleep` must never be ready early. It may find out late: `sleep` reads the clock when it is made and not again
-//! when it is first polled, as setting a timer whose deadline has just passed is harmless (it fires at the driver's
-//! next turn).
+//! A `Sleep` must never be ready early, and what is due within a tick is due at its end: also a sleep of no time, by
+//! which programs give way. It may find out late: `sleep` reads the clock when it is made and not again when it is first
+//! polled, as setting a timer whose deadline has just passed is harmless (it fires at the driver's next turn).
 //!
 //! # The budget
 //!
 //! A sleep that has been `Pending` once needs no budget when its time has come ([`coop`]): a deadline must be seen
 //! beside a branch that spends the whole budget in each poll, whatever combinator holds the two. One that is found past
-//! at its first poll does need budget, so that a loop over `sleep(Duration::ZERO)`, or over the missed ticks of an
+//! at its first poll does need budget, so that a loop over sleeps until the past, or over the missed ticks of an
 //! interval, lets others run. If it is refused, that counts as a wait: at the next poll it is ready.
 //!
 //! A wait counts once. A sleep that has told its caller of its end, and is polled again without a reset, is like one
@@ -39,8 +39,8 @@ use crate::shard_ref::ShardRef;
 ///
 /// The time runs from this call, not from the first poll. A sleep never ends early. The resolution is a 32nd of a
 /// millisecond, rounded up. Where timers come in crowds, an otherwise idle runtime wakes up for them once a millisecond
-/// at most, and fires together what is due by then. A zero duration is ready at the first poll. Any duration will do;
-/// one that the operating system's clock cannot add to the present counts as about thirty years.
+/// at most, and fires together what is due by then. So a zero duration lets others run, as any other. Any duration will
+/// do; one that the operating system's clock cannot add to the present counts as about thirty years.
 ///
 /// Making a `Sleep` is cheap; a timer is set when it is first polled.
 ///
@@ -76,7 +76,7 @@ fn starting_now(duration: Duration) -> (ShardRef, Instant) {
     (shard, Instant::from_std(now).saturating_add(duration))
 }
 
-/// Waits until a point in time. Is ready at the first poll if that has passed.
+/// Waits until a point in time. Is ready at the first poll if that has passed by a tick.
 ///
 /// The resolution is that of [`sleep`](sleep()): never early. A timer is set when the `Sleep` is first polled. More
 /// than eighteen million years ahead, where only a paused clock ever gets, counts as that.
@@ -165,8 +165,7 @@ impl Sleep {
     #[inline]
     pub(crate) fn lasting(duration: Duration) -> Self {
         let (shard, deadline) = starting_now(duration);
-        let state = if duration.is_zero() { State::Past } else { State::Ahead };
-        Self::new(shard, deadline, state)
+        Self::new(shard, deadline, State::Ahead)
     }
 
     /// When this sleep ends.
@@ -202,8 +201,10 @@ impl Sleep {
 
     /// As [`reset`](Self::reset), for a caller that knows the time: sets no timer before the next poll.
     pub(crate) fn rest_until(self: Pin<&mut Self>, deadline: Instant, now: Instant) {
-        let state = if deadline <= now { State::Past } else { State::Ahead };
-        self.project().entry.rest_until(deadline.into_std(), state);
+        let ticks = self.entry.shard().shared.ticks;
+        let (deadline, now) = (deadline.into_std(), now.into_std());
+        let state = if ticks.not_before(deadline) <= ticks.passed(now) { State::Past } else { State::Ahead };
+        self.project().entry.rest_until(deadline, state);
     }
 
     /// The present by the clock that this sleep goes by.

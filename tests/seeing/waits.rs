@@ -131,7 +131,10 @@ fn what_a_task_has_given_up_is_not_told() {
             Ok(())
         };
         let failure = async { rt::try_join!(biased; waiting, async { Err::<(), _>(()) }) };
-        let limit = async { rt::time::timeout(Duration::ZERO, channel_that_is_open()).await };
+        let limit = async {
+            let past = rt::time::Instant::now() - Duration::from_secs(1);
+            rt::time::timeout_at(past, channel_that_is_open()).await
+        };
         let cancelled = async {
             let token = CancellationToken::new();
             let cancels = async {

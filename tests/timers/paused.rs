@@ -3,13 +3,17 @@
 //! Mutations that these tests are for: a clock that moves while there is work, or a blocking job; an advance that stops
 //! short of a timer, or does not let its task run; a missed tick counted twice or left out.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use rt::runtime::{Builder, Handle, Runtime};
-use rt::time::{Instant, MissedTickBehavior, advance, interval, interval_at, pause, resume, sleep, timeout};
+use rt::time::{
+    Instant, MissedTickBehavior, advance, interval, interval_at, pause, resume, sleep, sleep_until, timeout,
+};
 use rt_test_util::*;
 
 fn paused() -> Runtime {
@@ -45,6 +49,31 @@ fn years_pass_in_no_time_and_exactly() {
             sleep(year).await;
             assert_eq!(start.elapsed(), year * n);
         }
+    });
+}
+
+/// As in Tokio, where programs give way by such a sleep, and join a stream with an interval.
+#[test]
+fn what_is_due_within_a_tick_is_due_at_its_end() {
+    let _watchdog = watchdog();
+    paused().block_on(async {
+        let mut context = Context::from_waker(Waker::noop());
+        // Not at the beginning of a tick, of which there are 32 in a millisecond.
+        advance(Duration::from_micros(10)).await;
+        let now = Instant::now();
+        let mut sleeps = [Box::pin(sleep(Duration::ZERO)), Box::pin(sleep_until(now))];
+        let mut interval = interval(ms(10));
+        let mut timeout = Box::pin(timeout(Duration::ZERO, pending::<()>()));
+        assert!(sleeps.iter_mut().all(|sleep| sleep.as_mut().poll(&mut context).is_pending()));
+        assert!(interval.poll_tick(&mut context).is_pending());
+        assert!(timeout.as_mut().poll(&mut context).is_pending());
+        advance(Duration::from_micros(22)).await;
+        assert!(sleeps.iter_mut().all(|sleep| sleep.as_mut().poll(&mut context).is_ready()));
+        assert_eq!(interval.poll_tick(&mut context), Poll::Ready(now));
+        assert!(timeout.as_mut().poll(&mut context).is_ready());
+        // Past is what was due by a tick that has passed.
+        advance(Duration::from_micros(32)).await;
+        assert!(Box::pin(sleep_until(now)).as_mut().poll(&mut context).is_ready());
     });
 }
 

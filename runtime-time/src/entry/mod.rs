@@ -123,9 +123,10 @@ impl Entry {
         matches!(self.state(), State::Fired | State::Past)
     }
 
-    /// Whether the deadline has passed by the clock.
+    /// Whether the tick has passed that it is to fire at, by the clock.
     pub(crate) fn is_overdue(&self) -> bool {
-        self.shard.shared.clock.now() >= self.deadline()
+        let shared = &self.shard.shared;
+        shared.ticks.passed(shared.clock.now()) >= self.when()
     }
 
     /// The tick that it is to fire at.
