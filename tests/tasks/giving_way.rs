@@ -1,9 +1,10 @@
-//! What has happened when a main future that gave way goes on, on a current-thread runtime: exactly, as tests of
-//! programs count on it.
+//! What has happened when a main future that gave way, or was woken, goes on, on a current-thread runtime: exactly, as
+//! tests of programs count on it.
 //!
-//! Mutations that these tests are for: a main future that is polled between any two tasks after it gave way; one that
-//! waits for tasks that give way in turn, or for more and more new ones; drivers that are left alone meanwhile, or
-//! while a main future waits beside tasks that give way.
+//! Mutations that these tests are for: a main future that is polled between any two tasks after it gave way or was
+//! woken; one that waits for tasks that give way in turn, or for more and more new ones; one that the drivers have
+//! woken and that stands behind tasks all the same; drivers that are left alone meanwhile, or while a main future waits
+//! beside tasks that give way.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -80,6 +81,111 @@ fn tasks_without_end_do_not_keep_the_main_future_waiting() {
             yield_now().await;
             assert_eq!(count.get(), 61 * turn);
         }
+    });
+}
+
+/// Each task begins the next one, and counts.
+fn chain(left: usize, count: Arc<AtomicUsize>) {
+    if left > 0 {
+        rt::spawn(async move {
+            count.fetch_add(1, SeqCst);
+            chain(left - 1, count);
+        });
+    }
+}
+
+#[test]
+fn what_a_task_has_begun_comes_before_the_main_future_that_it_wakes() {
+    let _watchdog = watchdog();
+    // The poll of the task itself is one of the 61.
+    for (tasks, had) in [(1, 1), (10, 10), (60, 60), (100, 60)] {
+        for wakes_first in [true, false] {
+            current().block_on(async {
+                let count = Arc::new(AtomicUsize::new(0));
+                let (tx, rx) = rt::sync::oneshot::channel();
+                let theirs = count.clone();
+                rt::spawn(async move {
+                    if wakes_first {
+                        tx.send(()).unwrap();
+                        chain(tasks, theirs);
+                    } else {
+                        chain(tasks, theirs);
+                        tx.send(()).unwrap();
+                    }
+                });
+                rx.await.unwrap();
+                assert_eq!(count.load(SeqCst), had, "of {tasks}");
+            });
+        }
+    }
+}
+
+#[test]
+fn a_task_that_was_woken_with_the_main_future_goes_before_it() {
+    let _watchdog = watchdog();
+    current().block_on(async {
+        let (both, ran) = (Arc::new(rt::sync::Notify::new()), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..3 {
+            let (both, ran) = (both.clone(), ran.clone());
+            rt::spawn(async move {
+                both.notified().await;
+                ran.fetch_add(1, SeqCst);
+            });
+        }
+        yield_now().await;
+        let waits = both.notified();
+        rt::spawn({
+            let both = both.clone();
+            async move { both.notify_waiters() }
+        });
+        waits.await;
+        assert_eq!(ran.load(SeqCst), 3);
+    });
+}
+
+#[test]
+fn tasks_that_give_way_do_so_to_a_main_future_that_was_woken() {
+    let _watchdog = watchdog();
+    current().block_on(async {
+        let turns = Arc::new(AtomicUsize::new(0));
+        for _ in 0..20 {
+            let turns = turns.clone();
+            rt::spawn(async move {
+                loop {
+                    turns.fetch_add(1, SeqCst);
+                    yield_now().await;
+                }
+            });
+        }
+        for round in 1..100 {
+            let (tx, rx) = rt::sync::oneshot::channel();
+            rt::spawn(async move { tx.send(()).unwrap() });
+            rx.await.unwrap();
+            // In the first round they come before the task that wakes it, and then each has had a turn before.
+            assert_eq!(turns.load(SeqCst), 20 * round);
+        }
+    });
+}
+
+#[test]
+fn a_main_future_that_a_timer_wakes_goes_before_tasks_that_it_wakes_as_well() {
+    let _watchdog = watchdog();
+    let runtime = rt::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let due = rt::time::Instant::now() + std::time::Duration::from_millis(10);
+        for _ in 0..3 {
+            let ran = ran.clone();
+            rt::spawn(async move {
+                rt::time::sleep_until(due).await;
+                ran.fetch_add(1, SeqCst);
+            });
+        }
+        yield_now().await;
+        rt::time::sleep_until(due).await;
+        assert_eq!(ran.load(SeqCst), 0);
+        yield_now().await;
+        assert_eq!(ran.load(SeqCst), 3);
     });
 }
 

@@ -1,10 +1,10 @@
 //! Driving the single-threaded scheduler: `block_on`, and the loop of the thread that has the core. (`step.rs` goes
 //! through the same loop turn by turn.)
 //!
-//! Between any two tasks the loop looks whether the main future was woken, so that neither a flood of tasks nor a main
-//! future that wakes itself for ever starves the other. One that gives way stands in a line behind tasks (`line.rs`).
-//! Tasks run first in, first out; after every 61 ticks, sooner if polls are long, the injector has its turn
-//! (`injector_turns.rs`).
+//! Between any two tasks the loop looks whether the main future was woken. If so it stands in a line behind tasks, but
+//! not behind more than 61 polls of them (`line.rs`): so neither a flood of tasks nor a main future that wakes itself
+//! for ever starves the other. Tasks run first in, first out; after every 61 ticks, sooner if polls are long, the
+//! injector has its turn (`injector_turns.rs`).
 
 use std::future::Future;
 use std::iter;
@@ -129,7 +129,7 @@ pub(crate) struct Worker {
     runtime: Arc<Inner>,
     local_arena: LocalArena,
     pub(super) core: Box<Core>,
-    line: Line,
+    pub(super) line: Line,
 }
 
 impl Worker {
@@ -163,33 +163,16 @@ impl Worker {
         result
     }
 
-    /// See [`Driving::run`].
-    fn run_until_ready<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
-        while !self.is_closing() {
-            if self.is_mains_turn(main) && main.take() {
-                let polled = self.measure_main(&mut *poll);
-                self.record_passing();
-                if polled.is_ready() {
-                    return polled;
-                }
-                self.stand_in_line(main.is_woken());
-            }
-            if !self.turn() && !main.is_woken() && !self.tell_end() {
-                self.park();
-            }
-        }
-        Poll::Pending
-    }
-
     /// One turn of the loop, for `block_on` and for single steps: polls a task, if one is queued. Returns whether one
     /// was.
     pub(super) fn turn(&self) -> bool {
         if self.core.poll_interval.tick() {
             self.end_part();
         }
+        let queued = self.core.queue.borrow().len();
         match self.next_task() {
             Some(task) => {
-                self.line.note_poll();
+                self.line.note_poll(queued);
                 self.execute(task);
                 true
             }
@@ -198,7 +181,7 @@ impl Worker {
     }
 
     /// Before the thread sleeps: should all tasks have ended, tells those in `Runtime::run`. True if there are any.
-    fn tell_end(&self) -> bool {
+    pub(super) fn tell_end(&self) -> bool {
         self.shared().ended.publish(self.counters());
         // Pairs with the one in `Ends::poll`.
         fence(SeqCst);
@@ -207,38 +190,6 @@ impl Worker {
 
     pub(super) fn is_closing(&self) -> bool {
         self.shared().is_closing()
-    }
-
-    /// After a poll of the main future that was not its last.
-    fn stand_in_line(&self, is_woken: bool) {
-        let queued = self.core.queue.borrow().len();
-        if !is_woken {
-            self.line.begin_wait(queued);
-        } else if current::has_given_way() {
-            self.line.begin(queued);
-        } else {
-            self.line.end();
-        }
-    }
-
-    /// Whether the main future is to be polled, if it was woken. If it stood in line, the drivers have their turn now; so
-    /// they have if it was not woken, and tasks give way.
-    #[inline]
-    fn is_mains_turn(&self, main: &MainWaker<impl Fn()>) -> bool {
-        if self.line.is_empty() {
-            return true;
-        }
-        let has_tasks = || !(self.core.queue.borrow().is_empty() && self.shared().injector.is_empty());
-        let is_of_wait = self.line.is_of_wait();
-        if self.line.is_anybody_ahead() && (is_of_wait || has_tasks()) {
-            return is_of_wait;
-        }
-        self.line.end();
-        // Without tasks, a thread whose main future waits goes to sleep in the drivers.
-        if !is_of_wait || (!main.is_woken() && self.line.has_yielder() && has_tasks()) {
-            self.poll_drivers_between_polls();
-        }
-        true
     }
 
     pub(super) fn shared(&self) -> &Shared {
@@ -409,7 +360,7 @@ impl Worker {
 
     /// The next poll does not begin when the last one ended.
     #[inline]
-    fn record_passing(&self) {
+    pub(super) fn record_passing(&self) {
         if let Some(events) = self.runtime.events.heard() {
             events.record_passing(LANE);
         }
@@ -422,7 +373,7 @@ impl Worker {
         }
     }
 
-    fn park(&self) {
+    pub(super) fn park(&self) {
         self.exchange_frees();
         let hooks = &self.runtime.hooks;
         let now = Moment::now();
@@ -449,6 +400,7 @@ impl Worker {
             self.counters().driver_polls.add(1);
             self.counters().driver_waits.add(1);
         }
+        self.line.let_main_first();
         hooks.on_unpark();
         // User code was no poll.
         let now = woke_at.filter(|_| !hooks.has_unpark()).unwrap_or_else(Moment::now);

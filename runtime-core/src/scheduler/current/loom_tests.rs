@@ -68,14 +68,14 @@ fn block_on_here<F: Future>(runtime: &StdArc<Inner>, future: F) -> F::Output {
     block_on(runtime, future)
 }
 
-/// Lets `tasks` tasks run that are queued now: the scheduler polls its caller's future after each.
-async fn let_run(tasks: usize) {
-    let mut left = tasks;
+/// Lets the tasks run that are queued now: the scheduler polls its caller's future after them.
+async fn let_run() {
+    let mut have_run = false;
     poll_fn(|cx| {
-        if left == 0 {
+        if have_run {
             return Poll::Ready(());
         }
-        left -= 1;
+        have_run = true;
         cx.waker().wake_by_ref();
         Poll::Pending
     })
@@ -142,7 +142,7 @@ fn start_with_a_waiting_task() -> (StdArc<Inner>, JoinHandle<()>, Waker, Arc<()>
     let future = leave_waker(wakers.clone(), held.clone());
     let handle = block_on_here(&runtime, async {
         let handle = crate::runtime::spawn_here(future, None);
-        let_run(1).await;
+        let_run().await;
         handle
     });
     let waker = wakers.lock().unwrap().pop().expect("the task was polled");
@@ -284,7 +284,7 @@ fn loom_finished_tasks_return_to_their_arena_from_any_thread() {
                     let held = held.clone();
                     crate::runtime::spawn_here(async move { drop(held) }, None)
                 });
-                let_run(2).await;
+                let_run().await;
                 handles
             });
             let dropping = handles.map(|handle| thread::spawn(move || drop(handle)));
@@ -316,7 +316,7 @@ fn loom_remote_frees_meet_spawns_and_shutdown_at_the_spawn_lock() {
             }
             let driving = {
                 let runtime = runtime.clone();
-                thread::spawn(move || block_on_here(&runtime, let_run(2)))
+                thread::spawn(move || block_on_here(&runtime, let_run()))
             };
             let spawner = {
                 let (runtime, held) = (runtime.clone(), held.clone());
@@ -339,7 +339,7 @@ fn loom_a_drain_request_leaves_an_arena_alone_that_shutdown_has() {
         let runtime = start();
         next_but_one_requests_drain(&runtime);
         let handles = [(); 2].map(|()| spawn(&runtime, async {}));
-        block_on_here(&runtime, let_run(2));
+        block_on_here(&runtime, let_run());
         let dropping = thread::spawn(move || drop(handles));
         let gone = end(runtime);
         dropping.join().unwrap();
@@ -370,7 +370,7 @@ fn loom_what_dies_during_the_walk_is_freed_after_it() {
                     spawn_holder();
                     *slot.lock().unwrap() = Some(crate::runtime::spawn_here(future, None));
                 }
-                let_run(2).await;
+                let_run().await;
             });
             drop(slot);
             let waker = wakers.lock().unwrap().pop().expect("the task was polled");

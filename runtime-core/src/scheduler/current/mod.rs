@@ -12,6 +12,7 @@ mod drive;
 mod line;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod main_turn;
 mod measure;
 mod step;
 
