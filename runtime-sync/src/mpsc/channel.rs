@@ -38,7 +38,7 @@ use crate::semaphore::batch::Batch;
 
 /// How many values may be in a channel.
 pub(super) trait Limit {
-    /// Values have been received, or permits dropped.
+    /// Values have been received.
     fn give_back(&self, n: usize);
     /// Whether no value is in the channel or on its way there, when it has been closed.
     fn is_idle(&self, is_empty: impl FnOnce() -> bool) -> bool;

@@ -158,7 +158,7 @@ fn loom_a_close_beside_a_send() {
 #[test]
 fn loom_a_permit_beside_a_close() {
     model(3, |token| {
-        let (tx, mut rx) = channel(1);
+        let (tx, mut rx) = channel(2);
         let keeps_open = tx.clone();
         let value = Value::new(1, token);
         let sender = thread::spawn(move || match tx.try_reserve() {
@@ -198,17 +198,23 @@ fn loom_a_sender_waits_for_room() {
     });
 }
 
-/// Places that come back are found by whoever needs them, also when another thread is just getting them.
+/// A channel of two places, as many as have a box here, which have been used once and are in it.
+fn used(token: &StdArc<()>) -> (Sender<Value>, Receiver<Value>) {
+    let (tx, mut rx) = channel(2);
+    for number in 1..=2 {
+        assert!(tx.try_send(Value::new(number, token)).is_ok());
+    }
+    for number in 1..=2 {
+        assert_eq!(rx.try_recv().ok().unwrap().get(), number);
+    }
+    (tx, rx)
+}
+
+/// Places that come back are found by the thread that needs them, also when another one is just getting them.
 #[test]
 fn loom_two_senders_need_what_came_back() {
     model(3, |token| {
-        let (tx, mut rx) = channel(2);
-        for number in 1..=2 {
-            assert!(tx.try_send(Value::new(number, token)).is_ok());
-        }
-        for number in 1..=2 {
-            assert_eq!(rx.try_recv().ok().unwrap().get(), number);
-        }
+        let (tx, _rx) = used(token);
         let (theirs, value) = (tx.clone(), Value::new(3, token));
         let sender = thread::spawn(move || assert!(theirs.try_send(value).is_ok()));
         assert!(tx.try_send(Value::new(4, token)).is_ok());
@@ -217,18 +223,49 @@ fn loom_two_senders_need_what_came_back() {
     });
 }
 
-/// There are never more places than there should be, or fewer, whatever is on its way.
+/// There is always a place left, wherever it may be: nobody is told that there is none.
+#[test]
+fn loom_a_place_is_left_at_every_moment() {
+    model(3, |token| {
+        let (tx, mut rx) = used(token);
+        let (theirs, value) = (tx.clone(), Value::new(3, token));
+        let other = thread::spawn(move || {
+            // Takes one place at most at a time.
+            assert!(theirs.try_send(value).is_ok());
+            assert_eq!(rx.try_recv().ok().unwrap().get(), 3);
+            assert!(theirs.try_reserve().is_ok());
+            rx
+        });
+        assert!(tx.try_reserve().is_ok());
+        let _rx = other.join().unwrap();
+        assert_eq!(tx.capacity(), 2);
+    });
+}
+
+/// There are never more places than there should be, or fewer, whatever is on its way: to a sender, or back from the
+/// receiver.
 #[test]
 fn loom_the_capacity_beside_sends() {
     model(3, |token| {
-        let (tx, mut rx) = channel(1);
-        assert!(tx.try_send(Value::new(1, token)).is_ok());
-        let (theirs, value) = (tx.clone(), Value::new(2, token));
+        let (tx, rx) = used(token);
+        let (theirs, value) = (tx.clone(), Value::new(3, token));
         let sender = thread::spawn(move || theirs.try_send(value).is_ok());
-        assert_eq!(rx.try_recv().ok().unwrap().get(), 1);
-        assert!(tx.capacity() <= 1);
-        let is_sent = sender.join().unwrap();
-        assert_eq!(tx.capacity(), usize::from(!is_sent));
+        assert!((1..=2).contains(&tx.capacity()));
+        assert!(sender.join().unwrap());
+        assert_eq!(tx.capacity(), 1);
+        drop(rx);
+    });
+    model(3, |token| {
+        let (tx, mut rx) = channel(2);
+        let (theirs, value) = (tx.clone(), Value::new(1, token));
+        let other = thread::spawn(move || {
+            assert!(theirs.try_send(value).is_ok());
+            assert_eq!(rx.try_recv().ok().unwrap().get(), 1);
+            rx
+        });
+        assert!((1..=2).contains(&tx.capacity()));
+        let _rx = other.join().unwrap();
+        assert_eq!(tx.capacity(), 2);
     });
 }
 
@@ -237,20 +274,39 @@ fn loom_the_capacity_beside_sends() {
 #[test]
 fn loom_a_place_comes_back_beside_a_send() {
     model(3, |token| {
-        let (tx, mut rx) = channel(1);
+        let (tx, mut rx) = channel(2);
         let notes = StdArc::new(Value::new(0, token));
-        assert!(tx.try_send(Value::new(1, token)).is_ok());
-        let (value, theirs) = (Value::new(2, token), notes.clone());
+        for number in 1..=2 {
+            assert!(tx.try_send(Value::new(number, token)).is_ok());
+        }
+        let (value, theirs) = (Value::new(3, token), notes.clone());
         let sender = thread::spawn(move || {
-            assert!(loom::future::block_on(tx.send(value)).is_ok());
+            // As a thread without a runtime does.
+            assert!(crate::blocking::drive(tx.send(value)).is_ok());
             assert_eq!(theirs.get(), 1);
             tx
         });
         notes.0.with_mut(|note| unsafe { *note = 1 });
         assert_eq!(rx.try_recv().ok().unwrap().get(), 1);
         let tx = sender.join().unwrap();
-        assert_eq!(rx.try_recv().ok().unwrap().get(), 2);
-        assert_eq!(tx.capacity(), 1);
+        for number in 2..=3 {
+            assert_eq!(rx.try_recv().ok().unwrap().get(), number);
+        }
+        assert_eq!(tx.capacity(), 2);
+    });
+}
+
+/// A receiver that blocks a plain thread, beside the send.
+#[test]
+fn loom_a_thread_waits_for_a_value() {
+    model(3, |token| {
+        let (tx, mut rx) = channel(1);
+        let keeps_open = tx.clone();
+        let value = Value::new(1, token);
+        let sender = thread::spawn(move || assert!(tx.try_send(value).is_ok()));
+        assert_eq!(crate::blocking::drive(rx.recv()).unwrap().get(), 1);
+        sender.join().unwrap();
+        drop(keeps_open);
     });
 }
 

@@ -4,34 +4,40 @@
 //! word, each would take the word's cache line away from the other with each value. So the receiver puts the permits
 //! into a box of its own, and the senders empty that when the semaphore has too few.
 //!
+//! A channel with fewer places than a block of its list has slots does without a box: that would be emptied for every
+//! few values, which costs more than it spares.
+//!
 //! # The protocol
 //!
 //! The box is one word: how many permits are in it, and how many senders keep it *shut*.
 //!
-//! - **A sender** that finds enough permits in the semaphore takes them, and does not look at the box. Else it shuts
-//!   the box and takes out what is in it, with one exchange, and gives that to the semaphore. It does both under the
-//!   semaphore's lock. Then it tries, or waits, as with any semaphore. When it is through it opens the box.
+//! - **A sender** that takes what the semaphore has does not look at the box. Else it shuts the box and takes out what is
+//!   in it, with one exchange, and gives that to the semaphore. It does both under the semaphore's lock. Then it tries,
+//!   or waits, as with any semaphore. When it is through it opens the box.
 //! - **The receiver** puts permits into the box by an exchange, if the box is not shut. Else it gives them to the
 //!   semaphore itself. So does a sender that has not used a permit.
 //! - *To close* the channel is to shut the box for ever, and then to close the semaphore.
+//! - *To count* the free places is to look into the box, and then at the semaphore, under the lock.
 //!
 //! So **while the box is shut it is empty**. From this follows what the semaphore promises:
 //!
 //! - While a sender waits, permits that come back go to the semaphore, and so to those that wait, in turn.
-//! - A sender that is told that there is no place has kept the box shut meanwhile, and when it began nobody else was on
-//!   the way from the box to the semaphore, because of the lock. So there was none.
+//! - A sender that is told that there is no place has kept the box shut while it tried, and when it began no permits were
+//!   on the way from the box to the semaphore, because of the lock. So the semaphore had all that were free.
 //! - When the channel is closed the semaphore has all permits that are free.
 //!
 //! A future that is forgotten while it waits leaves the box shut, and then all permits go through the semaphore.
 //!
 //! # Orderings
 //!
-//! All of them are exchanges of one word, so none is missed. To put permits in is a release and to take them out an
-//! acquire: as in the semaphore, what was done with a permit is seen by the next sender that has it.
+//! What changes the word are exchanges, so no permit is missed. To put permits in is a release and to take them out an
+//! acquire: as in the semaphore, what was done with a permit is seen by the next sender that has it. To count them is an
+//! acquire, too: a permit that is seen in the box must not be seen in the semaphore, out of which it came.
 
 use runtime_core::primitive::atomic::AtomicU64;
 use runtime_core::primitive::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use super::block;
 use crate::semaphore::batch::Batch;
 use crate::semaphore::{AcquireError, Permits, TryAcquireError};
 
@@ -56,8 +62,15 @@ impl Places {
         self.bound
     }
 
+    fn has_box(&self) -> bool {
+        self.bound >= block::CAPACITY
+    }
+
     /// How many are free.
     pub(super) fn free(&self) -> usize {
+        if !self.has_box() {
+            return self.semaphore.available();
+        }
         // The box first: what the senders take meanwhile is missed then, and nothing counted twice.
         self.semaphore.with_lock(|| self.returned.count() + self.semaphore.available())
     }
@@ -75,7 +88,7 @@ impl Places {
     #[inline]
     pub(super) fn try_acquire(&self, n: usize) -> Result<(), TryAcquireError> {
         match self.semaphore.try_acquire(n) {
-            Err(TryAcquireError::NoPermits) => self.try_acquire_all(n),
+            Err(TryAcquireError::NoPermits) if self.has_box() => self.try_acquire_all(n),
             result => result,
         }
     }
@@ -101,7 +114,9 @@ impl Places {
     /// The receiver has taken `n` values out.
     #[inline]
     pub(super) fn give_back(&self, n: usize) {
-        if !self.returned.put(n) {
+        if !self.has_box() {
+            self.semaphore.release(n);
+        } else if !self.returned.put(n) {
             self.give_to_semaphore(n);
         }
     }
@@ -109,7 +124,8 @@ impl Places {
     #[cold]
     fn give_to_semaphore(&self, n: usize) {
         if !self.returned.is_shut() {
-            // It is full: as no sender has come by for as long as it takes to receive four thousand million values.
+            // Then it is full, as no sender has come by while four thousand million values were received. (Or it has
+            // been opened just now, for which this does no harm.)
             drop(self.shut());
         }
         self.semaphore.release(n);
@@ -126,11 +142,13 @@ impl Places {
         self.semaphore.close();
     }
 
-    /// Shuts the box until the guard is dropped, and gives what was in it to the semaphore.
+    /// Shuts the box until the guard is dropped, if there is one, and gives what was in it to the semaphore.
     #[cold]
-    fn shut(&self) -> Shut<'_> {
-        self.semaphore.release_under_lock(|| self.returned.shut());
-        Shut(&self.returned)
+    fn shut(&self) -> Option<Shut<'_>> {
+        self.has_box().then(|| {
+            self.semaphore.release_under_lock(|| self.returned.shut());
+            Shut(&self.returned)
+        })
     }
 }
 
@@ -193,24 +211,32 @@ impl Returned {
 mod tests {
     use super::*;
 
+    const BOUND: usize = block::CAPACITY;
+
+    /// How many are in the box, and how many in the semaphore.
+    fn divided(places: &Places) -> (usize, usize) {
+        (places.returned.count(), places.semaphore.available())
+    }
+
+    #[cfg(target_pointer_width = "64")]
     #[test]
     fn a_full_box_is_emptied() {
         let full = u32::MAX as usize;
         let places = Places::new(2 * full);
         places.try_acquire(full + 2).unwrap();
         places.give_back(full);
-        assert_eq!((places.returned.count(), places.semaphore.available()), (full, full - 2));
+        assert_eq!(divided(&places), (full, full - 2));
         places.give_back(2);
-        assert_eq!((places.returned.count(), places.semaphore.available()), (0, 2 * full));
+        assert_eq!(divided(&places), (0, 2 * full));
         assert_eq!(places.free(), places.bound());
     }
 
     #[test]
     fn what_is_returned_is_found_by_the_next_that_needs_it() {
-        let places = Places::new(2);
-        places.try_acquire(2).unwrap();
+        let places = Places::new(BOUND);
+        places.try_acquire(BOUND).unwrap();
         places.give_back(1);
-        assert_eq!((places.returned.count(), places.semaphore.available()), (1, 0));
+        assert_eq!(divided(&places), (1, 0));
         assert_eq!(places.free(), 1);
         assert_eq!(places.try_acquire(2), Err(TryAcquireError::NoPermits));
         assert!(places.try_acquire(1).is_ok());
@@ -218,8 +244,20 @@ mod tests {
     }
 
     #[test]
+    fn few_places_come_back_to_the_semaphore() {
+        let places = Places::new(BOUND - 1);
+        places.try_acquire(BOUND - 1).unwrap();
+        places.give_back(1);
+        assert_eq!(divided(&places), (0, 1));
+        assert_eq!(places.try_acquire(2), Err(TryAcquireError::NoPermits));
+        places.close();
+        places.give_back(BOUND - 2);
+        assert!(places.are_all_free());
+    }
+
+    #[test]
     fn when_closed_all_is_in_the_semaphore() {
-        let places = Places::new(3);
+        let places = Places::new(BOUND);
         places.try_acquire(3).unwrap();
         places.give_back(1);
         places.close();
