@@ -11,9 +11,9 @@
 //!
 //! The box is one word: how many permits are in it, and how many senders keep it *shut*.
 //!
-//! - **A sender** that takes what the semaphore has does not look at the box. Else it shuts the box and takes out what is
-//!   in it, with one exchange, and gives that to the semaphore. It does both under the semaphore's lock. Then it tries,
-//!   or waits, as with any semaphore. When it is through it opens the box.
+//! - **A sender** that takes what the semaphore has does not look at the box. Else it shuts the box and takes out what
+//!   is in it, with one exchange, and gives that to the semaphore. It does both under the semaphore's lock. Then it
+//!   tries, or waits, as with any semaphore. When it is through it opens the box.
 //! - **The receiver** puts permits into the box by an exchange, if the box is not shut. Else it gives them to the
 //!   semaphore itself. So does a sender that has not used a permit.
 //! - *To close* the channel is to shut the box for ever, and then to close the semaphore.
@@ -22,8 +22,8 @@
 //! So **while the box is shut it is empty**. From this follows what the semaphore promises:
 //!
 //! - While a sender waits, permits that come back go to the semaphore, and so to those that wait, in turn.
-//! - A sender that is told that there is no place has kept the box shut while it tried, and when it began no permits were
-//!   on the way from the box to the semaphore, because of the lock. So the semaphore had all that were free.
+//! - A sender that is told that there is no place has kept the box shut while it tried, and when it began no permits
+//!   were on the way from the box to the semaphore, because of the lock. So the semaphore had all that were free.
 //! - When the channel is closed the semaphore has all permits that are free.
 //!
 //! A future that is forgotten while it waits leaves the box shut, and then all permits go through the semaphore.
