@@ -44,7 +44,6 @@ use crate::semaphore::{AcquireError, Permits, TryAcquireError};
 /// See the module.
 pub(super) struct Places {
     semaphore: Batch,
-    bound: usize,
     returned: Returned,
 }
 
@@ -54,16 +53,16 @@ impl Places {
     /// If they are more than a semaphore may have.
     #[track_caller]
     pub(super) fn new(bound: usize) -> Self {
-        Self { semaphore: Batch::new(bound), bound, returned: Returned::new() }
+        Self { semaphore: Batch::new(bound), returned: Returned::new(bound) }
     }
 
     /// How many there are in all.
     pub(super) fn bound(&self) -> usize {
-        self.bound
+        self.returned.bound
     }
 
     fn has_box(&self) -> bool {
-        self.bound >= block::CAPACITY
+        self.returned.bound >= block::CAPACITY
     }
 
     /// How many are free.
@@ -77,7 +76,7 @@ impl Places {
 
     /// Whether all are free, when this has been closed.
     pub(super) fn are_all_free(&self) -> bool {
-        self.semaphore.available() == self.bound
+        self.semaphore.available() == self.returned.bound
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -162,9 +161,13 @@ impl Drop for Shut<'_> {
 }
 
 /// The box: in the upper half of the word the number of permits, in the lower that of the [`Shut`]s. It has a cache
-/// line to itself.
+/// line to itself, and to what the receiver looks at beside it.
 #[repr(align(64))]
-struct Returned(AtomicU64);
+struct Returned {
+    word: AtomicU64,
+    /// How many places there are in all.
+    bound: usize,
+}
 
 /// One permit.
 const ONE: u64 = 1 << 32;
@@ -172,17 +175,17 @@ const ONE: u64 = 1 << 32;
 const SHUT: u64 = ONE - 1;
 
 impl Returned {
-    fn new() -> Self {
-        Self(AtomicU64::new(0))
+    fn new(bound: usize) -> Self {
+        Self { word: AtomicU64::new(0), bound }
     }
 
     /// How many permits are in it.
     fn count(&self) -> usize {
-        (self.0.load(Acquire) / ONE) as usize
+        (self.word.load(Acquire) / ONE) as usize
     }
 
     fn is_shut(&self) -> bool {
-        self.0.load(Relaxed) & SHUT != 0
+        self.word.load(Relaxed) & SHUT != 0
     }
 
     /// Puts `n` permits in. False if it is shut, or they do not fit.
@@ -192,18 +195,18 @@ impl Returned {
             let permits = u64::from(u32::try_from(n).ok()?) * ONE;
             if word & SHUT == 0 { word.checked_add(permits) } else { None }
         };
-        self.0.fetch_update(Release, Relaxed, put).is_ok()
+        self.word.fetch_update(Release, Relaxed, put).is_ok()
     }
 
     /// Shuts it once more. Returns how many permits were in it, which are the caller's.
     fn shut(&self) -> usize {
-        let before = self.0.fetch_update(Acquire, Relaxed, |word| Some((word & SHUT) + 1));
+        let before = self.word.fetch_update(Acquire, Relaxed, |word| Some((word & SHUT) + 1));
         (before.expect("it never refuses") / ONE) as usize
     }
 
     /// Takes back one [`shut`](Self::shut).
     fn open(&self) {
-        self.0.fetch_sub(1, Relaxed);
+        self.word.fetch_sub(1, Relaxed);
     }
 }
 
