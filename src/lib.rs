@@ -91,7 +91,7 @@ pub mod task {
     pub use runtime_core::TaskBuilder as Builder;
     pub use runtime_core::coop;
     pub use runtime_core::coop::{Unconstrained, consume_budget, unconstrained};
-    pub use runtime_core::task::{AbortHandle, Id, JoinError, JoinHandle, id, try_id, yield_now};
+    pub use runtime_core::task::{AbortHandle, AbortOnDropHandle, Id, JoinError, JoinHandle, id, try_id, yield_now};
     pub use runtime_core::{JoinSet, LocalEnterGuard, LocalKey, LocalSet};
     pub use runtime_core::{block_in_place, spawn, spawn_blocking, spawn_local};
     #[cfg(feature = "sync")]

@@ -136,6 +136,7 @@ fn of_tasks() {
             task::coop::Coop<Ready<u8>>,
             // What tokio-util has:
             task::CancellationToken,
+            task::AbortOnDropHandle<Cell<u8>>,
             task::DropGuard,
             task::DropGuardRef<'static>,
             task::TaskTracker,

@@ -57,8 +57,8 @@ impl fmt::Display for Failure {
             Self::Broken(error) => write!(f, "the server has broken off: {error}"),
             Self::Strange(what) => write!(f, "this is not the inspecting server of a program on rt: {what}"),
             Self::Refused(401, _) => f.write_str(
-                "the server wants another token: set RT_INSPECT_TOKEN, or pass --token, as the program was told or \
-                 has written to stderr when it began",
+                "the server wants a token that it was not shown: set RT_INSPECT_TOKEN, or pass --token, as the program \
+                 was told or has written to stderr when it began",
             ),
             Self::Refused(status, line) => write!(f, "the server says {status}: {line}"),
         }

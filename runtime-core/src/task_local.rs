@@ -44,6 +44,12 @@ macro_rules! task_local {
         };
         $($crate::task_local! { $($rest)* })?
     };
+    ($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty = $($rest:tt)*) => {
+        ::std::compile_error!(::std::concat!(
+            "a task-local has no initial value: write `static ", ::std::stringify!($name),
+            ": ...;`, and give it a value with `", ::std::stringify!($name), ".scope(...)`"
+        ));
+    };
 }
 
 /// A value that belongs to a future and all that it polls. Declared by [`task_local!`](crate::task_local).

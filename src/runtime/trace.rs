@@ -20,6 +20,9 @@
 //! # std::io::Result::Ok(())
 //! ```
 
+use std::io::{self, Write};
+use std::path::Path;
+
 #[cfg(all(unix, feature = "signal"))]
 mod on_signal;
 
@@ -32,8 +35,27 @@ pub use runtime_core::trace::{
 /// The path of a file. See [`Builder::trace`](super::Builder::trace).
 const VARIABLE: &str = "RT_TRACE";
 
-/// What runtimes do whose builder was told nothing of the recorder.
+/// What runtimes do whose builder was told nothing of the recorder. If no trace will be written stderr is told now, and
+/// not only when there is one.
 pub(super) fn asked_for_by_environment() -> Option<TraceConfig> {
     let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty())?;
+    if let Some(trouble) = trouble_with(path.as_ref()) {
+        // Nobody is left to be told that stderr is gone.
+        drop(writeln!(io::stderr(), "rt: {VARIABLE} is {path:?}: {trouble}"));
+    }
     Some(TraceConfig::new().file(path).on_panic(true).on_blocked(true))
+}
+
+/// What keeps a trace from being written there.
+fn trouble_with(path: &Path) -> Option<&'static str> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() {
+        Some("a trace is written to a file, and this is a directory")
+    } else if path.exists() {
+        Some("the file is there already, and no trace is written until it is taken away")
+    } else if !folder.is_dir() {
+        Some("its directory is not there, and no trace is written until it is")
+    } else {
+        None
+    }
 }

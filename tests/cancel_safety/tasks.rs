@@ -6,7 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc;
 
-use rt::task::{CancellationToken, JoinSet, LocalSet, TaskTracker, coop, scope, spawn_blocking, yield_now};
+use rt::task::{
+    AbortOnDropHandle, CancellationToken, JoinSet, LocalSet, TaskTracker, coop, scope, spawn_blocking, yield_now,
+};
 use rt_test_util::{Signal, current, watchdog};
 
 use super::{give_up, on_each, poll_once};
@@ -38,6 +40,19 @@ fn a_task_goes_on_without_its_handle() {
         .await;
         go.set();
         done.wait().await;
+    });
+}
+
+#[test]
+fn a_task_ends_with_the_handle_that_aborts_it() {
+    on_each(async || {
+        let (held, dropped) = rt::sync::oneshot::channel::<()>();
+        give_up(AbortOnDropHandle::new(rt::spawn(async {
+            let _held = held;
+            pending::<()>().await
+        })))
+        .await;
+        assert!(dropped.await.is_err());
     });
 }
 

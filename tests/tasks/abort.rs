@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 use rt::runtime::Builder;
-use rt::task::JoinHandle;
+use rt::task::{AbortOnDropHandle, JoinHandle};
 use rt_test_util::*;
 
 #[test]
@@ -259,5 +259,39 @@ fn an_abort_handle_knows_the_task_but_keeps_nothing_of_it() {
         drop(runtime);
         abort.abort();
         assert_eq!((abort.clone().id(), abort.is_finished()), (id, true));
+    });
+}
+
+#[test]
+fn a_handle_that_aborts_when_dropped_does_so_unless_it_is_detached() {
+    let _watchdog = watchdog();
+    current().block_on(async {
+        let drops = Drops::new();
+        let waiting = || {
+            let token = drops.token();
+            AbortOnDropHandle::new(rt::spawn(async move {
+                let _token = token;
+                pending::<()>().await
+            }))
+        };
+        let task = waiting();
+        let abort = task.abort_handle();
+        drop(task);
+        rt::task::yield_now().await;
+        assert!(abort.is_finished());
+        assert_eq!(drops.count(), 1);
+
+        let task = waiting();
+        let id = task.id();
+        let handle = task.detach();
+        rt::task::yield_now().await;
+        assert_eq!((handle.id(), handle.is_finished(), drops.count()), (id, false, 1));
+        handle.abort();
+        assert!(handle.await.unwrap_err().is_cancelled());
+
+        // Awaiting it is awaiting the handle, and what has ended by then is not touched by the drop.
+        let mut task = AbortOnDropHandle::from(rt::spawn(async { 6 * 7 }));
+        assert_eq!((&mut task).await.unwrap(), 42);
+        drop(task);
     });
 }

@@ -363,6 +363,8 @@ fn misuse_says_what_to_do_and_where() {
         let runtime = current();
         let caught = catch(|| runtime.block_on(async { call(&runtime) }));
         assert!(caught.message.starts_with(&format!("`{name}` was called inside a runtime")), "{caught:?}");
+        // There is no future of which it could say that it is to be awaited.
+        assert!(caught.message.ends_with("code that is not async, or in `spawn_blocking`"), "{caught:?}");
         assert_eq!(caught.file, Location::caller().file());
         assert_unhurt(&runtime);
     }

@@ -256,6 +256,68 @@ fn the_environment_asks_for_it() {
     );
 }
 
+/// What the process writes to stderr while the function runs, which is handed the lines. Returns those that it left.
+#[cfg(unix)]
+fn lines_on_stderr_of(run: impl FnOnce(&mut dyn Iterator<Item = String>)) -> Vec<String> {
+    use std::io::{BufRead, BufReader};
+
+    let (reader, writer) = std::io::pipe().unwrap();
+    let before = nix::unistd::dup(std::io::stderr()).unwrap();
+    nix::unistd::dup2_stderr(writer).unwrap();
+    let mut lines = BufReader::new(reader).lines().map(Result::unwrap);
+    run(&mut lines);
+    nix::unistd::dup2_stderr(before).unwrap();
+    lines.collect()
+}
+
+/// A file of an earlier run looks like this one's.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_kept_is_told_once() {
+    in_own_process(|| {
+        let folder = Folder::new("kept");
+        let path = folder.0.join("trace");
+        fs::write(&path, "of yesterday").unwrap();
+        let lines = lines_on_stderr_of(|lines| {
+            let runtime = rescuing(1).trace(TraceConfig::new().file(&path).on_panic(true)).build().unwrap();
+            for _ in 0..3 {
+                panic_in_a_task(&runtime);
+            }
+            let line = lines.next().unwrap();
+            assert!(line.contains("is there already, and is left as it is"), "{line}");
+            // The file that is there after this is the runtime's own.
+            let told = folder.0.join("told");
+            fs::rename(&path, &told).unwrap();
+            eventually(|| {
+                panic_in_a_task(&runtime);
+                path.exists()
+            });
+            panic_in_a_task(&runtime);
+        });
+        assert!(lines.is_empty(), "{lines:?}");
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_of_the_environment_that_cannot_be_written_is_told_at_once() {
+    let folder = Folder::new("wrong-path");
+    let (file, nowhere) = (folder.0.join("file"), folder.0.join("no").join("trace"));
+    fs::write(&file, "").unwrap();
+    for (path, trouble) in
+        [(&folder.0, "this is a directory"), (&file, "is there already"), (&nowhere, "its directory is not there")]
+    {
+        in_own_process_with(
+            |command| _ = command.env("RT_TRACE", path).env("TROUBLE", trouble),
+            || {
+                let lines = lines_on_stderr_of(|_| drop(multi(1)));
+                let trouble = std::env::var("TROUBLE").unwrap();
+                assert!(lines.len() == 1 && lines[0].contains(&trouble), "{lines:?}");
+            },
+        );
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_has_it_written_while_all_workers_are_stuck() {

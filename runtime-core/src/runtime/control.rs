@@ -16,6 +16,9 @@ use crate::scheduler::ends::Wait;
 use crate::scheduler::{current, multi};
 use crate::task::JoinHandle;
 
+/// What to do instead of driving a runtime inside one.
+const INSTEAD: &str = "Call it on a thread that drives nothing: in code that is not async, or in `spawn_blocking`";
+
 /// An owner of a runtime: a type of the facade, for functions of this crate that take one.
 pub trait Owned {
     /// The runtime.
@@ -75,7 +78,7 @@ pub fn wait_closed(handle: &Handle, limit: Option<Duration>) -> bool {
 pub fn run(handle: &Handle) {
     let inner = &handle.inner;
     let mut wait = Wait::default();
-    drive("run", inner, || {
+    drive("run", INSTEAD, inner, || {
         let ended = poll_fn(|cx| inner.ends.poll(&mut wait, cx, || inner.have_all_ended()));
         match &inner.scheduler {
             Scheduler::Multi(_) => multi::block_on(inner, ended),
@@ -91,7 +94,7 @@ pub fn run(handle: &Handle) {
 /// If the thread is inside a runtime, or this one has workers.
 #[track_caller]
 pub fn try_tick(handle: &Handle) -> bool {
-    drive("try_tick", current_thread("try_tick", handle), || current::try_tick(&handle.inner))
+    drive("try_tick", INSTEAD, current_thread("try_tick", handle), || current::try_tick(&handle.inner))
 }
 
 /// Polls tasks of a current-thread runtime until none is ready, unless another thread drives it. Returns the number of
@@ -102,7 +105,7 @@ pub fn try_tick(handle: &Handle) -> bool {
 /// As [`try_tick`].
 #[track_caller]
 pub fn run_until_stalled(handle: &Handle) -> usize {
-    drive("run_until_stalled", current_thread("run_until_stalled", handle), || {
+    drive("run_until_stalled", INSTEAD, current_thread("run_until_stalled", handle), || {
         current::run_until_stalled(&handle.inner)
     })
 }

@@ -327,7 +327,7 @@ where
 pub(super) fn block_on<F: Future>(inner: &Arc<Inner>, future: F) -> F::Output {
     let mut info = Handle::info(None);
     let future = spans::task(future, &mut info, "block_on");
-    drive("block_on", inner, || {
+    drive("block_on", "Await the future instead, or move the call into `spawn_blocking`", inner, || {
         let mut future = pin!(Some(future));
         let poll = poll_fn(|cx| future.as_mut().as_pin_mut().expect("emptied below").poll(cx));
         let output = match &inner.scheduler {
@@ -340,13 +340,14 @@ pub(super) fn block_on<F: Future>(inner: &Arc<Inner>, future: F) -> F::Output {
     })
 }
 
-/// Has the calling thread enter the runtime for as long as the closure runs. Panics if it is inside one already.
+/// Has the calling thread enter the runtime for as long as the closure runs. Panics if it is inside one already, with
+/// the advice to do something else `instead`.
 #[track_caller]
-pub(super) fn drive<R>(what: &str, inner: &Arc<Inner>, f: impl FnOnce() -> R) -> R {
+pub(super) fn drive<R>(what: &str, instead: &str, inner: &Arc<Inner>, f: impl FnOnce() -> R) -> R {
     let Some(_entered) = context::try_enter() else {
         panic!(
             "`{what}` was called inside a runtime: this thread is already driving a future or a worker, and waiting \
-             here would block it. Await the future instead, or move the call into `spawn_blocking`"
+             here would block it. {instead}"
         );
     };
     let _runtime = RuntimeGuard::enter(Arc::clone(inner));

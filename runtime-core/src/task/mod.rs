@@ -30,6 +30,7 @@
 //!
 //! Schedulers are behind `Schedule`; nothing here knows which one a task is on.
 
+mod abort_on_drop;
 pub(crate) mod arena;
 mod cell;
 pub(crate) mod current;
@@ -81,6 +82,7 @@ pub(crate) use self::state::Activity as TaskActivity;
 pub(crate) use self::state::Grip;
 pub(crate) use self::waker::{is_waker_of_task, wake_own};
 
+pub use self::abort_on_drop::AbortOnDropHandle;
 pub use self::error::JoinError;
 pub use self::id::Id;
 pub use self::info::{TaskInfo, TaskState};

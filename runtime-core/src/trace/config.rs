@@ -66,7 +66,7 @@ impl TraceConfig {
     /// have the trace written to. A path that ends in `.json` makes it Chrome's JSON, any other one Perfetto's.
     ///
     /// A file that is there already is left as it is: so the first trace is kept, and a disk is not filled. Take it
-    /// away to get the next one.
+    /// away to get the next one. A line on stderr tells when an older file has kept the first trace from being written.
     ///
     /// # Example
     ///

@@ -5,7 +5,7 @@
 //! the rings. It holds the recorder, not the runtime.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -34,6 +34,8 @@ pub(super) struct Dumps {
     on_blocked: AtomicBool,
     on_slow_poll: AtomicBool,
     file: Mutex<Option<PathBuf>>,
+    /// Whether a trace was written to the file, or stderr was told that something is there already.
+    is_accounted_for: AtomicBool,
     is_queued: AtomicBool,
     reporter: Reporter,
 }
@@ -42,6 +44,7 @@ impl Dumps {
     /// The recorder is being started.
     pub(super) fn configure(&self, config: &TraceConfig) {
         *self.file.lock() = config.file.clone();
+        self.is_accounted_for.store(false, Relaxed);
         self.on_panic.store(config.on_panic, Relaxed);
         self.on_blocked.store(config.on_blocked, Relaxed);
         self.on_slow_poll.store(config.slow_poll.is_some(), Relaxed);
@@ -75,13 +78,27 @@ impl Recorder {
         dumps.reporter.report(move || {
             recorder.dumps.is_queued.store(false, Relaxed);
             let file = recorder.dumps.file.lock().clone();
-            if let Some(path) = file
-                && !path.exists()
-                && let Err(error) = TraceSnapshot::take(&recorder, 0).write_file(&path)
-            {
-                // Nobody is left to be told that stderr is gone.
-                drop(writeln!(io::stderr(), "rt: the trace could not be written to {}: {error}", path.display()));
+            if let Some(path) = file {
+                recorder.write_unless_there(&path);
             }
         });
+    }
+
+    /// The first trace is kept. Whoever finds an older file, and expects this run's, must know that it is not.
+    fn write_unless_there(&self, path: &Path) {
+        let is_accounted_for = &self.dumps.is_accounted_for;
+        let outcome = if !path.exists() {
+            TraceSnapshot::take(self, 0).write_file(path)
+        } else if !is_accounted_for.load(Relaxed) {
+            Err(io::Error::new(io::ErrorKind::AlreadyExists, "something is there already, and is left as it is"))
+        } else {
+            return;
+        };
+        if let Err(error) = &outcome {
+            // Nobody is left to be told that stderr is gone.
+            drop(writeln!(io::stderr(), "rt: no trace was written to {}: {error}", path.display()));
+        }
+        let is_there = outcome.map_or_else(|error| error.kind() == io::ErrorKind::AlreadyExists, |()| true);
+        is_accounted_for.store(is_there, Relaxed);
     }
 }

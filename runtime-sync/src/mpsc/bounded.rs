@@ -13,7 +13,7 @@ use super::handles::{receiver, sender};
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::places::Places;
 use crate::blocking::block_on;
-use crate::semaphore::TryAcquireError;
+use crate::semaphore::{Semaphore, TryAcquireError};
 
 /// Makes a channel with room for `buffer` values.
 ///
@@ -48,6 +48,11 @@ use crate::semaphore::TryAcquireError;
 #[track_caller]
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     assert!(buffer > 0, "a channel needs room for one value at least");
+    assert!(
+        buffer <= Semaphore::MAX_PERMITS,
+        "a bounded channel has room for `Semaphore::MAX_PERMITS` values at most, not for {buffer}: for more, use \
+         `unbounded_channel`"
+    );
     let channel = Arc::new(Channel::new(Places::new(buffer)));
     (Sender { channel: channel.clone() }, Receiver { channel })
 }

@@ -194,3 +194,13 @@ fn a_sender_that_is_refused_finds_the_channel_closed() {
     rx.close();
     assert!(tx.send(1).is_err() && tx.is_closed());
 }
+
+#[test]
+fn what_a_bound_may_be_is_said_of_the_channel() {
+    for (bound, says) in [(0, "one value at least"), (usize::MAX, "use `unbounded_channel`")] {
+        let panic = catch_unwind(|| channel::<u8>(bound)).unwrap_err();
+        let message = panic.downcast_ref::<String>().cloned();
+        let message = message.or_else(|| panic.downcast_ref().map(|text: &&str| text.to_string())).unwrap();
+        assert!(message.contains("channel") && message.contains(says), "{message}");
+    }
+}

@@ -177,7 +177,9 @@ impl Builder {
     /// [`Handle::trace`](crate::runtime::Handle::trace) starts it.
     ///
     /// If the environment variable `RT_TRACE` is set to a path, each runtime that is built without this call has it
-    /// all: a recorder that runs, and writes that file when a task panics or blocks its worker.
+    /// all: a recorder that runs, and writes that file when a task panics or blocks its worker. A file that is there
+    /// already is kept, as [`TraceConfig::file`](crate::runtime::trace::TraceConfig::file) says, and stderr tells so;
+    /// likewise if the path is a directory, or leads through one that is not there.
     ///
     /// # Example
     ///

@@ -45,7 +45,7 @@ pub fn snapshot_on_signal(trace: Trace, kind: SignalKind, path: impl Into<PathBu
         while signals.recv().await.is_some() {
             if let Err(error) = trace.snapshot().write_file(&path) {
                 // Nobody is left to be told that stderr is gone.
-                drop(writeln!(io::stderr(), "rt: the trace could not be written to {}: {error}", path.display()));
+                drop(writeln!(io::stderr(), "rt: no trace was written to {}: {error}", path.display()));
             }
         }
     });
