@@ -18,7 +18,7 @@ mod loom_tests;
 
 use std::io::{self, Write as _};
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -27,6 +27,7 @@ use parking_lot::Mutex;
 use self::threads::{Limits, PoolThreads};
 use crate::clock::{Clock, Moment};
 use crate::context::{self, RuntimeGuard};
+use crate::processors;
 use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::ThreadRole;
 use crate::spans;
@@ -41,8 +42,8 @@ pub(crate) struct Pool {
     threads: PoolThreads<Job>,
     /// Handles of threads that have ended or are about to, and of those that run.
     handles: Mutex<Vec<thread::JoinHandle<()>>>,
-    /// There is one processor: nobody submits a job while a thread spins for one.
-    single_cpu: bool,
+    /// Whether there is one processor: nobody submits a job while a thread spins for one.
+    single_cpu: OnceLock<bool>,
 }
 
 /// A closure in the queue.
@@ -67,7 +68,11 @@ impl Pool {
             keep_alive: config.thread_keep_alive,
             late_after: SPINNER_LATE_AFTER,
         });
-        Self { threads, handles: Mutex::default(), single_cpu: config.num_processors() == 1 }
+        let single_cpu = OnceLock::new();
+        if config.processors > 0 {
+            single_cpu.get_or_init(|| config.processors == 1);
+        }
+        Self { threads, handles: Mutex::default(), single_cpu }
     }
 
     /// Runs a closure on the pool.
@@ -127,7 +132,7 @@ impl Pool {
     }
 
     fn spin(&self, last_wait: Option<Duration>, wake: Duration, is_there: &dyn Fn() -> bool) {
-        if !self.single_cpu {
+        if !self.single_cpu.get_or_init(|| processors::available() == 1) {
             spin::spin(last_wait, wake, Moment::now, is_there);
         }
     }

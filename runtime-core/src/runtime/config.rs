@@ -57,7 +57,7 @@ pub struct Config {
     /// Worker threads of a multi-thread runtime.
     pub worker_threads: usize,
     /// How many [processors](crate::processors) the runtime may use. All that depends on their number goes by this one.
-    /// Zero counts as one.
+    /// Zero: not asked yet. The blocking pool asks then when it has to know; for all others it counts as one.
     pub processors: usize,
     /// The most threads of the blocking pool.
     pub max_blocking_threads: usize,

@@ -160,8 +160,11 @@ impl Builder {
     /// The configuration, and the drivers stacked on each other: the timers on the sockets.
     fn parts(&self) -> io::Result<(Config, Arc<Clock>, DriverStack)> {
         let mut config = self.config.clone();
-        config.processors = processors::available();
+        // Only the blocking pool of a current-thread runtime cares, and few of these runtimes have a thread in it. Some
+        // are built for a moment's work, and to ask takes longer than to build one.
+        config.processors = 0;
         if config.flavor == Flavor::MultiThread {
+            config.processors = processors::available();
             config.worker_threads = match self.worker_threads {
                 Some(threads) => threads,
                 None => config
