@@ -6,6 +6,7 @@
 //! for ever starves the other. Tasks run first in, first out; after every 61 ticks, sooner if polls are long, the
 //! injector has its turn (`injector_turns.rs`).
 
+use std::cell::OnceCell;
 use std::future::Future;
 use std::iter;
 use std::pin::pin;
@@ -41,7 +42,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     let waking = Arc::clone(runtime);
     let main = MainWaker::new(parker.unparker().clone(), move || Current::shared(&waking).unpark(&waking));
     let waker = Waker::from(Arc::clone(&main));
-    let waiter = Waiting::new(shared, parker.unparker());
+    let waiting = Waiting::new(shared, parker.unparker());
     let in_context = MainFuture::new();
     let mut poll = || {
         let _context = in_context.begin_poll();
@@ -49,7 +50,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
         future.as_mut().poll(&mut Context::from_waker(&waker))
     };
     loop {
-        if let Some(core) = shared.take_core(Some(&waiter.waiter)) {
+        if let Some(core) = shared.take_core(|| Some(waiting.waiter())) {
             // Dropped on the way out, also when the future panics: the core goes back.
             let driving = Driving::new(runtime, core);
             if let Poll::Ready(output) = driving.run(&main, &mut poll) {
@@ -69,39 +70,50 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
 /// A caller of `block_on`, as one that may have to wait for the core.
 struct Waiting<'a> {
     shared: &'a Shared,
-    waiter: Arc<Waiter>,
+    unparker: &'a Unparker,
+    /// Made when it has to.
+    waiter: OnceCell<Arc<Waiter>>,
 }
 
 impl<'a> Waiting<'a> {
-    fn new(shared: &'a Shared, unparker: &Unparker) -> Self {
-        Self { shared, waiter: Arc::new(Waiter { unparker: unparker.clone(), listed: AtomicBool::new(false) }) }
+    fn new(shared: &'a Shared, unparker: &'a Unparker) -> Self {
+        Self { shared, unparker, waiter: OnceCell::new() }
+    }
+
+    fn waiter(&self) -> &Arc<Waiter> {
+        let make = || Arc::new(Waiter { unparker: self.unparker.clone(), listed: AtomicBool::new(false) });
+        self.waiter.get_or_init(make)
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.shared.unlist(&self.waiter);
+        if let Some(waiter) = self.waiter.get() {
+            self.shared.unlist(waiter);
+        }
     }
 }
 
 /// Has this thread drive the runtime for the length of a call, if the core is free and this thread may have it. The
 /// caller has entered the runtime's context.
 pub(super) fn drive_here<R>(runtime: &Arc<Inner>, work: impl FnOnce(&Worker) -> R) -> Option<R> {
-    let core = Current::shared(runtime).take_core(None)?;
+    let core = Current::shared(runtime).take_core(|| None)?;
     let driving = Driving::new(runtime, core);
     let worker = driving.worker();
-    Some(work_as(AnyWorker::Current(worker), || worker.work(work)))
+    Some(work_as(AnyWorker::Current(worker), || worker.work(driving.since, work)))
 }
 
 /// A thread that has the core.
 struct Driving {
     worker: Option<Worker>,
+    since: Moment,
 }
 
 impl Driving {
     fn new(runtime: &Arc<Inner>, core: Box<Core>) -> Self {
-        core.poll_interval.resume(Moment::now());
-        Self { worker: Some(Worker::new(Arc::clone(runtime), core)) }
+        let since = Moment::now();
+        core.poll_interval.resume(since);
+        Self { worker: Some(Worker::new(Arc::clone(runtime), core)), since }
     }
 
     fn worker(&self) -> &Worker {
@@ -111,7 +123,7 @@ impl Driving {
     /// Until the future is done, or the runtime closes (`Pending`).
     fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker();
-        work_as(AnyWorker::Current(worker), || worker.work(|worker| worker.run_until_ready(main, poll)))
+        work_as(AnyWorker::Current(worker), || worker.work(self.since, |worker| worker.run_until_ready(main, poll)))
     }
 }
 
@@ -146,11 +158,10 @@ impl Worker {
         self.core
     }
 
-    /// Works with the core in hand: counts the time.
-    fn work<R>(&self, work: impl FnOnce(&Self) -> R) -> R {
-        let now = Moment::now();
-        self.turn_to(Some(WorkerState::Busy), now);
-        self.begin_polls_with_tick(now);
+    /// Works with the core in hand, which it has had since a moment ago: counts the time.
+    fn work<R>(&self, since: Moment, work: impl FnOnce(&Self) -> R) -> R {
+        self.turn_to(Some(WorkerState::Busy), since);
+        self.begin_polls_with_tick(since);
         self.record_passing();
         if self.counters().polls.get() == 0 {
             self.queue_injected();

@@ -169,8 +169,9 @@ impl Shared {
         self.bound_to == Some(thread::current().id())
     }
 
-    /// The core, if it is free and this thread may have it. Else the waiter is unparked when that may have changed.
-    fn take_core(&self, waiter: Option<&Arc<Waiter>>) -> Option<Box<Core>> {
+    /// The core, if it is free and this thread may have it. Else the waiter, if there is one, is unparked when that may
+    /// have changed.
+    fn take_core<'a>(&self, waiter: impl FnOnce() -> Option<&'a Arc<Waiter>>) -> Option<Box<Core>> {
         if self.bound_to.is_some_and(|bound_to| bound_to != thread::current().id()) {
             return None;
         }
@@ -179,7 +180,8 @@ impl Shared {
             return None;
         }
         let core = slot.core.take();
-        if let (None, Some(waiter)) = (&core, waiter)
+        if core.is_none()
+            && let Some(waiter) = waiter()
             && !waiter.listed.swap(true, Relaxed)
         {
             slot.waiting.push(Arc::clone(waiter));
@@ -354,7 +356,7 @@ impl Shared {
             return Ok(worker.with(|worker| worker.spawn(future, info)));
         }
         // Outside of `block_on` the core is free, unless the runtime is at its end.
-        let Some(core) = self.take_core(None) else {
+        let Some(core) = self.take_core(|| None) else {
             return Ok(remote_spawns::refuse::<F, Current>(runtime, future, info));
         };
         let worker = Worker::new(Arc::clone(runtime), core);
