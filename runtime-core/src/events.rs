@@ -83,8 +83,8 @@ impl Events {
     }
 
     #[cold]
-    pub(crate) fn tell(&self, lane: LaneId, task: &TaskRef, kind: TaskEventKind) {
-        self.record(lane, task, kind);
+    fn tell(&self, lane: LaneId, task: &TaskRef, kind: TaskEventKind) {
+        self.write(lane, task, kind);
         if let Some(observer) = &self.observer {
             tell_observer(observer, task, kind);
         }
@@ -93,6 +93,12 @@ impl Events {
     /// Has the recorder write it down, if that runs. The observer is told by the caller at another time, or not at all.
     #[cold]
     pub(crate) fn record(&self, lane: LaneId, task: &TaskRef, kind: TaskEventKind) {
+        self.write(lane, task, kind);
+    }
+
+    /// As [`record`](Self::record), for callers that are cold themselves: a record takes as long as some calls.
+    #[inline]
+    pub(crate) fn write(&self, lane: LaneId, task: &TaskRef, kind: TaskEventKind) {
         let kind = match kind {
             TaskEventKind::Spawned => Kind::Spawned,
             TaskEventKind::Polled => Kind::Polled,
@@ -101,6 +107,13 @@ impl Events {
             TaskEventKind::Completed => Kind::Completed,
         };
         self.recorder.task_event(lane, kind, task);
+    }
+
+    /// Has the recorder write down that these tasks were woken, at the present moment. They must not be queued yet: else
+    /// another worker's poll of one would come before its wake.
+    #[cold]
+    pub(crate) fn record_wakes<'a>(&self, lane: LaneId, tasks: impl Iterator<Item = &'a TaskRef> + Clone) {
+        self.recorder.wakes(lane, tasks);
     }
 
     /// A poll panicked.

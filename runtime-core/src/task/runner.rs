@@ -4,7 +4,7 @@ use super::arena::LocalArena;
 use super::current::CurrentTask;
 use super::poll_clock::PollClock;
 use super::raw::TaskRef;
-use crate::events::{Events, TaskEventKind};
+use crate::events::{Events, TaskEventKind, tell_observer};
 use crate::metrics::Counter;
 use crate::trace::LaneId;
 
@@ -78,10 +78,13 @@ impl<'a> Run<'a> {
 
     #[cold]
     fn tell_listeners(&self, events: &Events, task: &TaskRef, kind: TaskEventKind) {
-        let tell = || events.tell(self.runner.lane, task, kind);
-        match &self.runner.clock {
-            Some(clock) if events.observer().is_some() => clock.leave_out(kind == TaskEventKind::Polled, tell),
-            _ => tell(),
+        events.write(self.runner.lane, task, kind);
+        if let Some(observer) = events.observer() {
+            let tell = || tell_observer(observer, task, kind);
+            match &self.runner.clock {
+                Some(clock) => clock.leave_out(kind == TaskEventKind::Polled, tell),
+                None => tell(),
+            }
         }
     }
 

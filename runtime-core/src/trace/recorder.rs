@@ -212,6 +212,13 @@ impl Recorder {
         }
     }
 
+    /// Writes down that tasks were woken, if the recorder runs: all at the present moment.
+    pub(crate) fn wakes<'a>(&self, lane: LaneId, tasks: impl Iterator<Item = &'a TaskRef> + Clone) {
+        if let Some(recording) = self.switch.current() {
+            recording.wakes(lane, tasks);
+        }
+    }
+
     /// Writes down what is no task's, if the recorder runs: events of one moment.
     pub(crate) fn other_events(&self, lane: LaneId, events: &[(Kind, u64)]) {
         if let Some(recording) = self.switch.current() {

@@ -121,11 +121,39 @@ impl Recording {
     /// Writes a task's event down. Returns true if it ended a poll that was slow.
     #[inline]
     pub(super) fn task_event(&self, lane: LaneId, kind: Kind, task: &TaskRef) -> bool {
+        let took = match lane {
+            LaneId::Core(index) => match self.lanes[index].get() {
+                Some(lane) => self.write_task_event(lane, kind, task),
+                None => self.lose(),
+            },
+            LaneId::Shared(token) => self.task_event_in_shared(token, kind, task),
+        };
+        took > self.slow_ticks.load(Relaxed) && self.is_slow(took)
+    }
+
+    /// Returns for how many ticks the poll took that it ended, or zero.
+    #[inline(always)] // Else what it takes from its arguments goes by way of the stack.
+    fn write_task_event(&self, lane: &Lane, kind: Kind, task: &TaskRef) -> u64 {
+        self.write_task_event_of(lane, kind, task, || self.ticks.now())
+    }
+
+    #[inline(always)] // As above.
+    fn write_task_event_of(&self, lane: &Lane, kind: Kind, task: &TaskRef, now: impl FnOnce() -> u64) -> u64 {
         let header = task.header();
         let site = self.sites.number(header.site().as_ptr());
-        let started = self.started.load(Relaxed);
-        let took = self.with(lane, |lane| lane.task_event(kind, header.id().0, site, started, || self.ticks.now()));
-        took > self.slow_ticks.load(Relaxed) && self.is_slow(took)
+        lane.task_event(kind, header.id().0, site, self.started.load(Relaxed), now)
+    }
+
+    /// Apart, for most records are of cores: they need none of this.
+    #[inline(never)]
+    fn task_event_in_shared(&self, token: usize, kind: Kind, task: &TaskRef) -> u64 {
+        self.shared.with(token, |lane| self.write_task_event(lane, kind, task)).unwrap_or_else(|| self.lose())
+    }
+
+    #[cold]
+    fn lose(&self) -> u64 {
+        self.lost.fetch_add(1, Relaxed);
+        0
     }
 
     /// Whether a poll was slow for which that is possible. Finds out how long a tick is.
@@ -139,34 +167,37 @@ impl Recording {
         scale.between(0, took).as_nanos() >= u128::from(limit)
     }
 
+    /// Writes down that tasks were woken, all at the present moment.
+    pub(super) fn wakes<'a>(&self, lane: LaneId, tasks: impl Iterator<Item = &'a TaskRef> + Clone) {
+        let now = self.ticks.now();
+        self.with(lane, |lane| {
+            tasks.clone().for_each(|task| _ = self.write_task_event_of(lane, Kind::Woken, task, || now));
+        });
+    }
+
     /// Writes down what is no task's: events of one moment.
     pub(super) fn other_events(&self, lane: LaneId, events: &[(Kind, u64)]) {
         self.with(lane, |lane| {
             let now = self.ticks.now();
             events.iter().for_each(|&(kind, payload)| lane.other_event(kind, payload, now));
-            0
         });
     }
 
     /// The next poll on this lane begins at a time of its own.
     #[inline]
     pub(super) fn time_passes(&self, lane: LaneId) {
-        self.with(lane, |lane| {
-            lane.time_passes();
-            0
-        });
+        self.with(lane, Lane::time_passes);
     }
 
     #[inline]
-    fn with(&self, lane: LaneId, write: impl Fn(&Lane) -> u64) -> u64 {
+    fn with(&self, lane: LaneId, write: impl Fn(&Lane)) {
         let written = match lane {
             LaneId::Core(index) => self.lanes[index].get().map(|lane| write(lane)),
             LaneId::Shared(token) => self.shared.with(token, |lane| write(lane)),
         };
-        written.unwrap_or_else(|| {
-            self.lost.fetch_add(1, Relaxed);
-            0
-        })
+        if written.is_none() {
+            self.lose();
+        }
     }
 
     /// All that is there. Each site that a record refers to is in the table then.

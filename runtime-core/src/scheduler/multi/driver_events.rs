@@ -10,7 +10,7 @@
 //! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Two things wait until
 //! the drivers have been given back: the observer's word of each task that was woken, and the wakers that are not of
 //! this runtime's tasks. (Those of another runtime's tasks are among these: its observer would hear of the wake at
-//! once.) The flight recorder is no user's, and writes each wake down at once.
+//! once.) The flight recorder is no user's. It writes a batch of wakes down as one moment's, just before they are queued.
 
 use std::task::Waker;
 
@@ -34,6 +34,10 @@ pub(super) struct EventBatch {
 impl EventBatch {
     fn len(&self) -> usize {
         self.events.len() + self.timers.len()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Notified> + Clone {
+        self.events.iter().chain(&self.timers)
     }
 
     /// One of the tasks; `number` may be any.
@@ -94,12 +98,7 @@ impl Worker {
     #[inline]
     fn take_woken(&self, waker: Waker) -> Option<Notified> {
         match task::wake_own(waker, |task| is_task_of(task, self.runtime())) {
-            Ok(task) => task.inspect(|task| {
-                self.counters().local_schedules.add(1);
-                if let Some(events) = self.runtime.events.heard() {
-                    events.record(self.lane(), task.task(), TaskEventKind::Woken);
-                }
-            }),
+            Ok(task) => task.inspect(|_| self.counters().local_schedules.add(1)),
             Err(waker) => {
                 self.shared().external_wakers.push(waker);
                 None
@@ -118,8 +117,11 @@ impl Worker {
         {
             self.follow(task);
         }
-        if let Some(observer) = self.runtime.events.observer() {
-            return self.tell_and_queue(observer, batch);
+        if let Some(events) = self.runtime.events.heard() {
+            events.record_wakes(self.lane(), batch.all().map(Notified::task));
+            if let Some(observer) = events.observer() {
+                return self.tell_and_queue(observer, batch);
+            }
         }
         batch.events.drain(..).for_each(|task| self.core.run_queue.push_event(task));
         batch.timers.drain(..).for_each(|task| self.core.run_queue.push_timer(task));
