@@ -33,6 +33,31 @@ fn foreign_sockets_in_blocking_mode_are_refused() {
     });
 }
 
+/// A descriptor that one socket gives away and another one takes, as some HTTP clients do.
+#[cfg(unix)]
+#[test]
+fn a_socket_that_is_handed_over_as_a_descriptor_connects_unless_it_would_block() {
+    use std::os::fd::{FromRawFd, IntoRawFd};
+
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            // SAFETY: each number is given away by its owner.
+            let (ours, foreign) = unsafe {
+                let ours = TcpSocket::new_v4().unwrap();
+                ours.set_keepalive(true).unwrap();
+                (TcpSocket::from_raw_fd(ours.into_raw_fd()), TcpSocket::from_raw_fd(unconnected().into_raw_fd()))
+            };
+            assert!(ours.keepalive().unwrap(), "it is the same socket");
+            let (stream, accepted) = rt::join!(ours.connect(address), listener.accept());
+            assert_eq!(stream.unwrap().local_addr().unwrap(), accepted.unwrap().1);
+            assert_eq!(foreign.connect(address).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+        });
+    });
+}
+
 #[test]
 fn a_socket_that_was_put_into_blocking_mode_is_refused() {
     let _watchdog = watchdog();

@@ -312,6 +312,11 @@ impl Socket {
         self.is_lent.store(true, Relaxed);
         &self.socket
     }
+
+    /// For somebody outside who wants the raw handle, and to own it.
+    pub(super) fn into_os(self) -> socket2::Socket {
+        self.socket
+    }
 }
 
 /// Whether a refusal to connect at once only says that it takes time.

@@ -1,7 +1,7 @@
 //! What sockets are to Unix: file descriptors, and a few options.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, RawFd};
 
 use socket2::SockRef;
 
@@ -56,6 +56,21 @@ is_a_descriptor!(TcpListener, TcpSocket, TcpStream);
 is_a_descriptor!(UdpSocket);
 is_a_descriptor!(UnixDatagram, UnixListener, UnixSocket, UnixStream);
 is_a_descriptor!(pipe::Receiver, pipe::Sender);
+
+/// As [`TcpSocket::from_std_stream`]: it must not be connected, and be in non-blocking mode.
+#[allow(unsafe_code, reason = "the trait is")]
+impl FromRawFd for TcpSocket {
+    unsafe fn from_raw_fd(number: RawFd) -> Self {
+        // SAFETY: the caller's promise.
+        Self::from_std_stream(unsafe { std::net::TcpStream::from_raw_fd(number) })
+    }
+}
+
+impl IntoRawFd for TcpSocket {
+    fn into_raw_fd(self) -> RawFd {
+        self.io.into_os().into_raw_fd()
+    }
+}
 
 #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin")))]
 impl TcpSocket {

@@ -1,7 +1,7 @@
 //! What sockets are to Windows: socket handles.
 
 use std::io;
-use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
+use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, FromRawSocket, IntoRawSocket, RawSocket};
 
 use super::backend::Socket;
 use super::tcp::{TcpListener, TcpSocket, TcpStream};
@@ -39,3 +39,18 @@ macro_rules! is_a_socket {
 }
 
 is_a_socket!(TcpListener, TcpSocket, TcpStream, UdpSocket);
+
+/// As [`TcpSocket::from_std_stream`]: it must not be connected, and be in non-blocking mode.
+#[allow(unsafe_code, reason = "the trait is")]
+impl FromRawSocket for TcpSocket {
+    unsafe fn from_raw_socket(number: RawSocket) -> Self {
+        // SAFETY: the caller's promise.
+        Self::from_std_stream(unsafe { std::net::TcpStream::from_raw_socket(number) })
+    }
+}
+
+impl IntoRawSocket for TcpSocket {
+    fn into_raw_socket(self) -> RawSocket {
+        self.io.into_os().into_raw_socket()
+    }
+}
