@@ -3,6 +3,7 @@
 mod web {
     mod application;
     mod layers;
+    mod older;
     mod shutdown;
     mod sockets;
     mod tls;
