@@ -256,18 +256,21 @@ fn the_environment_asks_for_it() {
     );
 }
 
-/// What the process writes to stderr while the function runs, which is handed the lines. Returns those that it left.
+/// What rt writes to stderr while the function runs, which is handed the lines. Returns those that it left.
 #[cfg(unix)]
 fn lines_on_stderr_of(run: impl FnOnce(&mut dyn Iterator<Item = String>)) -> Vec<String> {
-    use std::io::{BufRead, BufReader};
+    use std::io::{BufRead, BufReader, Write};
 
+    // Not the end of the pipe: another process may have got its descriptor meanwhile, such as a sanitizer's helper.
+    const END: &str = "rt: no more";
     let (reader, writer) = std::io::pipe().unwrap();
     let before = nix::unistd::dup(std::io::stderr()).unwrap();
     nix::unistd::dup2_stderr(writer).unwrap();
-    let mut lines = BufReader::new(reader).lines().map(Result::unwrap);
+    let mut lines = BufReader::new(reader).lines().map(Result::unwrap).filter(|line| line.starts_with("rt: "));
     run(&mut lines);
+    writeln!(std::io::stderr(), "{END}").unwrap();
     nix::unistd::dup2_stderr(before).unwrap();
-    lines.collect()
+    lines.take_while(|line| line != END).collect()
 }
 
 /// A file of an earlier run looks like this one's.
