@@ -31,8 +31,8 @@ fn main() -> io::Result<()> {
         .build()?;
     let snapshot = runtime.block_on(async {
         let requests: Vec<_> =
-            (0..10).map(|number| task::Builder::new().name("request").spawn(serve(number))).collect();
-        let report = task::Builder::new().name("monthly report").spawn(compute_for_too_long());
+            (0..10).map(|number| task::Builder::new().name("request").spawn(serve(number)).unwrap()).collect();
+        let report = task::Builder::new().name("monthly report").spawn(compute_for_too_long()).unwrap();
         let mut snapshot = None;
         for request in requests {
             let slow = request.await?;

@@ -39,9 +39,10 @@ fn main() -> io::Result<()> {
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let _service = task::Builder::new().name("listener").spawn(serve(listener));
-        let clients: Vec<_> =
-            (0..CLIENTS).map(|number| task::Builder::new().name("client").spawn(ask(address, number))).collect();
+        let _service = task::Builder::new().name("listener").spawn(serve(listener)).unwrap();
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|number| task::Builder::new().name("client").spawn(ask(address, number)).unwrap())
+            .collect();
         match limit {
             Some(limit) => sleep(limit).await,
             None => std::future::pending().await,
@@ -63,7 +64,7 @@ async fn serve(listener: TcpListener) -> io::Result<()> {
     let shop = Arc::new(Shop::default());
     loop {
         let (stream, _) = listener.accept().await?;
-        task::Builder::new().name("connection").spawn(answer(stream, Arc::clone(&shop)));
+        task::Builder::new().name("connection").spawn(answer(stream, Arc::clone(&shop))).unwrap();
     }
 }
 
@@ -94,9 +95,12 @@ async fn price(shop: &Shop) -> u64 {
 async fn order(shop: &Shop) -> u64 {
     let (confirm, confirmed) = oneshot::channel();
     shop.unconfirmed.lock().await.push(confirm);
-    task::Builder::new().name("confirmation").spawn(async move {
-        let _ = confirmed.await;
-    });
+    task::Builder::new()
+        .name("confirmation")
+        .spawn(async move {
+            let _ = confirmed.await;
+        })
+        .unwrap();
     1
 }
 

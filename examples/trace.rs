@@ -23,8 +23,8 @@ fn main() -> io::Result<()> {
     let runtime =
         Builder::new_current_thread().enable_time().on_task_event(move |event| explain(clock, event)).build()?;
     runtime.block_on(async {
-        let tea = task::Builder::new().name("tea").spawn(brew(clock, "tea", [30, 40]));
-        let egg = task::Builder::new().name("egg").spawn(brew(clock, "egg", [50]));
+        let tea = task::Builder::new().name("tea").spawn(brew(clock, "tea", [30, 40])).unwrap();
+        let egg = task::Builder::new().name("egg").spawn(brew(clock, "egg", [50])).unwrap();
         let (tea, egg) = rt::join!(tea, egg);
         tea?;
         egg?;

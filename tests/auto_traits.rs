@@ -126,7 +126,7 @@ fn of_tasks() {
     types! {
         ALL => [
             task::AbortHandle,
-            task::Builder,
+            task::Builder<'static>,
             task::Id,
             // Tokio's is not unwind safe, because of the panic in it, which a shared one does not give out.
             task::JoinError,

@@ -134,7 +134,7 @@ fn a_task_has_a_span_that_is_entered_for_each_poll() {
                 rt::task::yield_now().await;
                 rt::task::id()
             });
-            (task.await.unwrap(), line)
+            (task.unwrap().await.unwrap(), line)
         });
         drop(runtime);
         let span = named(&recorder, "task", name);
@@ -154,21 +154,21 @@ fn each_way_to_spawn_makes_one_span() {
     let _watchdog = watchdog();
     let recorder = recorder();
     let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
-    fn name(name: &'static str) -> rt::task::Builder {
+    fn name(name: &str) -> rt::task::Builder<'_> {
         rt::task::Builder::new().name(name)
     }
-    let outside = name("from outside").spawn_on(async {}, runtime.handle());
+    let outside = name("from outside").spawn_on(async {}, runtime.handle()).unwrap();
     runtime.block_on(async {
         outside.await.unwrap();
-        name("large").spawn(std::future::ready([0_u8; 100_000])).await.unwrap();
+        name("large").spawn(std::future::ready([0_u8; 100_000])).unwrap().await.unwrap();
         let mut set = rt::task::JoinSet::new();
-        set.spawn(async { name("inner").spawn(async {}).await.unwrap() });
+        set.spawn(async { name("inner").spawn(async {}).unwrap().await.unwrap() });
         set.join_next().await.unwrap().unwrap();
-        name("a job").spawn_blocking(|| ()).await.unwrap();
+        name("a job").spawn_blocking(|| ()).unwrap().await.unwrap();
     });
     let local = rt::task::LocalSet::new();
     runtime.block_on(local.run_until(async {
-        name("in a set").spawn_local(async {}).await.unwrap();
+        name("in a set").spawn_local(async {}).unwrap().await.unwrap();
     }));
     drop(runtime);
     for task in ["from outside", "large", "inner"] {
@@ -188,7 +188,7 @@ fn a_refused_task_has_its_span_closed() {
     let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
     let handle = runtime.handle().clone();
     drop(runtime);
-    drop(rt::task::Builder::new().name("refused").spawn_on(async {}, &handle));
+    drop(rt::task::Builder::new().name("refused").spawn_on(async {}, &handle).unwrap());
     assert!(named(&recorder, "task", "refused").is_closed);
 }
 
@@ -217,7 +217,7 @@ fn a_blocked_poll_is_an_event() {
                 std::thread::yield_now();
             }
         };
-        runtime.block_on(rt::task::Builder::new().name("blocks").spawn_on(blocks, runtime.handle())).unwrap();
+        runtime.block_on(rt::task::Builder::new().name("blocks").spawn_on(blocks, runtime.handle()).unwrap()).unwrap();
         blocked().is_some()
     });
     let (_, fields) = blocked().unwrap();

@@ -13,6 +13,7 @@ use std::hash::Hash;
 use std::iter::FusedIterator;
 use std::ops::{Add, AddAssign, BitAnd, BitOr, BitOrAssign, Deref, DerefMut, Sub, SubAssign};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -181,18 +182,19 @@ implemented! {
     IntoRawFd: net::TcpSocket, net::UnixSocket;
 }
 
-// Those with parameters.
+// Others.
 
 implemented! {
+    UnwindSafe | RefUnwindSafe: io::Stdin, io::Stdout, io::Stderr, fs::File;
     Add<Duration> | AddAssign<Duration> | Sub<Duration> | SubAssign<Duration> | Sub: time::Instant;
     BitOr | BitOrAssign: io::Interest, io::Ready;
     BitAnd | Sub: io::Ready;
     Extend<Ready<u8>> | FromIterator<Ready<u8>>: task::JoinSet<u8>;
     AsRef<net::TcpStream>:
-        net::tcp::OwnedReadHalf, net::tcp::OwnedWriteHalf, net::tcp::ReadHalf<'static>,
+        net::TcpStream, net::tcp::OwnedReadHalf, net::tcp::OwnedWriteHalf, net::tcp::ReadHalf<'static>,
         net::tcp::WriteHalf<'static>;
     AsRef<net::UnixStream>:
-        net::unix::OwnedReadHalf, net::unix::OwnedWriteHalf, net::unix::ReadHalf<'static>,
+        net::UnixStream, net::unix::OwnedReadHalf, net::unix::OwnedWriteHalf, net::unix::ReadHalf<'static>,
         net::unix::WriteHalf<'static>;
     From<io::BufReader<io::BufWriter<Stream>>> | From<io::BufWriter<io::BufReader<Stream>>>:
         io::BufStream<Stream>;

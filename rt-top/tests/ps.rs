@@ -36,12 +36,15 @@ fn it_lists_the_tasks_of_a_program_with_what_they_wait_for() {
     let (runtime, address) = inspected(([127, 0, 40, 1], 0).into());
     let lock = std::sync::Arc::new(rt::sync::Mutex::new(()));
     let _held = lock.clone().try_lock_owned().unwrap();
-    let waiting = rt::task::Builder::new().name("the  one\u{1b}[31m").spawn_on(
-        async move {
-            let _guard = lock.lock().await;
-        },
-        runtime.handle(),
-    );
+    let waiting = rt::task::Builder::new()
+        .name("the  one\u{1b}[31m")
+        .spawn_on(
+            async move {
+                let _guard = lock.lock().await;
+            },
+            runtime.handle(),
+        )
+        .unwrap();
     let idle = runtime.spawn(pending::<()>());
     let listed =
         |id: &str| runtime.handle().tasks().iter().any(|task| task.id.to_string() == id && task.state.is_waiting());

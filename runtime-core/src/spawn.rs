@@ -1,11 +1,13 @@
 //! The free functions that spawn onto the current runtime, and the builder for tasks with a name.
 
 use std::future::Future;
+use std::io;
 
 use crate::blocking_pool::Kind;
 use crate::box_large::boxed_if_large;
 use crate::runtime::{Handle, spawn_blocking_here, spawn_here, spawn_local_here};
 use crate::task::JoinHandle;
+use crate::task::kept_name::keep;
 
 /// Spawns a task onto the current runtime.
 ///
@@ -123,40 +125,51 @@ where
 
 /// Spawns tasks that have a name.
 ///
+/// Its methods have the results that Tokio's have. There is no error so far: what cannot be spawned panics, or is
+/// cancelled, as without a name.
+///
 /// # Example
 ///
 /// ```
 /// # rt::runtime::Runtime::new().unwrap().block_on(async {
-/// let task = rt::task::Builder::new().name("accept loop").spawn(async { rt::task::id() });
+/// let task = rt::task::Builder::new().name("accept loop").spawn(async { rt::task::id() })?;
 /// # task.await.unwrap();
-/// # });
+/// # std::io::Result::Ok(())
+/// # }).unwrap();
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 #[must_use = "a builder does nothing until it spawns"]
-pub struct Builder {
-    name: Option<&'static str>,
+pub struct Builder<'a> {
+    name: Option<&'a str>,
 }
 
-impl Builder {
+impl<'a> Builder<'a> {
     /// A builder for tasks without a name.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Names the task.
-    pub fn name(mut self, name: &'static str) -> Self {
+    ///
+    /// A copy of each different name is kept for as long as the program runs. There are 65,536 at most: tasks with yet
+    /// other names have none. So a name is better without a number in it that grows.
+    pub fn name(mut self, name: &'a str) -> Self {
         self.name = Some(name);
         self
     }
 
+    fn kept_name(self) -> Option<&'static str> {
+        self.name.and_then(keep)
+    }
+
     /// Spawns the task. See [`spawn`].
     #[track_caller]
-    pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
+    pub fn spawn<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        boxed_if_large!(future: F, Box::pin => spawn_here(future, self.name))
+        Ok(boxed_if_large!(future: F, Box::pin => spawn_here(future, self.kept_name())))
     }
 
     /// Spawns the task onto a runtime, whether or not it is the current one. See
@@ -165,47 +178,48 @@ impl Builder {
     /// # Example
     ///
     /// ```
-    /// let runtime = rt::runtime::Runtime::new().unwrap();
-    /// let task = rt::task::Builder::new().name("greeting").spawn_on(async { "hello" }, runtime.handle());
+    /// let runtime = rt::runtime::Runtime::new()?;
+    /// let task = rt::task::Builder::new().name("greeting").spawn_on(async { "hello" }, runtime.handle())?;
     /// assert_eq!(runtime.block_on(task).unwrap(), "hello");
+    /// # std::io::Result::Ok(())
     /// ```
     #[track_caller]
-    pub fn spawn_on<F>(self, future: F, handle: &Handle) -> JoinHandle<F::Output>
+    pub fn spawn_on<F>(self, future: F, handle: &Handle) -> io::Result<JoinHandle<F::Output>>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        handle.spawn_named(future, self.name)
+        Ok(handle.spawn_named(future, self.kept_name()))
     }
 
     /// Spawns the task onto the current thread. See [`spawn_local`].
     #[track_caller]
-    pub fn spawn_local<F>(self, future: F) -> JoinHandle<F::Output>
+    pub fn spawn_local<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        boxed_if_large!(future: F, Box::pin => spawn_local_here(future, self.name))
+        Ok(boxed_if_large!(future: F, Box::pin => spawn_local_here(future, self.kept_name())))
     }
 
     /// Runs the closure on the blocking pool. See [`spawn_blocking`].
     #[track_caller]
-    pub fn spawn_blocking<F, R>(self, f: F) -> JoinHandle<R>
+    pub fn spawn_blocking<F, R>(self, f: F) -> io::Result<JoinHandle<R>>
     where
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, self.name, Kind::Ordinary))
+        Ok(boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, self.kept_name(), Kind::Ordinary)))
     }
 
     /// Runs the closure on the blocking pool of a runtime, whether or not it is the current one. See
     /// [`Handle::spawn_blocking`](crate::runtime::Handle::spawn_blocking).
     #[track_caller]
-    pub fn spawn_blocking_on<F, R>(self, f: F, handle: &Handle) -> JoinHandle<R>
+    pub fn spawn_blocking_on<F, R>(self, f: F, handle: &Handle) -> io::Result<JoinHandle<R>>
     where
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        handle.spawn_blocking_named(f, self.name)
+        Ok(handle.spawn_blocking_named(f, self.kept_name()))
     }
 }

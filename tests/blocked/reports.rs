@@ -46,7 +46,7 @@ fn a_blocked_task_is_reported_by_name_number_and_place() {
         let gate = gate.clone();
         let _guard = runtime.enter();
         let builder = rt::task::Builder::new().name("sleeper");
-        (builder.spawn(async move { gate.pass() }), Location::caller().line())
+        (builder.spawn(async move { gate.pass() }).unwrap(), Location::caller().line())
     };
     gate.wait_for(1);
     let id = block.id();

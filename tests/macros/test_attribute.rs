@@ -63,3 +63,12 @@ async fn may_be_left_out() {
 async fn may_have_attributes_above() {
     assert!(true);
 }
+
+/// Attributes of other crates make functions with lifetimes of those with cases.
+#[allow(clippy::extra_unused_lifetimes)] // It is used in what becomes of the body.
+#[rt::test]
+async fn a_lifetime_is_nothing_to_choose<'a>() {
+    let text: &'a str = "static";
+    rt::task::yield_now().await;
+    assert_eq!(text.len(), 6);
+}

@@ -13,7 +13,7 @@ use super::*;
 fn a_task_is_listed_with_its_name_its_place_and_its_state() {
     for runtime in runtimes() {
         runtime.block_on(async {
-            let (task, spawned_in) = (rt::task::Builder::new().name("a name").spawn(never()), line());
+            let (task, spawned_in) = (rt::task::Builder::new().name("a name").spawn(never()).unwrap(), line());
             let nameless = rt::spawn(never());
             let seen = until(&task, |task| task.state.is_waiting()).await;
             assert_eq!(

@@ -15,17 +15,23 @@ async fn born_and_dead(rounds: u32) {
             let name = ["one", "the other"][number as usize % 2];
             tasks.push(match number % 4 {
                 0 => rt::spawn(async {}),
-                1 => rt::task::Builder::new().name(name).spawn(async move {
-                    let padding = [number; 40];
-                    rt::task::yield_now().await;
-                    std::hint::black_box(&padding);
-                }),
-                2 => rt::task::Builder::new().name(name).spawn(async {
-                    let (send, receive) = rt::sync::oneshot::channel();
-                    let sender = rt::spawn(async { send.send(()) });
-                    receive.await.unwrap();
-                    sender.await.unwrap().unwrap();
-                }),
+                1 => rt::task::Builder::new()
+                    .name(name)
+                    .spawn(async move {
+                        let padding = [number; 40];
+                        rt::task::yield_now().await;
+                        std::hint::black_box(&padding);
+                    })
+                    .unwrap(),
+                2 => rt::task::Builder::new()
+                    .name(name)
+                    .spawn(async {
+                        let (send, receive) = rt::sync::oneshot::channel();
+                        let sender = rt::spawn(async { send.send(()) });
+                        receive.await.unwrap();
+                        sender.await.unwrap().unwrap();
+                    })
+                    .unwrap(),
                 _ => rt::spawn(async move {
                     let padding = [number; 300];
                     rt::task::yield_now().await;
@@ -59,7 +65,7 @@ fn spawn_one_of_many(number: u64) -> JoinHandle<()> {
                 $(place if place == $words - 1 => {
                     let task = rt::task::Builder::new();
                     let named = ["one", "the other"].get(number as usize / 7 % 3).copied();
-                    named.into_iter().fold(task, rt::task::Builder::name).spawn(filled::<$words>(number))
+                    named.into_iter().fold(task, rt::task::Builder::name).spawn(filled::<$words>(number)).unwrap()
                 })*
                 _ => unreachable!(),
             }
@@ -100,7 +106,8 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let (goes_on, handle) = (AtomicBool::new(true), runtime.handle());
-    let steady: Vec<_> = (0..200).map(|_| rt::task::Builder::new().name("steady").spawn_on(never(), handle)).collect();
+    let steady: Vec<_> =
+        (0..200).map(|_| rt::task::Builder::new().name("steady").spawn_on(never(), handle).unwrap()).collect();
     let steady_ids = steady.iter().map(JoinHandle::id).collect();
     rt_test_util::scope(|scope| {
         for _ in 0..2 {

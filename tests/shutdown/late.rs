@@ -99,7 +99,7 @@ fn jobs_given_to_a_dead_runtime_are_cancelled_from_within_too() {
             let job = rt::spawn_blocking(move || drop(one));
             assert!(job.is_finished());
             assert!(job.await.unwrap_err().is_cancelled());
-            let task = rt::task::Builder::new().name("late").spawn(async move { drop(other) });
+            let task = rt::task::Builder::new().name("late").spawn(async move { drop(other) }).unwrap();
             task.abort();
             assert!(task.await.unwrap_err().is_cancelled());
         });

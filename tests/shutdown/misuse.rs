@@ -32,7 +32,7 @@ fn without_a_runtime_everything_that_needs_one_says_so() {
     panics_here!(NO_RUNTIME, rt::spawn(async {}));
     panics_here!(NO_RUNTIME, rt::spawn_blocking(|| ()));
     panics_here!("`spawn_local` called from outside of a `task::LocalSet`", rt::spawn_local(async {}));
-    panics_here!(NO_RUNTIME, rt::task::Builder::new().spawn(async {}));
+    panics_here!(NO_RUNTIME, rt::task::Builder::new().spawn(async {}).unwrap());
     panics_here!(NO_RUNTIME, Handle::current());
     panics_here!(NO_RUNTIME, rt::time::sleep(Duration::ZERO));
     panics_here!(NO_RUNTIME, rt::time::sleep_until(rt::time::Instant::now()));

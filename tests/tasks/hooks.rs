@@ -245,7 +245,7 @@ fn task_events_tell_each_tasks_life_in_order() {
             .unwrap();
         let (id, line) = runtime.block_on(async {
             let wakes: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(yield_by_hand());
-            let (task, line) = (rt::task::Builder::new().name("observed").spawn(wakes), line!());
+            let (task, line) = (rt::task::Builder::new().name("observed").spawn(wakes).unwrap(), line!());
             let id = task.id();
             task.await.unwrap();
             (id, line)

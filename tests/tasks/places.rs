@@ -44,9 +44,9 @@ fn functions_that_need_a_runtime() {
     panics_here!(rt::spawn(async {}));
     panics_here!(rt::spawn_blocking(|| ()));
     panics_here!(rt::spawn_local(async {}));
-    panics_here!(rt::task::Builder::new().spawn(async {}));
-    panics_here!(rt::task::Builder::new().spawn_blocking(|| ()));
-    panics_here!(rt::task::Builder::new().spawn_local(async {}));
+    panics_here!(rt::task::Builder::new().spawn(async {}).unwrap());
+    panics_here!(rt::task::Builder::new().spawn_blocking(|| ()).unwrap());
+    panics_here!(rt::task::Builder::new().spawn_local(async {}).unwrap());
     panics_here!(rt::task::id());
     panics_here!(Handle::current());
     panics_here!(sleep(LATER));

@@ -214,13 +214,15 @@ fn named_tasks_are_like_any_other() {
     on_each_runtime(|runtime| {
         let sum = runtime.block_on(async {
             let builder = rt::task::Builder::new().name("a task");
-            builder.spawn(async { 1 }).await.unwrap() + builder.spawn_blocking(|| 2).await.unwrap()
+            builder.spawn(async { 1 }).unwrap().await.unwrap() + builder.spawn_blocking(|| 2).unwrap().await.unwrap()
         });
         assert_eq!(sum, 3);
-        // Also from a thread that has nothing to do with it.
-        let builder = rt::task::Builder::new().name("another");
+        // Also from a thread that has nothing to do with it, and by a name that is gone before the task.
+        let name = format!("another of {sum}");
+        let builder = rt::task::Builder::new().name(&name);
         let (task, blocking) =
             (builder.spawn_on(async { 4 }, runtime.handle()), builder.spawn_blocking_on(|| 5, runtime.handle()));
+        let (task, blocking) = (task.unwrap(), blocking.unwrap());
         assert_eq!(runtime.block_on(async { task.await.unwrap() + blocking.await.unwrap() }), 9);
     });
 }

@@ -46,7 +46,7 @@ fn the_steps_of_a_task_are_there_in_their_order_with_its_name_and_place() {
     let (task, line) = {
         let (_guard, signal) = (runtime.enter(), signal.clone());
         let builder = rt::task::Builder::new().name("the task");
-        (builder.spawn(async move { signal.wait().await }), Location::caller().line())
+        (builder.spawn(async move { signal.wait().await }).unwrap(), Location::caller().line())
     };
     let id = task.id();
     runtime.block_on(async {

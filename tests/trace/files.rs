@@ -268,7 +268,7 @@ fn lines_on_stderr_of(run: impl FnOnce(&mut dyn Iterator<Item = String>)) -> Vec
     nix::unistd::dup2_stderr(writer).unwrap();
     let mut lines = BufReader::new(reader).lines().map(Result::unwrap).filter(|line| line.starts_with("rt: "));
     run(&mut lines);
-    writeln!(std::io::stderr(), "{END}").unwrap();
+    std::io::stderr().write_all(format!("{END}\n").as_bytes()).unwrap();
     nix::unistd::dup2_stderr(before).unwrap();
     lines.take_while(|line| line != END).collect()
 }

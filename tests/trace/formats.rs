@@ -20,13 +20,16 @@ fn record(workers: usize) -> TraceSnapshot {
         let mut tasks = Vec::new();
         for number in 0..50 {
             let name = if number % 2 == 0 { "even \"task\"" } else { "odd" };
-            let task = rt::task::Builder::new().name(name).spawn(async move {
-                rt::time::sleep(Duration::from_millis(number % 4)).await;
-                // Enough that there are many turns of the loop.
-                for _ in 0..5 {
-                    rt::task::yield_now().await;
-                }
-            });
+            let task = rt::task::Builder::new()
+                .name(name)
+                .spawn(async move {
+                    rt::time::sleep(Duration::from_millis(number % 4)).await;
+                    // Enough that there are many turns of the loop.
+                    for _ in 0..5 {
+                        rt::task::yield_now().await;
+                    }
+                })
+                .unwrap();
             tasks.push(task);
         }
         for task in tasks {
@@ -38,7 +41,7 @@ fn record(workers: usize) -> TraceSnapshot {
     let gate = Gate::new();
     let block = {
         let gate = gate.clone();
-        rt::task::Builder::new().name("blocks").spawn_on(async move { gate.pass() }, runtime.handle())
+        rt::task::Builder::new().name("blocks").spawn_on(async move { gate.pass() }, runtime.handle()).unwrap()
     };
     gate.wait_for(1);
     let snapshot = trace.snapshot();

@@ -10,6 +10,9 @@ async fn arguments(number: u32) {
 async fn generic<T>() {}
 
 #[rt::test]
+async fn generic_beside_a_lifetime<'a, const N: usize>() {}
+
+#[rt::test]
 #[test]
 async fn twice() {}
 

@@ -43,6 +43,7 @@ pub(crate) mod host;
 mod id;
 mod info;
 mod join;
+pub(crate) mod kept_name;
 mod named_site;
 mod observed;
 pub(crate) mod outstanding;

@@ -3,9 +3,8 @@
 //! A task's word for its spawn site points to one if the task was given a name (`spawn_site.rs`), so that a name takes
 //! nothing of a task's memory, and inspection reads it without looking into memory that may be another task's by then.
 //!
-//! There is one value for each pair of a place and a name, both known by their addresses. Both live as long as the
-//! program, so there are no more values than the program has pairs of them: a program that leaks a string for each task
-//! leaks a value with it.
+//! There is one value for each pair of a place and a name, both known by their addresses: a name is one that is kept
+//! (`kept_name.rs`), of which there are not too many.
 //!
 //! Called by each spawn of a task with a name, and by nothing else. A thread finds the pairs that it has used last
 //! without a lock ([`RECENT`]). The lock runs nothing of a user's, but for the allocator.

@@ -112,12 +112,15 @@ fn tasks_are_selected_sorted_and_counted_by_place() {
     let many: Vec<_> = (0..50).map(|_| runtime.spawn(std::future::pending::<()>())).collect();
     let named = {
         let _guard = runtime.enter();
-        rt::task::Builder::new().name("the <b>odd</b> one").spawn(async {
-            for _ in 0..7 {
-                rt::task::yield_now().await;
-            }
-            std::future::pending::<()>().await;
-        })
+        rt::task::Builder::new()
+            .name("the <b>odd</b> one")
+            .spawn(async {
+                for _ in 0..7 {
+                    rt::task::yield_now().await;
+                }
+                std::future::pending::<()>().await;
+            })
+            .unwrap()
     };
     eventually(|| json(address, "/tasks?state=waiting")["runtimes"][0]["matching_tasks"] == 51);
     let all = &json(address, "/tasks?sort=polls&limit=3")["runtimes"][0];

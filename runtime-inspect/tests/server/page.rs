@@ -24,10 +24,13 @@ fn the_page_shows_what_the_program_does() {
     let waiting: Vec<_> = (0..20).map(|_| runtime.spawn(std::future::pending::<()>())).collect();
     let stuck = {
         let _guard = runtime.enter();
-        rt::task::Builder::new().name(HOSTILE).spawn(async move {
-            begun.send(()).unwrap();
-            let _ = ended.recv();
-        })
+        rt::task::Builder::new()
+            .name(HOSTILE)
+            .spawn(async move {
+                begun.send(()).unwrap();
+                let _ = ended.recv();
+            })
+            .unwrap()
     };
     has_begun.recv().unwrap();
 

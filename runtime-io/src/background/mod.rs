@@ -56,6 +56,7 @@ mod tests;
 use std::fmt;
 use std::future::poll_fn;
 use std::io::{self, IoSlice, SeekFrom};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -118,6 +119,10 @@ pub(crate) struct Background<D> {
     device: Arc<D>,
     shared: Arc<Shared>,
 }
+
+// No code of a user's runs under the lock, and a job that panics ends its turn: what is shared is whole after a panic.
+impl<D> UnwindSafe for Background<D> {}
+impl<D> RefUnwindSafe for Background<D> {}
 
 impl<D: Device> Background<D> {
     pub(crate) fn new(device: D) -> Self {

@@ -238,7 +238,7 @@ fn large_futures_need_no_more_stack_than_threads_have() {
             runtime.block_on(async {
                 assert_eq!(rt::spawn(an_eighth_of_a_mebibyte()).await.unwrap(), SUM);
                 let named = rt::task::Builder::new().name("large");
-                assert_eq!(named.spawn(an_eighth_of_a_mebibyte()).await.unwrap(), SUM);
+                assert_eq!(named.spawn(an_eighth_of_a_mebibyte()).unwrap().await.unwrap(), SUM);
             });
             let bytes = [1_u8; 1 << 17];
             let job = runtime.spawn_blocking(move || bytes.len());

@@ -432,6 +432,13 @@ impl TryFrom<std::net::TcpStream> for TcpStream {
     }
 }
 
+/// As its halves have it: for functions that take either.
+impl AsRef<TcpStream> for TcpStream {
+    fn as_ref(&self) -> &TcpStream {
+        self
+    }
+}
+
 impl fmt::Debug for TcpStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TcpStream")
