@@ -1,8 +1,9 @@
 //! With the feature `tracing` each task has a span, with Tokio's names, which is entered around its polls; and blocked
-//! polls are events.
+//! polls are events, and so is what becomes of a task's wakers.
 //!
 //! Mutations that these tests are for: a way to spawn that makes no span, or two; an identifier in the span that is not
-//! the task's; a span that is not entered for each poll, or not closed when the task is gone.
+//! the task's; a span that is not entered for each poll, or not closed when the task is gone; a waker that is woken,
+//! cloned or dropped in silence, by the drivers or by other tasks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -223,4 +224,48 @@ fn a_blocked_poll_is_an_event() {
     let (_, fields) = blocked().unwrap();
     assert_eq!(fields["loc.file"], file!());
     assert!(fields["duration.ns"].parse::<u64>().unwrap() >= 1_000_000, "{fields:?}");
+}
+
+/// tokio-console counts the wakes of a task by these, and its wakers: a task without any would never go on.
+#[test]
+fn what_becomes_of_wakers_is_told() {
+    let _watchdog = watchdog();
+    let recorder = recorder();
+    for (builder, name) in
+        [(Builder::new_multi_thread as fn() -> Builder, "woken on many"), (Builder::new_current_thread, "woken on one")]
+    {
+        let runtime = builder().worker_threads(2).enable_all().build().unwrap();
+        let notify = Arc::new(rt::sync::Notify::new());
+        let asleep = Arc::new(Signal::new());
+        let (waiting, is_asleep) = (notify.clone(), asleep.clone());
+        let task = rt::task::Builder::new().name(name).spawn_on(
+            async move {
+                // By another task, by a timer, by itself.
+                let notified = std::pin::pin!(waiting.notified());
+                is_asleep.set();
+                notified.await;
+                rt::time::sleep(Duration::from_millis(1)).await;
+                rt::task::yield_now().await;
+            },
+            runtime.handle(),
+        );
+        runtime.block_on(async {
+            asleep.wait().await;
+            notify.notify_one();
+            task.unwrap().await.unwrap();
+        });
+        drop(runtime);
+
+        let recorded = recorder.0.lock();
+        let is_it = |span: &Span| span.fields.get("task.name").is_some_and(|of| of == name);
+        let span = recorded.spans.iter().position(is_it).unwrap() + 1;
+        let count = |what: &str| {
+            let events = recorded.events.iter().filter(|(target, _)| target == "tokio::task::waker");
+            events.filter(|(_, fields)| fields["task.id"] == span.to_string() && fields["op"] == what).count()
+        };
+        let (clones, wakes, drops) = (count("waker.clone"), count("waker.wake"), count("waker.drop"));
+        assert!((1..=2).contains(&wakes), "by the timer, and by the notification unless it came first: {wakes}");
+        assert_eq!(count("waker.wake_by_ref"), 1, "by itself");
+        assert_eq!(clones, wakes + drops, "all wakers are gone");
+    }
 }

@@ -78,9 +78,9 @@ impl WakeSink for WakeAtOnce {
 }
 
 /// Whether a waker is that of a task. To clone such a waker only counts, so it may be done under a lock; any other is
-/// somebody else's code.
+/// somebody else's code. (So are those of tasks while somebody is told what becomes of them, by `tracing`.)
 pub fn is_task_waker(waker: &Waker) -> bool {
-    task::is_waker_of_task(waker)
+    task::is_plain(waker)
 }
 
 /// Runs user code that must not take its caller down: calls a waker, or drops one. A panic of it has been reported by

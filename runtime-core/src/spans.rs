@@ -1,6 +1,6 @@
-//! What `tracing` is told of tasks, with the feature of that name: a span for each, entered around its polls, and an
-//! event for each blocked poll that is reported. Without the feature nothing of this is there: futures are passed on as
-//! they are.
+//! What `tracing` is told of tasks, with the feature of that name: a span for each, entered around its polls, an event
+//! for each blocked poll that is reported, and events of wakers (`wakers.rs`). Without the feature nothing of this is
+//! there: futures are passed on as they are.
 //!
 //! Spans have the target, the name and the fields that Tokio's have, so that what was made to read those
 //! (tokio-console's list of tasks, filters) reads these. A task's identifier is drawn before the span is made, on
@@ -39,10 +39,25 @@ pub(crate) fn id_or(given: Id, next: impl FnOnce() -> Id) -> Id {
 pub(crate) fn blocked(_: &BlockedTask) {}
 
 #[cfg(feature = "tracing")]
-mod on {
-    use tracing::Instrument;
-    use tracing::instrument::Instrumented;
+pub(crate) mod wakers;
 
+/// Nobody listens.
+#[cfg(not(feature = "tracing"))]
+pub(crate) mod wakers {
+    use super::Id;
+
+    #[inline(always)]
+    pub(crate) fn hear() -> bool {
+        false
+    }
+
+    #[inline(always)]
+    pub(crate) fn tell(_: impl FnOnce() -> Id, _: &'static str) {}
+}
+
+#[cfg(feature = "tracing")]
+mod on {
+    use super::wakers::InSpan;
     use super::*;
     use crate::runtime::reserve_task_ids;
 
@@ -66,9 +81,9 @@ mod on {
         }};
     }
 
-    pub(crate) fn task<F: Future>(future: F, info: &mut SpawnInfo, kind: &'static str) -> Instrumented<F> {
+    pub(crate) fn task<F: Future>(future: F, info: &mut SpawnInfo, kind: &'static str) -> InSpan<F> {
         info.id = Id(reserve_task_ids(1));
-        future.instrument(span!("tokio::task", kind, info, size_of::<F>(), { parent: None, }))
+        InSpan::new(future, info.id, span!("tokio::task", kind, info, size_of::<F>(), { parent: None, }))
     }
 
     pub(crate) fn blocking<F: FnOnce() -> R, R>(f: F, info: &mut SpawnInfo) -> impl FnOnce() -> R + use<F, R> {

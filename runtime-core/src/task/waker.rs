@@ -8,13 +8,20 @@ use super::cell::Header;
 use super::current;
 use super::raw::{Notified, TaskRef};
 use super::state::Wake;
+use crate::spans;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
-/// Whether this is the waker of a task, of whatever runtime: one that only queues.
+/// Whether this is the waker of a task, of whatever runtime.
 #[inline]
 pub(crate) fn is_waker_of_task(waker: &Waker) -> bool {
     ptr::eq(waker.vtable(), &VTABLE)
+}
+
+/// Whether it is one, and to clone it only counts, to call it only queues: no code of a user's runs.
+#[inline]
+pub(crate) fn is_plain(waker: &Waker) -> bool {
+    is_waker_of_task(waker) && !spans::wakers::hear()
 }
 
 /// The task that a waker wakes, if it is the waker of a task.
@@ -35,10 +42,11 @@ pub(crate) fn with_borrowed<R>(header: NonNull<Header>, f: impl FnOnce(&Waker) -
 }
 
 /// Wakes a task for which `is_own` holds: changes its state as the waker would, and returns the task if it is to be
-/// queued, instead of handing it to its scheduler. Gives the waker back if it is of no such task.
+/// queued, instead of handing it to its scheduler. Gives the waker back if it is of no such task, or if
+/// somebody is to be told of it.
 #[inline]
 pub(crate) fn wake_own(waker: Waker, is_own: impl FnOnce(&Header) -> bool) -> Result<Option<Notified>, Waker> {
-    if !task_of_waker(&waker).is_some_and(is_own) {
+    if spans::wakers::hear() || !task_of_waker(&waker).is_some_and(is_own) {
         return Err(waker);
     }
     let header = header(ManuallyDrop::new(waker).data());
@@ -97,13 +105,26 @@ fn header(data: *const ()) -> NonNull<Header> {
     unsafe { NonNull::new_unchecked(data.cast_mut().cast()) }
 }
 
+/// # Safety
+///
+/// It is the data of a waker that has, or stands on, a reference.
+#[inline]
+unsafe fn tell(data: *const (), what: &'static str) {
+    // SAFETY: the caller's promise.
+    spans::wakers::tell(|| unsafe { header(data).as_ref() }.id(), what);
+}
+
 unsafe fn clone(data: *const ()) -> RawWaker {
+    // SAFETY: the waker that is cloned is there.
+    unsafe { tell(data, "waker.clone") };
     // SAFETY: the waker that is cloned has, or stands on, a reference.
     unsafe { header(data).as_ref() }.state.ref_inc();
     RawWaker::new(data, &VTABLE)
 }
 
 unsafe fn wake(data: *const ()) {
+    // SAFETY: the waker's reference is given up after that.
+    unsafe { tell(data, "waker.wake") };
     // SAFETY: the waker's reference is given up.
     if let Some(task) = unsafe { wake_task(header(data)) } {
         schedule(task);
@@ -111,6 +132,8 @@ unsafe fn wake(data: *const ()) {
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
+    // SAFETY: the waker is there.
+    unsafe { tell(data, "waker.wake_by_ref") };
     let header = header(data);
     // SAFETY: the waker's reference keeps the task.
     match unsafe { header.as_ref() }.state.wake_by_ref() {
@@ -121,6 +144,8 @@ unsafe fn wake_by_ref(data: *const ()) {
 }
 
 unsafe fn drop_waker(data: *const ()) {
+    // SAFETY: the waker's reference is given up after that.
+    unsafe { tell(data, "waker.drop") };
     // SAFETY: the waker's reference is given up.
     drop(unsafe { TaskRef::from_raw(header(data)) });
 }
