@@ -63,6 +63,9 @@ impl Recorder {
     }
 }
 
+/// What is told of the wakers of such a task makes the subscriber panic.
+const PANICS: &str = "its wakers are no good to listen to";
+
 impl Subscriber for Recorder {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target().starts_with("tokio::task") || metadata.target() == "rt::blocked"
@@ -85,7 +88,14 @@ impl Subscriber for Recorder {
     fn event(&self, event: &Event<'_>) {
         let mut fields = BTreeMap::new();
         event.record(&mut Fields(&mut fields));
-        self.0.lock().events.push((event.metadata().target().to_owned(), fields));
+        let mut recorded = self.0.lock();
+        let of = fields.get("task.id").and_then(|id| id.parse::<usize>().ok());
+        let of = of.and_then(|id| recorded.spans.get(id.checked_sub(1)?)?.fields.get("task.name").cloned());
+        recorded.events.push((event.metadata().target().to_owned(), fields));
+        drop(recorded);
+        if event.metadata().target() == "tokio::task::waker" && of.as_deref() == Some(PANICS) {
+            std::panic::resume_unwind(Box::new("a bad subscriber"));
+        }
     }
 
     fn enter(&self, id: &Id) {
@@ -244,7 +254,7 @@ fn what_becomes_of_wakers_is_told() {
                 let notified = std::pin::pin!(waiting.notified());
                 is_asleep.set();
                 notified.await;
-                rt::time::sleep(Duration::from_millis(1)).await;
+                rt::time::sleep(Duration::from_millis(20)).await;
                 rt::task::yield_now().await;
             },
             runtime.handle(),
@@ -268,4 +278,45 @@ fn what_becomes_of_wakers_is_told() {
         assert_eq!(count("waker.wake_by_ref"), 1, "by itself");
         assert_eq!(clones, wakes + drops, "all wakers are gone");
     }
+}
+
+/// Nothing is lost by that: no wake, no reference to the task, and no worker.
+#[test]
+fn a_subscriber_that_panics_harms_no_task() {
+    let _watchdog = watchdog();
+    let recorder = recorder();
+    for builder in [Builder::new_multi_thread as fn() -> Builder, Builder::new_current_thread] {
+        let runtime = builder().worker_threads(1).enable_all().build().unwrap();
+        let drops = Drops::new();
+        runtime.block_on(async {
+            let (send, receive) = rt::sync::oneshot::channel();
+            let token = drops.token();
+            let task = rt::task::Builder::new().name(PANICS).spawn(async move {
+                let _token = token;
+                rt::time::sleep(Duration::from_millis(1)).await;
+                rt::task::yield_now().await;
+                receive.await.unwrap()
+            });
+            rt::time::sleep(Duration::from_millis(5)).await;
+            send.send(7).unwrap();
+            assert_eq!(task.unwrap().await.unwrap(), 7);
+            // Several wakers that are dropped in one go.
+            let (_sender, mut changes) = rt::sync::watch::channel(());
+            let notify = Arc::new(rt::sync::Notify::new());
+            let (waiting, token) = (notify.clone(), drops.token());
+            let task = rt::task::Builder::new().name(PANICS).spawn(async move {
+                let _token = token;
+                rt::select! { _ = waiting.notified() => {}, _ = changes.changed() => {} }
+            });
+            rt::task::yield_now().await;
+            let task = task.unwrap();
+            task.abort();
+            assert!(task.await.unwrap_err().is_cancelled());
+        });
+        assert_unhurt(&runtime);
+        drop(runtime);
+        assert_eq!(drops.count(), 2);
+    }
+    let told = recorder.0.lock().events.iter().filter(|(target, _)| target == "tokio::task::waker").count();
+    assert!(told > 0);
 }

@@ -77,10 +77,10 @@ impl WakeSink for WakeAtOnce {
     }
 }
 
-/// Whether a waker is that of a task. To clone such a waker only counts, so it may be done under a lock; any other is
-/// somebody else's code. (So are those of tasks while somebody is told what becomes of them, by `tracing`.)
-pub fn is_task_waker(waker: &Waker) -> bool {
-    task::is_plain(waker)
+/// A clone of a waker that is made by counting, and calls nobody: so it may be made under a lock. `None` if the waker is
+/// not that of a task, and may be somebody else's code; and while somebody is told what becomes of wakers, by `tracing`.
+pub fn clone_task_waker(waker: &Waker) -> Option<Waker> {
+    task::clone_if_plain(waker)
 }
 
 /// Runs user code that must not take its caller down: calls a waker, or drops one. A panic of it has been reported by

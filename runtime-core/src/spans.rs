@@ -6,8 +6,8 @@
 //! (tokio-console's list of tasks, filters) reads these. A task's identifier is drawn before the span is made, on
 //! whatever thread spawns it, and goes with the task.
 //!
-//! The subscriber is user code. It is called where a future is spawned, polled or dropped, never under a lock, and for
-//! blocked polls on the thread that makes reports.
+//! The subscriber is user code. It is called where a future is spawned, polled or dropped, and a waker is called, cloned
+//! or dropped, never under a lock; for blocked polls on the thread that makes reports.
 
 use std::future::Future;
 
@@ -53,6 +53,24 @@ pub(crate) mod wakers {
 
     #[inline(always)]
     pub(crate) fn tell(_: impl FnOnce() -> Id, _: &'static str) {}
+
+    pub(crate) const WAKE: &str = "";
+
+    #[derive(Debug, Default)]
+    pub(crate) struct Untold;
+
+    impl Untold {
+        #[inline(always)]
+        pub(crate) fn note(&mut self, _: Id) {}
+
+        #[inline(always)]
+        pub(crate) fn is_empty(&self) -> bool {
+            true
+        }
+
+        #[inline(always)]
+        pub(crate) fn tell(&mut self) {}
+    }
 }
 
 #[cfg(feature = "tracing")]
@@ -83,7 +101,9 @@ mod on {
 
     pub(crate) fn task<F: Future>(future: F, info: &mut SpawnInfo, kind: &'static str) -> InSpan<F> {
         info.id = Id(reserve_task_ids(1));
-        InSpan::new(future, info.id, span!("tokio::task", kind, info, size_of::<F>(), { parent: None, }))
+        // The main future's waker is no task's.
+        let task = (kind != "block_on").then_some(info.id);
+        InSpan::new(future, task, span!("tokio::task", kind, info, size_of::<F>(), { parent: None, }))
     }
 
     pub(crate) fn blocking<F: FnOnce() -> R, R>(f: F, info: &mut SpawnInfo) -> impl FnOnce() -> R + use<F, R> {

@@ -52,8 +52,8 @@ use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::host::Host;
 use crate::task::outstanding::Outstanding;
 use crate::task::{
-    Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef, contain, discard, is_plain, new_task,
-    refuse,
+    Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef, contain, discard, is_waker_of_task,
+    new_task, refuse,
 };
 
 /// See the module.
@@ -106,7 +106,7 @@ impl Drivers {
     /// Calls all. Not under the lock.
     fn call(self) {
         for waker in self.first.into_iter().chain(self.others) {
-            if is_plain(&waker) {
+            if is_waker_of_task(&waker) {
                 waker.wake();
             } else {
                 // One that the runtime did not make may panic, and that is not to be the waking task's end.

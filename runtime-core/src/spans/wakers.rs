@@ -5,8 +5,9 @@
 //! in it from when its span is made until its future is dropped. It is looked at only while somebody listens to events
 //! of this level ([`hear`]).
 //!
-//! The subscriber is user code, so while somebody listens the waker of a task is as good as any other: it is not called,
-//! cloned or dropped where only the runtime's own code may run (`task/waker.rs` has the question).
+//! The subscriber is user code. A panic of it is contained here, so that the waker of a task never panics. It is not
+//! called under a lock: there, wakers are cloned in silence or not at all (`task::clone_if_plain`). Nor is it called
+//! while a worker of a multi-thread runtime has the drivers: what these wake is [`Untold`] until it has given them back.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -17,11 +18,11 @@ use parking_lot::Mutex;
 use pin_project_lite::pin_project;
 use tracing::Span;
 use tracing::instrument::{Instrument, Instrumented};
-use tracing::level_filters::LevelFilter;
+use tracing::level_filters::{LevelFilter, STATIC_MAX_LEVEL};
 
-use crate::task::Id;
+use crate::task::{Id, contain, discard};
 
-/// So that threads that spawn seldom wait for each other.
+/// There are several, so that two threads that spawn rarely want the same one.
 const SHARDS: usize = 16;
 
 /// The spans of tasks.
@@ -31,10 +32,13 @@ fn shard(task: Id) -> &'static Mutex<Option<HashMap<u64, u64>>> {
     &SPANS[task.0 as usize % SHARDS]
 }
 
+/// What is done with a waker that is called, and used up.
+pub(crate) const WAKE: &str = "waker.wake";
+
 /// Whether anybody may listen. Calls nobody.
 #[inline]
 pub(crate) fn hear() -> bool {
-    LevelFilter::current() >= LevelFilter::TRACE
+    STATIC_MAX_LEVEL >= LevelFilter::TRACE && LevelFilter::current() >= LevelFilter::TRACE
 }
 
 /// Tells what is about to be done with a waker of the task.
@@ -49,7 +53,26 @@ pub(crate) fn tell(task: impl FnOnce() -> Id, what: &'static str) {
 fn tell_listener(task: Id, what: &'static str) {
     let span = shard(task).lock().as_ref().and_then(|spans| spans.get(&task.0).copied());
     if let Some(span) = span {
-        tracing::trace!(target: "tokio::task::waker", op = what, task.id = span);
+        discard(contain(|| tracing::trace!(target: "tokio::task::waker", op = what, task.id = span)));
+    }
+}
+
+/// Wakes that nobody has been told of yet.
+#[derive(Debug, Default)]
+pub(crate) struct Untold(Vec<Id>);
+
+impl Untold {
+    pub(crate) fn note(&mut self, task: Id) {
+        self.0.push(task);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Tells of them.
+    pub(crate) fn tell(&mut self) {
+        self.0.drain(..).for_each(|task| tell(|| task, WAKE));
     }
 }
 
@@ -78,17 +101,18 @@ pin_project! {
     /// A future in the span of its task.
     #[derive(Debug)]
     pub(crate) struct InSpan<F> {
+        // Dropped first: no event is to name a span that is closed.
+        _listed: Option<Listed>,
         #[pin]
         future: Instrumented<F>,
-        // Dropped after the future, whose drop may wake the task.
-        _listed: Option<Listed>,
     }
 }
 
 impl<F> InSpan<F> {
-    pub(super) fn new(future: F, task: Id, span: Span) -> Self {
-        let _listed = Listed::new(task, &span);
-        Self { future: future.instrument(span), _listed }
+    /// The future of a task with that number, or one that is none.
+    pub(super) fn new(future: F, task: Option<Id>, span: Span) -> Self {
+        let _listed = task.and_then(|task| Listed::new(task, &span));
+        Self { _listed, future: future.instrument(span) }
     }
 }
 

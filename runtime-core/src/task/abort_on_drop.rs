@@ -11,7 +11,7 @@ use super::{AbortHandle, Id, JoinHandle};
 /// A [`JoinHandle`] that aborts its task when it is dropped.
 ///
 /// Awaiting it gives what awaiting the handle gives. The abort is as [`JoinHandle::abort`]: the drop does not wait for
-/// the task's end. To wait for that, use `rt::task::scope`, or the [`shutdown`](crate::JoinSet::shutdown) of a set.
+/// the task's end. To wait for that, use `rt::task::scope`, or [`JoinSet::shutdown`](crate::JoinSet::shutdown).
 ///
 /// # Cancel safety
 ///

@@ -9,7 +9,7 @@ use std::ptr;
 use std::task::Waker;
 
 use super::waits::Note;
-use super::{Id, is_plain, is_waker_of_task};
+use super::{Id, is_waker_of_task, waker};
 use crate::clock::Moment;
 use crate::coop::Budget;
 use crate::inspect;
@@ -134,7 +134,9 @@ fn with_task<R>(f: impl FnOnce(&CurrentTask) -> R) -> Option<R> {
 /// thread polls, it is told so without an atomic operation: nobody else looks before the poll returns.
 #[inline]
 pub(crate) fn wake_in_poll(waker: &Waker) {
-    if !(is_plain(waker) && yields(waker.data())) {
+    if is_waker_of_task(waker) && yields(waker.data()) {
+        waker::tell_of(waker, "waker.wake_by_ref");
+    } else {
         CURRENT.with(|current| current.has_given_way.set(true));
         waker.wake_by_ref();
     }

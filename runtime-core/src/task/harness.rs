@@ -217,7 +217,7 @@ unsafe fn store_and_complete<F: Future + 'static>(
 
 #[inline]
 fn wake_joiner(waker: Waker) {
-    if waker::is_plain(&waker) {
+    if waker::is_waker_of_task(&waker) {
         waker.wake();
     } else {
         // A waker that the runtime did not make may panic; that must not stop the worker.

@@ -26,18 +26,29 @@ thread_local! {
 
 /// The copy of a name that stays. `None` if there are too many already.
 pub(crate) fn keep(name: &str) -> Option<&'static str> {
-    // A name that is part of the program is always at the same address.
-    let place = (name.as_ptr().addr() >> 3) % RECENT;
     RECENTLY.with(|recently| {
-        let place = &recently[place];
-        let kept = Some(place.get()).filter(|kept| *kept == name).or_else(|| find(name)).or_else(|| add(name))?;
+        let place = &recently[place_of(name)];
+        if place.get() == name {
+            return Some(place.get());
+        }
+        let all = ALL.read();
+        let kept = match all.get(name) {
+            Some(kept) => *kept,
+            None if all.len() >= MAX_NAMES => return None,
+            None => {
+                drop(all);
+                add(name)?
+            }
+        };
         place.set(kept);
         Some(kept)
     })
 }
 
-fn find(name: &str) -> Option<&'static str> {
-    ALL.read().get(name).copied()
+/// Where a thread remembers it: by its address, at which a name always is that is part of the program (Fibonacci
+/// hashing, Knuth 6.4).
+fn place_of(name: &str) -> usize {
+    ((name.as_ptr().addr() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % RECENT
 }
 
 #[cold]
@@ -47,7 +58,7 @@ fn add(name: &str) -> Option<&'static str> {
     if let Some(kept) = all.get(name) {
         return Some(kept);
     }
-    if all.len() == MAX_NAMES {
+    if all.len() >= MAX_NAMES {
         return None;
     }
     let kept = Box::leak(name.into());

@@ -81,7 +81,7 @@ pub(crate) use self::spawn_site::Site;
 pub(crate) use self::state::Activity as TaskActivity;
 #[cfg(not(loom))]
 pub(crate) use self::state::Grip;
-pub(crate) use self::waker::{is_plain, is_waker_of_task, wake_own};
+pub(crate) use self::waker::{clone_if_plain, hear_wake, is_waker_of_task, wake_own};
 
 pub use self::abort_on_drop::AbortOnDropHandle;
 pub use self::error::JoinError;

@@ -5,9 +5,9 @@ use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use super::cell::Header;
-use super::current;
 use super::raw::{Notified, TaskRef};
 use super::state::Wake;
+use super::{Id, current};
 use crate::spans;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
@@ -18,10 +18,22 @@ pub(crate) fn is_waker_of_task(waker: &Waker) -> bool {
     ptr::eq(waker.vtable(), &VTABLE)
 }
 
-/// Whether it is one, and to clone it only counts, to call it only queues: no code of a user's runs.
+/// A clone of the waker of a task, made by counting: no code of a user's runs, so it may be made under a lock. `None`
+/// for any other waker, and while somebody is to be told of it.
 #[inline]
-pub(crate) fn is_plain(waker: &Waker) -> bool {
-    is_waker_of_task(waker) && !spans::wakers::hear()
+pub(crate) fn clone_if_plain(waker: &Waker) -> Option<Waker> {
+    let task = task_of_waker(waker).filter(|_| !spans::wakers::hear())?;
+    task.state.ref_inc();
+    // SAFETY: the vtable keeps RawWaker's contract, and the reference was counted.
+    Some(unsafe { Waker::from_raw(RawWaker::new(waker.data(), &VTABLE)) })
+}
+
+/// Tells what is done with a waker, if it is the waker of a task.
+#[inline]
+pub(super) fn tell_of(waker: &Waker, what: &'static str) {
+    if let Some(task) = task_of_waker(waker) {
+        spans::wakers::tell(|| task.id(), what);
+    }
 }
 
 /// The task that a waker wakes, if it is the waker of a task.
@@ -42,16 +54,31 @@ pub(crate) fn with_borrowed<R>(header: NonNull<Header>, f: impl FnOnce(&Waker) -
 }
 
 /// Wakes a task for which `is_own` holds: changes its state as the waker would, and returns the task if it is to be
-/// queued, instead of handing it to its scheduler. Gives the waker back if it is of no such task, or if
-/// somebody is to be told of it.
+/// queued, instead of handing it to its scheduler. Gives the waker back if it is of no such task.
+///
+/// If somebody listens to what becomes of wakers `hear` is called: to tell it, or to have it told later.
 #[inline]
-pub(crate) fn wake_own(waker: Waker, is_own: impl FnOnce(&Header) -> bool) -> Result<Option<Notified>, Waker> {
-    if spans::wakers::hear() || !task_of_waker(&waker).is_some_and(is_own) {
+pub(crate) fn wake_own(
+    waker: Waker,
+    is_own: impl FnOnce(&Header) -> bool,
+    hear: impl FnOnce(Id),
+) -> Result<Option<Notified>, Waker> {
+    if !task_of_waker(&waker).is_some_and(is_own) {
         return Err(waker);
     }
     let header = header(ManuallyDrop::new(waker).data());
-    // SAFETY: the waker was of a task, and is not dropped: its reference goes to the call.
+    if spans::wakers::hear() {
+        // SAFETY: the waker was of a task, and is not dropped: its reference keeps the task.
+        hear(unsafe { header.as_ref() }.id());
+    }
+    // SAFETY: as above, and the reference goes to the call.
     Ok(unsafe { wake_task(header) })
+}
+
+/// For [`wake_own`], where a subscriber may be called.
+#[inline]
+pub(crate) fn hear_wake(task: Id) {
+    spans::wakers::tell(|| task, spans::wakers::WAKE);
 }
 
 /// Wakes a task. Returns it if it is to be queued.
@@ -124,7 +151,7 @@ unsafe fn clone(data: *const ()) -> RawWaker {
 
 unsafe fn wake(data: *const ()) {
     // SAFETY: the waker's reference is given up after that.
-    unsafe { tell(data, "waker.wake") };
+    unsafe { tell(data, spans::wakers::WAKE) };
     // SAFETY: the waker's reference is given up.
     if let Some(task) = unsafe { wake_task(header(data)) } {
         schedule(task);

@@ -27,8 +27,8 @@
 //! # Wakers
 //!
 //! A waker may be anybody's code: to clone, call or drop one can block, panic, or come back to this very descriptor.
-//! So none of these happens under the lock. The exception is the clone of a task's waker, which just counts. If
-//! another waker has to be cloned, *wait* releases the lock, clones, and begins anew with the clone in hand; what
+//! So none of these happens under the lock. The exception is the clone of a task's waker, which just counts, unless
+//! `tracing` is told of it. If another waker has to be cloned, *wait* releases the lock, clones, and begins anew with the clone in hand; what
 //! came in between is seen by the new look. The old waker is dropped after the lock is released. (To compare two
 //! wakers is to compare two pointers each, and calls nothing.)
 //!
@@ -124,7 +124,7 @@ use std::fmt;
 use std::io;
 use std::task::{Context, Poll, Waker};
 
-use runtime_core::driver::is_task_waker;
+use runtime_core::driver::clone_task_waker;
 use runtime_core::primitive::Mutex;
 use runtime_core::primitive::atomic::AtomicUsize;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -326,7 +326,7 @@ impl ScheduledIo {
         }
         let place = place(&mut waiters);
         if !place.as_ref().is_some_and(|there| there.will_wake(waker)) {
-            let clone = spare.take().or_else(|| is_task_waker(waker).then(|| waker.clone()))?;
+            let clone = spare.take().or_else(|| clone_task_waker(waker))?;
             *spare = place.replace(clone);
         }
         Some(Poll::Pending)

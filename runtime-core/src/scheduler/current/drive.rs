@@ -434,7 +434,7 @@ struct Woken<'a>(&'a Worker);
 impl WakeSink for Woken<'_> {
     fn event(&mut self, waker: Waker) {
         let Self(worker) = *self;
-        match task::wake_own(waker, |task| is_task_of(task, &worker.runtime)) {
+        match task::wake_own(waker, |task| is_task_of(task, &worker.runtime), task::hear_wake) {
             Ok(Some(task)) => {
                 worker.runtime.events.emit(|| LANE, task.task(), TaskEventKind::Woken);
                 worker.push(task);

@@ -7,10 +7,11 @@
 //!
 //! # What runs while a thread has the drivers
 //!
-//! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Two things wait until
-//! the drivers have been given back: the observer's word of each task that was woken, and the wakers that are not of
-//! this runtime's tasks. (Those of another runtime's tasks are among these: its observer would hear of the wake at
-//! once.) The flight recorder is no user's. It writes a batch of wakes down as one moment's, just before they are queued.
+//! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Three things wait until
+//! the drivers have been given back: the word of each task that was woken to the observer and to a subscriber of
+//! `tracing`, and the wakers that are not of this runtime's tasks. (Those of another runtime's tasks are among these:
+//! its observer would hear of the wake at once.) The flight recorder is no user's. It writes a batch of wakes down as
+//! one moment's, just before they are queued.
 
 use std::task::Waker;
 
@@ -18,6 +19,7 @@ use super::Worker;
 use crate::driver::WakeSink;
 use crate::events::{Observer, TaskEventKind, tell_observer};
 use crate::scheduler::is_task_of;
+use crate::spans::wakers::Untold;
 use crate::task::{self, Notified};
 
 /// What the drivers wake is queued in parts of this many tasks.
@@ -29,6 +31,8 @@ const MAX_EVENT_BATCH: usize = 128;
 pub(super) struct EventBatch {
     events: Vec<Notified>,
     timers: Vec<Notified>,
+    /// Of all that were woken, queued or not.
+    untold: Untold,
 }
 
 impl EventBatch {
@@ -55,14 +59,14 @@ pub(super) struct Collector<'a> {
 
 impl WakeSink for Collector<'_> {
     fn event(&mut self, waker: Waker) {
-        if let Some(task) = self.worker.take_woken(waker) {
+        if let Some(task) = self.worker.take_woken(waker, &mut self.batch.untold) {
             self.batch.events.push(task);
             self.queue_part();
         }
     }
 
     fn timer(&mut self, waker: Waker) {
-        if let Some(task) = self.worker.take_woken(waker) {
+        if let Some(task) = self.worker.take_woken(waker, &mut self.batch.untold) {
             self.batch.timers.push(task);
             self.queue_part();
         }
@@ -73,8 +77,9 @@ impl Collector<'_> {
     /// A batch that grows long is queued in parts, so that others can begin with it.
     #[inline]
     fn queue_part(&mut self) {
-        // An observer must hear of them first, and not yet.
-        if self.batch.len() == MAX_EVENT_BATCH && self.worker.runtime.events.observer().is_none() {
+        // Who listens must hear of them first, and not yet.
+        let is_heard = || self.worker.runtime.events.observer().is_some() || !self.batch.untold.is_empty();
+        if self.batch.len() >= MAX_EVENT_BATCH && !is_heard() {
             // If it slept in the drivers: others do not look at the queues of workers that sleep.
             self.worker.slot().activity.set_parked(false);
             self.worker.queue_batch(self.batch);
@@ -96,8 +101,8 @@ impl Worker {
     /// Wakes a task of this runtime, and returns it if it is to be queued. Keeps any other waker for when the drivers
     /// have been given back.
     #[inline]
-    fn take_woken(&self, waker: Waker) -> Option<Notified> {
-        match task::wake_own(waker, |task| is_task_of(task, self.runtime())) {
+    fn take_woken(&self, waker: Waker, untold: &mut Untold) -> Option<Notified> {
+        match task::wake_own(waker, |task| is_task_of(task, self.runtime()), |task| untold.note(task)) {
             Ok(task) => task.inspect(|_| self.counters().local_schedules.add(1)),
             Err(waker) => {
                 self.shared().external_wakers.push(waker);
@@ -108,7 +113,7 @@ impl Worker {
 
     /// Queues what the drivers have woken.
     pub(super) fn queue_batch(&self, batch: &mut EventBatch) {
-        if batch.len() == 0 {
+        if batch.len() == 0 && batch.untold.is_empty() {
             return;
         }
         // Not the first, which waits for the shortest time.
@@ -119,24 +124,30 @@ impl Worker {
         }
         if let Some(events) = self.runtime.events.heard() {
             events.record_wakes(self.lane(), batch.all().map(Notified::task));
-            if let Some(observer) = events.observer() {
-                return self.tell_and_queue(observer, batch);
-            }
+        }
+        let observer = self.runtime.events.observer();
+        if observer.is_some() || !batch.untold.is_empty() {
+            return self.tell_and_queue(observer, batch);
         }
         batch.events.drain(..).for_each(|task| self.core.run_queue.push_event(task));
         batch.timers.drain(..).for_each(|task| self.core.run_queue.push_timer(task));
         self.offer_surplus();
     }
 
-    /// The same, with an observer, who may do as it likes: should it block, it holds up what it has not been told of
-    /// yet. The drivers have been given back.
+    /// The same, where an observer or a subscriber of `tracing` listens, who may do as it likes: should it block, it
+    /// holds up what it has not been told of yet. The drivers have been given back.
     #[cold]
-    fn tell_and_queue(&self, observer: &Observer, batch: &mut EventBatch) {
+    fn tell_and_queue(&self, observer: Option<&Observer>, batch: &mut EventBatch) {
         // The observer may block, and this worker may have woken up just now.
         self.shared().monitor.wake_if_asleep();
         self.stop_searching();
         self.slot().activity.calls_user_code();
-        let tell = |task: &Notified| tell_observer(observer, task.task(), TaskEventKind::Woken);
+        batch.untold.tell();
+        let tell = |task: &Notified| {
+            if let Some(observer) = observer {
+                tell_observer(observer, task.task(), TaskEventKind::Woken);
+            }
+        };
         for task in batch.events.drain(..) {
             tell(&task);
             self.core.run_queue.push_event(task);

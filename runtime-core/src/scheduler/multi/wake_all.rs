@@ -30,6 +30,7 @@ use super::{Multi, Shared, Worker};
 use crate::events::TaskEventKind;
 use crate::runtime::Inner;
 use crate::scheduler::{AtWork, Scheduler, runtime_of_any};
+use crate::spans;
 use crate::task::{self, Header, Notified, TaskRef, catch, discard};
 
 /// Calls all wakers, which are taken out, in their order. The tasks of one runtime reach its scheduler as one push.
@@ -71,7 +72,7 @@ pub fn wake_all(wakers: &mut [Option<Waker>]) -> Result<(), Box<dyn Any + Send>>
             let found = runtime_of_any(task).filter(|runtime| can_announce(runtime));
             found.inspect(|&found| runtime = found).is_some()
         };
-        match task::wake_own(waker, is_own) {
+        match task::wake_own(waker, is_own, task::hear_wake) {
             // SAFETY: the runtime was found by the task, which keeps it.
             Ok(Some(task)) => unsafe { unannounced.queue(task, runtime) },
             Ok(None) => {}
@@ -92,7 +93,8 @@ pub fn wake_all(wakers: &mut [Option<Waker>]) -> Result<(), Box<dyn Any + Send>>
 
 /// Whether tasks of this runtime can be announced together.
 fn can_announce(runtime: &Inner) -> bool {
-    matches!(runtime.scheduler, Scheduler::Multi(_)) && runtime.events.observer().is_none()
+    let is_heard = runtime.events.observer().is_some() || spans::wakers::hear();
+    matches!(runtime.scheduler, Scheduler::Multi(_)) && !is_heard
 }
 
 /// Tasks of one runtime that are in a queue, and not announced yet.
