@@ -1,5 +1,5 @@
 //! What `tracing` is told of tasks, with the feature of that name: a span for each, entered around its polls, an event
-//! for each blocked poll that is reported, and events of wakers (`wakers.rs`). Without the feature nothing of this is
+//! for each blocked poll that is reported, and events of wakers (`task/waker_events.rs`). Without the feature nothing of this is
 //! there: futures are passed on as they are.
 //!
 //! Spans have the target, the name and the fields that Tokio's have, so that what was made to read those
@@ -39,45 +39,17 @@ pub(crate) fn id_or(given: Id, next: impl FnOnce() -> Id) -> Id {
 pub(crate) fn blocked(_: &BlockedTask) {}
 
 #[cfg(feature = "tracing")]
-pub(crate) mod wakers;
-
-/// Nobody listens.
-#[cfg(not(feature = "tracing"))]
-pub(crate) mod wakers {
-    use super::Id;
-
-    #[inline(always)]
-    pub(crate) fn hear() -> bool {
-        false
-    }
-
-    #[inline(always)]
-    pub(crate) fn tell(_: impl FnOnce() -> Id, _: &'static str) {}
-
-    pub(crate) const WAKE: &str = "";
-
-    #[derive(Debug, Default)]
-    pub(crate) struct Untold;
-
-    impl Untold {
-        #[inline(always)]
-        pub(crate) fn note(&mut self, _: Id) {}
-
-        #[inline(always)]
-        pub(crate) fn is_empty(&self) -> bool {
-            true
-        }
-
-        #[inline(always)]
-        pub(crate) fn tell(&mut self) {}
-    }
-}
-
-#[cfg(feature = "tracing")]
 mod on {
-    use super::wakers::InSpan;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use pin_project_lite::pin_project;
+    use tracing::Span;
+    use tracing::instrument::{Instrument, Instrumented};
+
     use super::*;
     use crate::runtime::reserve_task_ids;
+    use crate::task::waker_events::Listed;
 
     /// A span as Tokio makes them.
     macro_rules! span {
@@ -97,6 +69,34 @@ mod on {
                 loc.col = info.location.column(),
             )
         }};
+    }
+
+    pin_project! {
+        /// A future in the span of its task.
+        #[derive(Debug)]
+        pub(crate) struct InSpan<F> {
+            // Dropped first: no event is to name a span that is closed.
+            _listed: Option<Listed>,
+            #[pin]
+            future: Instrumented<F>,
+        }
+    }
+
+    impl<F> InSpan<F> {
+        /// The future of a task with that number, or one that is none.
+        fn new(future: F, task: Option<Id>, span: Span) -> Self {
+            let _listed = task.and_then(|task| Listed::new(task, &span));
+            Self { _listed, future: future.instrument(span) }
+        }
+    }
+
+    impl<F: Future> Future for InSpan<F> {
+        type Output = F::Output;
+
+        #[inline]
+        fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+            self.project().future.poll(cx)
+        }
     }
 
     pub(crate) fn task<F: Future>(future: F, info: &mut SpawnInfo, kind: &'static str) -> InSpan<F> {

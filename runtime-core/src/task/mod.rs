@@ -58,6 +58,7 @@ mod spawn_site;
 pub(crate) mod state;
 pub mod waits;
 mod waker;
+pub(crate) mod waker_events;
 mod yield_now;
 
 #[cfg(all(test, loom))]

@@ -7,8 +7,7 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 use super::cell::Header;
 use super::raw::{Notified, TaskRef};
 use super::state::Wake;
-use super::{Id, current};
-use crate::spans;
+use super::{Id, current, waker_events};
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
@@ -22,7 +21,7 @@ pub(crate) fn is_waker_of_task(waker: &Waker) -> bool {
 /// for any other waker, and while somebody is to be told of it.
 #[inline]
 pub(crate) fn clone_if_plain(waker: &Waker) -> Option<Waker> {
-    let task = task_of_waker(waker).filter(|_| !spans::wakers::hear())?;
+    let task = task_of_waker(waker).filter(|_| !waker_events::hear())?;
     task.state.ref_inc();
     // SAFETY: the vtable keeps RawWaker's contract, and the reference was counted.
     Some(unsafe { Waker::from_raw(RawWaker::new(waker.data(), &VTABLE)) })
@@ -32,7 +31,7 @@ pub(crate) fn clone_if_plain(waker: &Waker) -> Option<Waker> {
 #[inline]
 pub(super) fn tell_of(waker: &Waker, what: &'static str) {
     if let Some(task) = task_of_waker(waker) {
-        spans::wakers::tell(|| task.id(), what);
+        waker_events::tell(|| task.id(), what);
     }
 }
 
@@ -67,7 +66,7 @@ pub(crate) fn wake_own(
         return Err(waker);
     }
     let header = header(ManuallyDrop::new(waker).data());
-    if spans::wakers::hear() {
+    if waker_events::hear() {
         // SAFETY: the waker was of a task, and is not dropped: its reference keeps the task.
         hear(unsafe { header.as_ref() }.id());
     }
@@ -78,7 +77,7 @@ pub(crate) fn wake_own(
 /// For [`wake_own`], where a subscriber may be called.
 #[inline]
 pub(crate) fn hear_wake(task: Id) {
-    spans::wakers::tell(|| task, spans::wakers::WAKE);
+    waker_events::tell(|| task, waker_events::WAKE);
 }
 
 /// Wakes a task. Returns it if it is to be queued.
@@ -138,7 +137,7 @@ fn header(data: *const ()) -> NonNull<Header> {
 #[inline]
 unsafe fn tell(data: *const (), what: &'static str) {
     // SAFETY: the caller's promise.
-    spans::wakers::tell(|| unsafe { header(data).as_ref() }.id(), what);
+    waker_events::tell(|| unsafe { header(data).as_ref() }.id(), what);
 }
 
 unsafe fn clone(data: *const ()) -> RawWaker {
@@ -151,7 +150,7 @@ unsafe fn clone(data: *const ()) -> RawWaker {
 
 unsafe fn wake(data: *const ()) {
     // SAFETY: the waker's reference is given up after that.
-    unsafe { tell(data, spans::wakers::WAKE) };
+    unsafe { tell(data, waker_events::WAKE) };
     // SAFETY: the waker's reference is given up.
     if let Some(task) = unsafe { wake_task(header(data)) } {
         schedule(task);

@@ -19,7 +19,7 @@ use super::Worker;
 use crate::driver::WakeSink;
 use crate::events::{Observer, TaskEventKind, tell_observer};
 use crate::scheduler::is_task_of;
-use crate::spans::wakers::Untold;
+use crate::task::waker_events::Untold;
 use crate::task::{self, Notified};
 
 /// What the drivers wake is queued in parts of this many tasks.

@@ -30,8 +30,7 @@ use super::{Multi, Shared, Worker};
 use crate::events::TaskEventKind;
 use crate::runtime::Inner;
 use crate::scheduler::{AtWork, Scheduler, runtime_of_any};
-use crate::spans;
-use crate::task::{self, Header, Notified, TaskRef, catch, discard};
+use crate::task::{self, Header, Notified, TaskRef, catch, discard, waker_events};
 
 /// Calls all wakers, which are taken out, in their order. The tasks of one runtime reach its scheduler as one push.
 ///
@@ -93,7 +92,7 @@ pub fn wake_all(wakers: &mut [Option<Waker>]) -> Result<(), Box<dyn Any + Send>>
 
 /// Whether tasks of this runtime can be announced together.
 fn can_announce(runtime: &Inner) -> bool {
-    let is_heard = runtime.events.observer().is_some() || spans::wakers::hear();
+    let is_heard = runtime.events.observer().is_some() || waker_events::hear();
     matches!(runtime.scheduler, Scheduler::Multi(_)) && !is_heard
 }
 

@@ -1,23 +1,9 @@
-//! What becomes of the wakers of tasks, told to `tracing` in Tokio's words: for tokio-console, which counts the wakes
-//! of a task, and warns of one that nobody has a waker of.
-//!
-//! An event names the span of the task. A waker knows the task's number only, so there is a table of the two. A task is
-//! in it from when its span is made until its future is dropped. It is looked at only while somebody listens to events
-//! of this level ([`hear`]).
-//!
-//! The subscriber is user code. A panic of it is contained here, so that the waker of a task never panics. It is not
-//! called under a lock: there, wakers are cloned in silence or not at all (`task::clone_if_plain`). Nor is it called
-//! while a worker of a multi-thread runtime has the drivers: what these wake is [`Untold`] until it has given them back.
+//! With the feature.
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use parking_lot::Mutex;
-use pin_project_lite::pin_project;
 use tracing::Span;
-use tracing::instrument::{Instrument, Instrumented};
 use tracing::level_filters::{LevelFilter, STATIC_MAX_LEVEL};
 
 use crate::task::{Id, contain, discard};
@@ -78,11 +64,11 @@ impl Untold {
 
 /// A task's place in the table.
 #[derive(Debug)]
-struct Listed(Id);
+pub(crate) struct Listed(Id);
 
 impl Listed {
     /// `None` if nobody wants to know of the span.
-    fn new(task: Id, span: &Span) -> Option<Self> {
+    pub(crate) fn new(task: Id, span: &Span) -> Option<Self> {
         let span = span.id()?;
         shard(task).lock().get_or_insert_default().insert(task.0, span.into_u64());
         Some(Self(task))
@@ -94,33 +80,5 @@ impl Drop for Listed {
         if let Some(spans) = &mut *shard(self.0).lock() {
             spans.remove(&self.0.0);
         }
-    }
-}
-
-pin_project! {
-    /// A future in the span of its task.
-    #[derive(Debug)]
-    pub(crate) struct InSpan<F> {
-        // Dropped first: no event is to name a span that is closed.
-        _listed: Option<Listed>,
-        #[pin]
-        future: Instrumented<F>,
-    }
-}
-
-impl<F> InSpan<F> {
-    /// The future of a task with that number, or one that is none.
-    pub(super) fn new(future: F, task: Option<Id>, span: Span) -> Self {
-        let _listed = task.and_then(|task| Listed::new(task, &span));
-        Self { _listed, future: future.instrument(span) }
-    }
-}
-
-impl<F: Future> Future for InSpan<F> {
-    type Output = F::Output;
-
-    #[inline]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        self.project().future.poll(cx)
     }
 }
