@@ -115,22 +115,14 @@ implemented! {
         fs::DirBuilder, fs::FileTimes, fs::OpenOptions, net::unix::pipe::OpenOptions, runtime::LocalOptions,
         sync::Mutex<u8>, sync::Notify, sync::OnceCell<u8>, sync::RwLock<u8>, sync::SetOnce<u8>,
         sync::watch::Sender<u8>, task::JoinSet<u8>, task::LocalSet, time::MissedTickBehavior;
-    PartialEq:
+    PartialEq | Eq:
         io::Interest, io::Ready, net::unix::UCred, runtime::Id, runtime::RuntimeFlavor, signal::unix::SignalKind,
         sync::OnceCell<u8>, sync::SetError<u8>, sync::SetOnce<u8>, sync::SetOnceError<u8>, sync::TryAcquireError,
         sync::broadcast::error::RecvError, sync::broadcast::error::TryRecvError, sync::mpsc::error::SendError<u8>,
         sync::mpsc::error::SendTimeoutError<u8>, sync::mpsc::error::TryRecvError, sync::mpsc::error::TrySendError<u8>,
         sync::oneshot::error::RecvError, sync::oneshot::error::TryRecvError, sync::watch::error::SendError<u8>,
         task::Id, time::Instant, time::MissedTickBehavior, time::error::Elapsed;
-    Eq:
-        io::Interest, io::Ready, net::unix::UCred, runtime::Id, runtime::RuntimeFlavor, signal::unix::SignalKind,
-        sync::OnceCell<u8>, sync::SetError<u8>, sync::SetOnce<u8>, sync::SetOnceError<u8>, sync::TryAcquireError,
-        sync::broadcast::error::RecvError, sync::broadcast::error::TryRecvError, sync::mpsc::error::SendError<u8>,
-        sync::mpsc::error::SendTimeoutError<u8>, sync::mpsc::error::TryRecvError, sync::mpsc::error::TrySendError<u8>,
-        sync::oneshot::error::RecvError, sync::oneshot::error::TryRecvError, sync::watch::error::SendError<u8>,
-        task::Id, time::Instant, time::MissedTickBehavior, time::error::Elapsed;
-    PartialOrd: io::Ready, task::Id, time::Instant;
-    Ord: io::Ready, task::Id, time::Instant;
+    PartialOrd | Ord: io::Ready, task::Id, time::Instant;
     Hash: net::unix::UCred, runtime::Id, signal::unix::SignalKind, task::Id, time::Instant;
     Deref:
         sync::MappedMutexGuard<'static, u8>, sync::MutexGuard<'static, u8>, sync::OwnedMappedMutexGuard<u8, u8>,
@@ -145,9 +137,7 @@ implemented! {
         sync::futures::Notified<'static>, sync::futures::OwnedNotified, sync::oneshot::Receiver<u8>,
         task::JoinHandle<u8>, task::LocalSet, task::coop::Coop<Ready<u8>>, task::coop::Unconstrained<Ready<u8>>,
         task::futures::TaskLocalFuture<u8, Ready<u8>>, time::Sleep, time::Timeout<Ready<u8>>;
-    Iterator: sync::mpsc::PermitIterator<'static, u8>;
-    ExactSizeIterator: sync::mpsc::PermitIterator<'static, u8>;
-    FusedIterator: sync::mpsc::PermitIterator<'static, u8>;
+    Iterator | ExactSizeIterator | FusedIterator: sync::mpsc::PermitIterator<'static, u8>;
 }
 
 // Those of I/O, and of descriptors.
@@ -168,12 +158,7 @@ implemented! {
         net::TcpStream, net::UnixStream, net::tcp::OwnedWriteHalf, net::tcp::WriteHalf<'static>,
         net::unix::OwnedWriteHalf, net::unix::WriteHalf<'static>, net::unix::pipe::Sender, process::ChildStdin;
     AsyncSeek: fs::File, io::BufReader<fs::File>, io::BufStream<fs::File>, io::BufWriter<fs::File>, io::Empty;
-    AsFd:
-        fs::File, io::Stderr, io::Stdin, io::Stdout, io::unix::AsyncFd<std::fs::File>, net::TcpListener,
-        net::TcpSocket, net::TcpStream, net::UdpSocket, net::UnixDatagram, net::UnixListener, net::UnixSocket,
-        net::UnixStream, net::unix::pipe::Receiver, net::unix::pipe::Sender, process::ChildStderr,
-        process::ChildStdin, process::ChildStdout;
-    AsRawFd:
+    AsFd | AsRawFd:
         fs::File, io::Stderr, io::Stdin, io::Stdout, io::unix::AsyncFd<std::fs::File>, net::TcpListener,
         net::TcpSocket, net::TcpStream, net::UdpSocket, net::UnixDatagram, net::UnixListener, net::UnixSocket,
         net::UnixStream, net::unix::pipe::Receiver, net::unix::pipe::Sender, process::ChildStderr,

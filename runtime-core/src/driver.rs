@@ -77,8 +77,8 @@ impl WakeSink for WakeAtOnce {
     }
 }
 
-/// A clone of a waker that is made by counting, and calls nobody: so it may be made under a lock. `None` if the waker is
-/// not that of a task, and may be somebody else's code; and while somebody is told what becomes of wakers, by `tracing`.
+/// A clone of a task's waker, made by counting: it calls nobody, so it may be made under a lock. `None` if the waker is
+/// another one, which may be somebody else's code, and while `tracing` is told what becomes of wakers.
 pub fn clone_task_waker(waker: &Waker) -> Option<Waker> {
     task::clone_if_plain(waker)
 }

@@ -109,8 +109,8 @@ impl Events {
         self.recorder.task_event(lane, kind, task);
     }
 
-    /// Has the recorder write down that these tasks were woken, at the present moment. They must not be queued yet: else
-    /// another worker's poll of one would come before its wake.
+    /// Has the recorder write down that these tasks were woken, at the present moment. They must not be queued yet:
+    /// else another worker's poll of one would come before its wake.
     #[cold]
     pub(crate) fn record_wakes<'a>(&self, lane: LaneId, tasks: impl Iterator<Item = &'a TaskRef> + Clone) {
         self.recorder.wakes(lane, tasks);

@@ -1,13 +1,13 @@
 //! What `tracing` is told of tasks, with the feature of that name: a span for each, entered around its polls, an event
-//! for each blocked poll that is reported, and events of wakers (`task/waker_events.rs`). Without the feature nothing of this is
-//! there: futures are passed on as they are.
+//! for each blocked poll that is reported, and events of wakers (`task/waker_events.rs`). Without the feature nothing
+//! of this is there: futures are passed on as they are.
 //!
 //! Spans have the target, the name and the fields that Tokio's have, so that what was made to read those
 //! (tokio-console's list of tasks, filters) reads these. A task's identifier is drawn before the span is made, on
 //! whatever thread spawns it, and goes with the task.
 //!
-//! The subscriber is user code. It is called where a future is spawned, polled or dropped, and a waker is called, cloned
-//! or dropped, never under a lock; for blocked polls on the thread that makes reports.
+//! The subscriber is user code. It is called where a future is spawned, polled or dropped, and a waker is called,
+//! cloned or dropped, never under a lock; for blocked polls on the thread that makes reports.
 
 use std::future::Future;
 

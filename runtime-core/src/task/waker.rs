@@ -131,6 +131,8 @@ fn header(data: *const ()) -> NonNull<Header> {
     unsafe { NonNull::new_unchecked(data.cast_mut().cast()) }
 }
 
+/// Tells what is about to be done with a waker.
+///
 /// # Safety
 ///
 /// It is the data of a waker that has, or stands on, a reference.

@@ -7,7 +7,8 @@
 //!
 //! The subscriber is user code. A panic of it is contained here, so that the waker of a task never panics. It is not
 //! called under a lock: there, wakers are cloned in silence or not at all (`task::clone_if_plain`). Nor is it called
-//! while a worker of a multi-thread runtime has the drivers: what these wake is [`Untold`] until it has given them back.
+//! while a worker of a multi-thread runtime has the drivers: what these wake is [`Untold`] until it has given them
+//! back.
 //!
 //! Without the feature nobody hears, and nothing of this is there.
 

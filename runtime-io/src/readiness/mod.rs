@@ -26,11 +26,11 @@
 //!
 //! # Wakers
 //!
-//! A waker may be anybody's code: to clone, call or drop one can block, panic, or come back to this very descriptor.
-//! So none of these happens under the lock. The exception is the clone of a task's waker, which just counts, unless
-//! `tracing` is told of it. If another waker has to be cloned, *wait* releases the lock, clones, and begins anew with the clone in hand; what
-//! came in between is seen by the new look. The old waker is dropped after the lock is released. (To compare two
-//! wakers is to compare two pointers each, and calls nothing.)
+//! A waker may be anybody's code: to clone, call or drop one can block, panic, or come back to this very descriptor. So
+//! none of these happens under the lock. The exception is the clone of a task's waker, which just counts, unless
+//! `tracing` is told of it. If another waker has to be cloned, *wait* releases the lock, clones, and begins anew with
+//! the clone in hand; what came in between is seen by the new look. The old waker is dropped after the lock is
+//! released. (To compare two wakers is to compare two pointers each, and calls nothing.)
 //!
 //! # Orderings
 //!
