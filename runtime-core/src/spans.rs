@@ -60,13 +60,13 @@ mod on {
                 $($parent)*
                 "runtime.spawn",
                 kind = %$kind,
-                task.name = %info.name.unwrap_or_default(),
+                task.name = %info.site.name().unwrap_or_default(),
                 task.id = info.id.0,
                 $($name = $value,)?
                 size.bytes = $size,
-                loc.file = info.location.file(),
-                loc.line = info.location.line(),
-                loc.col = info.location.column(),
+                loc.file = info.site.location().file(),
+                loc.line = info.site.location().line(),
+                loc.col = info.site.location().column(),
             )
         }};
     }

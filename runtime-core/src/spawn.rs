@@ -7,7 +7,6 @@ use crate::blocking_pool::Kind;
 use crate::box_large::boxed_if_large;
 use crate::runtime::{Handle, spawn_blocking_here, spawn_here, spawn_local_here};
 use crate::task::JoinHandle;
-use crate::task::kept_name::keep;
 
 /// Spawns a task onto the current runtime.
 ///
@@ -151,15 +150,12 @@ impl<'a> Builder<'a> {
 
     /// Names the task.
     ///
-    /// A copy of each different name is kept for as long as the program runs. There are 65,536 at most: tasks with yet
-    /// other names have none. So a name is better without a number in it that grows.
+    /// A copy of each different name is kept for as long as the program runs, for each place that spawns tasks of that
+    /// name. There are 65,536 at most: tasks with yet other names have none. So a name is better without a number in it
+    /// that grows.
     pub fn name(mut self, name: &'a str) -> Self {
         self.name = Some(name);
         self
-    }
-
-    fn kept_name(self) -> Option<&'static str> {
-        self.name.and_then(keep)
     }
 
     /// Spawns the task. See [`spawn`].
@@ -169,7 +165,7 @@ impl<'a> Builder<'a> {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        Ok(boxed_if_large!(future: F, Box::pin => spawn_here(future, self.kept_name())))
+        Ok(boxed_if_large!(future: F, Box::pin => spawn_here(future, self.name)))
     }
 
     /// Spawns the task onto a runtime, whether or not it is the current one. See
@@ -189,7 +185,7 @@ impl<'a> Builder<'a> {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        Ok(handle.spawn_named(future, self.kept_name()))
+        Ok(handle.spawn_named(future, self.name))
     }
 
     /// Spawns the task onto the current thread. See [`spawn_local`].
@@ -199,7 +195,7 @@ impl<'a> Builder<'a> {
         F: Future + 'static,
         F::Output: 'static,
     {
-        Ok(boxed_if_large!(future: F, Box::pin => spawn_local_here(future, self.kept_name())))
+        Ok(boxed_if_large!(future: F, Box::pin => spawn_local_here(future, self.name)))
     }
 
     /// Runs the closure on the blocking pool. See [`spawn_blocking`].
@@ -209,7 +205,7 @@ impl<'a> Builder<'a> {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        Ok(boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, self.kept_name(), Kind::Ordinary)))
+        Ok(boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, self.name, Kind::Ordinary)))
     }
 
     /// Runs the closure on the blocking pool of a runtime, whether or not it is the current one. See
@@ -220,6 +216,6 @@ impl<'a> Builder<'a> {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        Ok(handle.spawn_blocking_named(f, self.kept_name()))
+        Ok(handle.spawn_blocking_named(f, self.name))
     }
 }

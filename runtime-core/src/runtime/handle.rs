@@ -15,7 +15,7 @@ use crate::context::{self, Missing, RuntimeGuard, UserGuard};
 use crate::local_set;
 use crate::scheduler::{ThreadRole, current, multi};
 use crate::spans;
-use crate::task::{Id, JoinHandle, SpawnInfo};
+use crate::task::{Id, JoinHandle, Site, SpawnInfo};
 use crate::trace::Trace;
 
 /// A reference to a runtime, for spawning onto it and for waiting on futures in its context. Cheap to clone.
@@ -96,7 +96,7 @@ impl Handle {
 
     #[track_caller]
     #[inline]
-    pub(crate) fn spawn_named<F>(&self, future: F, name: Option<&'static str>) -> JoinHandle<F::Output>
+    pub(crate) fn spawn_named<F>(&self, future: F, name: Option<&str>) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
@@ -119,7 +119,7 @@ impl Handle {
     }
 
     #[track_caller]
-    pub(crate) fn spawn_blocking_named<F, R>(&self, f: F, name: Option<&'static str>) -> JoinHandle<R>
+    pub(crate) fn spawn_blocking_named<F, R>(&self, f: F, name: Option<&str>) -> JoinHandle<R>
     where
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
@@ -186,8 +186,8 @@ impl Handle {
 
     /// What a task spawned by the calling code is told about itself; identifier and owner come later.
     #[track_caller]
-    pub(crate) fn info(name: Option<&'static str>) -> SpawnInfo {
-        SpawnInfo { id: Id(0), location: Location::caller(), name, arena: None }
+    pub(crate) fn info(name: Option<&str>) -> SpawnInfo {
+        SpawnInfo { id: Id(0), site: Site::new(Location::caller(), name), arena: None }
     }
 }
 
@@ -254,7 +254,7 @@ where
 /// Spawns onto the current runtime.
 #[track_caller]
 #[inline]
-pub(crate) fn spawn_here<F>(future: F, name: Option<&'static str>) -> JoinHandle<F::Output>
+pub(crate) fn spawn_here<F>(future: F, name: Option<&str>) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
@@ -277,7 +277,7 @@ where
 
 /// Spawns a task that stays on this thread.
 #[track_caller]
-pub(crate) fn spawn_local_here<F>(future: F, name: Option<&'static str>) -> JoinHandle<F::Output>
+pub(crate) fn spawn_local_here<F>(future: F, name: Option<&str>) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,
@@ -310,7 +310,7 @@ where
 
 /// Runs a closure on the current runtime's blocking pool.
 #[track_caller]
-pub(crate) fn spawn_blocking_here<F, R>(f: F, name: Option<&'static str>, kind: Kind) -> JoinHandle<R>
+pub(crate) fn spawn_blocking_here<F, R>(f: F, name: Option<&str>, kind: Kind) -> JoinHandle<R>
 where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,

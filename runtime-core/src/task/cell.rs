@@ -153,7 +153,7 @@ impl Header {
     ///
     /// The memory is the caller's, and as large and as aligned as a header.
     #[inline(always)]
-    unsafe fn write_constants(header: *mut Self, info: &SpawnInfo, site: Site, vtable: &'static Vtable) {
+    unsafe fn write_constants(header: *mut Self, info: &SpawnInfo, vtable: &'static Vtable) {
         // SAFETY: the caller's promise. What inspection may be reading is written by atomic stores, the rest by plain
         // ones.
         unsafe {
@@ -162,7 +162,7 @@ impl Header {
             (&raw mut (*header).kind).write(Cell::new(StageKind::Future));
             (&raw mut (*header).vtable).write(vtable);
             (&raw mut (*header).arena).write(info.arena);
-            SiteOrLink::write(&raw mut (*header).site_or_link, site);
+            SiteOrLink::write(&raw mut (*header).site_or_link, info.site);
             (&raw mut (*header).join_waker).write(UnsafeCell::new(None));
             (&raw mut (*header).alive).write(UnsafeCell::new(()));
         }
@@ -177,12 +177,12 @@ impl<F: Future> TaskCell<F> {
     /// The memory is the caller's, and as large and as aligned as a `TaskCell<F>`. In an arena it was prepared, and the
     /// word of the identifier is zero.
     #[inline]
-    pub(super) unsafe fn write(cell: NonNull<Self>, future: F, info: &SpawnInfo, site: Site, vtable: &'static Vtable) {
+    pub(super) unsafe fn write(cell: NonNull<Self>, future: F, info: &SpawnInfo, vtable: &'static Vtable) {
         let cell = cell.as_ptr();
         // SAFETY: the caller's promise. Every field is written but `block_offset`, which needs no value.
         unsafe {
             let header = &raw mut (*cell).header;
-            let write_fields = || Header::write_constants(header, info, site, vtable);
+            let write_fields = || Header::write_constants(header, info, vtable);
             #[cfg(not(loom))]
             super::published::publish(&(*header).identity, info.id.0, write_fields);
             #[cfg(loom)]

@@ -18,7 +18,7 @@ use loom::sync::atomic::AtomicUsize;
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
 
-use super::{Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, new_task};
+use super::{Header, Id, JoinHandle, Notified, Runner, Schedule, Site, SpawnInfo, new_task};
 use crate::coop::Budget;
 
 loom::lazy_static! {
@@ -71,7 +71,7 @@ fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
 {
-    let info = SpawnInfo { id: Id(1), location: Location::caller(), name: None, arena: None };
+    let info = SpawnInfo { id: Id(1), site: Site::new(Location::caller(), None), arena: None };
     let (task, handle) = new_task::<F, Model>(future, info);
     QUEUE.lock().unwrap().push_back(task);
     handle

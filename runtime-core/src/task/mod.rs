@@ -9,7 +9,7 @@
 //! | part                | when                          | who                                         |
 //! |---------------------|-------------------------------|---------------------------------------------|
 //! | state word          | always                        | anybody, through the functions of `State`   |
-//! | vtable, id, name, arena | always                  | anybody, to read                            |
+//! | vtable, id, arena   | always                        | anybody, to read                            |
 //! | spawn site          | until the last reference went | anybody, to read                            |
 //! | the same word, as a link | after that               | the thread that dropped it, then the owner  |
 //! | state word, to read | after the task was freed, until its memory is used again | shutdown's walk  |
@@ -43,7 +43,6 @@ pub(crate) mod host;
 mod id;
 mod info;
 mod join;
-pub(crate) mod kept_name;
 mod named_site;
 mod observed;
 pub(crate) mod outstanding;

@@ -2,7 +2,6 @@
 
 use std::alloc::Layout;
 use std::future::Future;
-use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -126,8 +125,7 @@ pub(super) unsafe fn free_outstanding(task: NonNull<Header>) {
 #[derive(Clone, Copy)]
 pub(crate) struct SpawnInfo {
     pub(crate) id: Id,
-    pub(crate) location: &'static Location<'static>,
-    pub(crate) name: Option<&'static str>,
+    pub(crate) site: Site,
     pub(crate) arena: Option<NonNull<TaskArena>>,
 }
 
@@ -139,10 +137,9 @@ pub(super) fn new<F: Future + 'static, S: Schedule>(
     allocate: impl FnOnce(Layout) -> NonNull<u8>,
 ) -> NonNull<Header> {
     let vtable = VtableOf::<F, S>::VTABLE;
-    let site = Site::new(info.location, info.name);
     let cell = allocate(vtable.layout).cast::<TaskCell<F>>();
     // SAFETY: the memory is as large and as aligned as the cell's type asks, and nobody else's.
-    unsafe { TaskCell::write(cell, future, &info, site, vtable) };
+    unsafe { TaskCell::write(cell, future, &info, vtable) };
     cell.cast()
 }
 

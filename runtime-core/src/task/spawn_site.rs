@@ -29,12 +29,13 @@ impl Site {
     /// bit to spare.
     const NAMED: usize = 1;
 
+    /// A task that cannot have the name, because there are too many, has none.
     #[inline]
-    pub(super) fn new(location: &'static Location<'static>, name: Option<&'static str>) -> Self {
+    pub(crate) fn new(location: &'static Location<'static>, name: Option<&str>) -> Self {
         const { assert!(align_of::<Location<'static>>() > Self::NAMED && align_of::<NamedSite>() > Self::NAMED) };
-        match name {
+        match name.and_then(|name| NamedSite::of(location, name)) {
             None => Self(NonNull::from(location).cast()),
-            Some(name) => Self(NonNull::from(NamedSite::of(location, name)).cast().map_addr(|addr| addr | Self::NAMED)),
+            Some(site) => Self(NonNull::from(site).cast().map_addr(|addr| addr | Self::NAMED)),
         }
     }
 

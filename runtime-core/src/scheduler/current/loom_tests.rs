@@ -18,8 +18,8 @@ use loom::thread;
 use super::*;
 use crate::driver::{DriverStack, Unpark, WakeSink};
 use crate::runtime::Flavor;
-use crate::task::Id;
 use crate::task::arena::requests_drain;
+use crate::task::{Id, Site};
 
 struct Sleep(Parker);
 
@@ -50,7 +50,7 @@ fn start() -> StdArc<Inner> {
 }
 
 fn info() -> SpawnInfo {
-    SpawnInfo { id: Id(1), location: Location::caller(), name: None, arena: None }
+    SpawnInfo { id: Id(1), site: Site::new(Location::caller(), None), arena: None }
 }
 
 fn spawn<F>(runtime: &Inner, future: F) -> JoinHandle<F::Output>

@@ -13,7 +13,7 @@ use loom::thread;
 
 use super::{ArenaId, LocalArena, TaskArena};
 use crate::task::host::Host;
-use crate::task::{Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo};
+use crate::task::{Header, Id, JoinHandle, Notified, Runner, Schedule, Site, SpawnInfo};
 
 loom::lazy_static! {
     static ref QUEUE: Mutex<VecDeque<Notified>> = Mutex::new(VecDeque::new());
@@ -45,7 +45,7 @@ impl Schedule for Model {
 
 /// Spawns a task onto an arena that is the calling thread's. Small identifiers ask nobody to drain.
 fn spawn(arena: &TaskArena, id: u64, held: Arc<()>) -> JoinHandle<()> {
-    let info = SpawnInfo { id: Id(id), location: Location::caller(), name: None, arena: None };
+    let info = SpawnInfo { id: Id(id), site: Site::new(Location::caller(), None), arena: None };
     let future = async move { drop(held) };
     // SAFETY: the arena is this thread's.
     let (task, handle) = unsafe { arena.guard() }.new_task::<_, Model>(future, info);
