@@ -101,6 +101,11 @@ pub mod task {
         WaitForCancellationFutureOwned, scope, task_tracker,
     };
 
+    /// What spawns tasks that have a name into a [`JoinSet`].
+    pub mod join_set {
+        pub use runtime_core::{JoinSet, JoinSetBuilder as Builder};
+    }
+
     /// Futures that functions of this module return.
     pub mod futures {
         pub use runtime_core::TaskLocalFuture;

@@ -175,6 +175,8 @@ pub struct DriverCounters {
     pub io_events: u64,
     /// File descriptors registered now.
     pub io_registered: u64,
+    /// How often a file descriptor was registered.
+    pub io_registrations: u64,
     /// Timers set. (A reset of a waiting timer to an earlier deadline counts as one more, and one cancelled.)
     pub timers_set: u64,
     /// Timers that reached their deadline and woke their task.
@@ -188,6 +190,7 @@ impl DriverCounters {
     pub fn merge(&mut self, other: DriverCounters) {
         self.io_events += other.io_events;
         self.io_registered += other.io_registered;
+        self.io_registrations += other.io_registrations;
         self.timers_set += other.timers_set;
         self.timers_fired += other.timers_fired;
         self.timers_cancelled += other.timers_cancelled;

@@ -1,17 +1,18 @@
-//! What happens to tasks, told to those who asked: the user's observer (the hook behind `Builder::on_task_event`), and
-//! the flight recorder (`trace/`).
+//! What happens to tasks, told to those who asked: the user's observer (the hook behind `Builder::on_task_event`) and
+//! hooks as Tokio has them (`task_hooks.rs`), which are the `Listeners`; and the flight recorder (`trace/`).
 //!
 //! While nobody listens, each event costs one predictable branch, for both together. The recorder may be told of an
-//! event anywhere; it runs no code of a user's, and comes first. The observer is called on whatever thread the thing
-//! happens on, in the middle of the scheduler: it must be quick, and must not block or call back into the runtime. A
-//! worker of a multi-thread runtime that has the drivers calls no observer, of whatever runtime, before it has given
-//! them back (`scheduler/multi/driver_events.rs`).
+//! event anywhere; it runs no code of a user's, and comes first. A listener is called on whatever thread the thing
+//! happens on, in the middle of the scheduler: it must be quick, and must not block. A worker of a multi-thread runtime
+//! that has the drivers calls none, of whatever runtime, before it has given them back
+//! (`scheduler/multi/driver_events.rs`).
 
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
 use crate::task::{Id, TaskRef, contain, discard};
+use crate::task_hooks::{HookCaller, TaskHooks};
 use crate::trace::{Kind, LaneId, LaneNumbers, Recorder, Trouble};
 
 /// Something that happened to a task. (Jobs of [`spawn_blocking`](crate::spawn_blocking) are none: they are never
@@ -50,22 +51,22 @@ pub type Observer = Arc<dyn Fn(&TaskEvent) + Send + Sync>;
 
 /// Those of a runtime that may want to hear of events.
 pub(crate) struct Events {
-    observer: Option<Observer>,
+    listeners: Option<Listeners>,
     recorder: Arc<Recorder>,
 }
 
 impl Events {
-    pub(crate) fn new(observer: Option<Observer>, numbers: LaneNumbers) -> Self {
-        let recorder = Recorder::new(numbers, observer.is_some());
-        Self { observer, recorder }
+    pub(crate) fn new(listeners: Option<Listeners>, numbers: LaneNumbers) -> Self {
+        let recorder = Recorder::new(numbers, listeners.is_some());
+        Self { listeners, recorder }
     }
 
     pub(crate) fn recorder(&self) -> &Arc<Recorder> {
         &self.recorder
     }
 
-    pub(crate) fn observer(&self) -> Option<&Observer> {
-        self.observer.as_ref()
+    pub(crate) fn listeners(&self) -> Option<&Listeners> {
+        self.listeners.as_ref()
     }
 
     /// Them, if anybody listens at the moment.
@@ -85,12 +86,13 @@ impl Events {
     #[cold]
     fn tell(&self, lane: LaneId, task: &TaskRef, kind: TaskEventKind) {
         self.write(lane, task, kind);
-        if let Some(observer) = &self.observer {
-            tell_observer(observer, task, kind);
+        if let Some(listeners) = &self.listeners {
+            listeners.tell(task, kind);
         }
     }
 
-    /// Has the recorder write it down, if that runs. The observer is told by the caller at another time, or not at all.
+    /// Has the recorder write it down, if that runs. The listeners are told by the caller at another time, or not at
+    /// all.
     #[cold]
     pub(crate) fn record(&self, lane: LaneId, task: &TaskRef, kind: TaskEventKind) {
         self.write(lane, task, kind);
@@ -154,12 +156,30 @@ impl Events {
     }
 }
 
-/// Tells the observer. A panic of it is contained: it must not take a worker down.
-#[cold]
-pub(crate) fn tell_observer(observer: &Observer, task: &TaskRef, kind: TaskEventKind) {
-    let header = task.header();
-    let event = TaskEvent { id: header.id(), name: task.name(), spawned_at: header.location(), kind };
-    discard(contain(|| observer(&event)));
+/// What the user has asked to be called. A panic of it is contained: it must not take a worker down.
+pub(crate) struct Listeners {
+    observer: Option<Observer>,
+    hooks: Option<HookCaller>,
+}
+
+impl Listeners {
+    /// `None` if there is nobody.
+    pub(crate) fn new(observer: Option<Observer>, hooks: &TaskHooks) -> Option<Self> {
+        let hooks = HookCaller::new(hooks);
+        (observer.is_some() || hooks.is_some()).then_some(Self { observer, hooks })
+    }
+
+    #[cold]
+    pub(crate) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {
+        if let Some(observer) = &self.observer {
+            let header = task.header();
+            let event = TaskEvent { id: header.id(), name: task.name(), spawned_at: header.location(), kind };
+            discard(contain(|| observer(&event)));
+        }
+        if let Some(hooks) = &self.hooks {
+            hooks.tell(task, kind);
+        }
+    }
 }
 
 impl fmt::Display for TaskEventKind {

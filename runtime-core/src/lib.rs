@@ -34,6 +34,7 @@ mod reporter;
 mod rng;
 mod spin;
 pub mod task;
+pub mod task_hooks;
 pub mod trace;
 mod wake_latency;
 
@@ -53,7 +54,7 @@ pub mod stall;
 mod task_local;
 
 pub use self::block_in_place::block_in_place;
-pub use self::join_set::JoinSet;
+pub use self::join_set::{Builder as JoinSetBuilder, JoinSet};
 pub use self::local_set::{LocalEnterGuard, LocalSet};
 pub use self::rng::RngSeed;
 pub use self::scheduler::wake_all;

@@ -5,6 +5,7 @@ use std::io;
 
 use crate::blocking_pool::Kind;
 use crate::box_large::boxed_if_large;
+use crate::local_set::LocalSet;
 use crate::runtime::{Handle, spawn_blocking_here, spawn_here, spawn_local_here};
 use crate::task::JoinHandle;
 
@@ -196,6 +197,16 @@ impl<'a> Builder<'a> {
         F::Output: 'static,
     {
         Ok(boxed_if_large!(future: F, Box::pin => spawn_local_here(future, self.name)))
+    }
+
+    /// Spawns the task onto a [`LocalSet`]. See [`LocalSet::spawn_local`].
+    #[track_caller]
+    pub fn spawn_local_on<F>(self, future: F, local_set: &LocalSet) -> io::Result<JoinHandle<F::Output>>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        Ok(local_set.spawn_named(future, self.name))
     }
 
     /// Runs the closure on the blocking pool. See [`spawn_blocking`].

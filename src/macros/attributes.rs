@@ -41,6 +41,7 @@
 /// | `flavor = "current_thread"` | | everything runs on the calling thread; the body may use `rt::task::spawn_local` |
 /// | `worker_threads = N` | one a core | how many workers; `multi_thread` only |
 /// | `start_paused = bool` | `false` | starts with the clock standing still, for tests; `current_thread` only |
+/// | `unhandled_panic = "shutdown_runtime"` | `"ignore"` | a task's panic [ends all](crate::runtime::UnhandledPanic); `current_thread` only |
 /// | `flavor = "local"` | | the same as `current_thread` |
 /// | `name = "name"` | none | what the runtime is called: see [`Builder::name`](crate::runtime::Builder::name) |
 /// | `crate = path` | `::rt` | where to find rt, if a dependency renames or re-exports it |

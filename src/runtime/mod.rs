@@ -34,8 +34,10 @@ pub use runtime_core::driver::DriverCounters;
 pub use runtime_core::events::{TaskEvent, TaskEventKind};
 pub use runtime_core::metrics::{Counts, Histogram, WorkerState};
 pub use runtime_core::runtime::{
-    EnterGuard, Handle, Id, LocalOptions, PolledTask, RuntimeFlavor, RuntimeMetrics, TryCurrentError, WeakHandle,
-    WorkerActivity, is_rt_shutdown_err, worker_index,
+    EnterGuard, Handle, HistogramConfiguration, HistogramScale, Id, InvalidHistogramConfiguration, LocalOptions,
+    LogHistogram, LogHistogramBuilder, PolledTask, RuntimeFlavor, RuntimeMetrics, TryCurrentError, UnhandledPanic,
+    WeakHandle, WorkerActivity, is_rt_shutdown_err, worker_index,
 };
 pub use runtime_core::stall::{Stall, StalledTask};
 pub use runtime_core::task::{ChannelKind, LockKind, SocketKind, TaskInfo, TaskState, WaitsFor};
+pub use runtime_core::task_hooks::TaskMeta;

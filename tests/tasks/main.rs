@@ -16,3 +16,5 @@ mod places;
 mod script_model;
 mod scripts;
 mod spawn;
+mod task_hooks;
+mod unhandled_panics;

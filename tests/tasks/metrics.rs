@@ -5,6 +5,7 @@
 
 use std::future::pending;
 use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use rt::io::{AsyncReadExt, AsyncWriteExt};
@@ -189,7 +190,46 @@ fn descriptors_and_their_events_are_counted() {
             assert_eq!(drivers().io_registered, 2);
         });
         assert_eq!(drivers().io_registered, 0);
+        let metrics = runtime.handle().metrics();
+        assert_eq!((metrics.io_driver_fd_registered_count(), metrics.io_driver_fd_deregistered_count()), (3, 3));
     });
+}
+
+#[test]
+fn a_thread_in_block_on_queues_from_outside_and_a_task_does_not() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let metrics = runtime.metrics();
+    runtime.block_on(async {
+        rt::spawn(async { rt::spawn(async {}).await.unwrap() }).await.unwrap();
+    });
+    assert_eq!(metrics.remote_schedule_count(), 1);
+    runtime.spawn(async {});
+    assert_eq!(metrics.remote_schedule_count(), 2);
+    drop(runtime);
+    let by_workers = (0..2).map(|worker| metrics.worker_local_schedule_count(worker)).sum::<u64>();
+    // The inner task; and the outer one, if that had to wait for it.
+    assert!((1..=2).contains(&by_workers), "{by_workers}");
+}
+
+#[test]
+fn the_thread_of_a_worker_is_the_one_that_has_its_queues() {
+    let _watchdog = watchdog();
+    let here = || thread::current().id();
+    let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let metrics = runtime.metrics();
+    let (worker, thread) =
+        runtime.block_on(async { rt::spawn(async move { (rt::runtime::worker_index(), here()) }).await.unwrap() });
+    assert_eq!(metrics.worker_thread_id(worker.unwrap()), Some(thread));
+
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let metrics = runtime.metrics();
+    assert_eq!(metrics.worker_thread_id(0), None);
+    thread::scope(|scope| {
+        let other = scope.spawn(|| runtime.block_on(async { here() })).join().unwrap();
+        assert_eq!(metrics.worker_thread_id(0), Some(other));
+    });
+    runtime.block_on(async { assert_eq!(metrics.worker_thread_id(0), Some(here())) });
 }
 
 #[test]

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
-use rt::runtime::RuntimeFlavor;
-use rt::task::JoinHandle;
+use rt::runtime::{Builder, RuntimeFlavor};
+use rt::task::{JoinHandle, JoinSet, LocalSet};
 use rt_test_util::*;
 
 #[test]
@@ -225,4 +225,31 @@ fn named_tasks_are_like_any_other() {
         let (task, blocking) = (task.unwrap(), blocking.unwrap());
         assert_eq!(runtime.block_on(async { task.await.unwrap() + blocking.await.unwrap() }), 9);
     });
+}
+
+#[test]
+fn a_set_spawns_tasks_with_names_wherever_they_go() {
+    let _watchdog = watchdog();
+    // Its own name, by the list of tasks: in a task that is polled, for that has begun.
+    async fn name_here() -> String {
+        rt::task::yield_now().await;
+        let tasks = rt::runtime::Handle::current().tasks();
+        let id = rt::task::id();
+        tasks.iter().find(|task| task.id == id).and_then(|task| task.name).expect("it has a name").to_owned()
+    }
+    let runtime = Builder::new_current_thread().build_local(Default::default()).unwrap();
+    let names = runtime.block_on(async {
+        let local_set = LocalSet::new();
+        let mut set = JoinSet::new();
+        set.build_task().name("here").spawn(name_here()).unwrap();
+        set.build_task().name("by handle").spawn_on(name_here(), &rt::runtime::Handle::current()).unwrap();
+        set.build_task().name("on this thread").spawn_local(name_here()).unwrap();
+        set.build_task().name("on a set").spawn_local_on(name_here(), &local_set).unwrap();
+        set.build_task().name("blocking").spawn_blocking(|| "a job has none".to_owned()).unwrap();
+        set.build_task().spawn_blocking_on(|| "a job has none".to_owned(), &rt::runtime::Handle::current()).unwrap();
+        local_set.run_until(set.join_all()).await
+    });
+    let mut names = names;
+    names.sort();
+    assert_eq!(names, ["a job has none", "a job has none", "by handle", "here", "on a set", "on this thread"]);
 }

@@ -7,6 +7,9 @@ async fn paused_by_default_flavor() {}
 #[rt::main(start_paused = false, flavor = "multi_thread")]
 async fn not_even_paused() {}
 
+#[rt::main(unhandled_panic = "shutdown_runtime")]
+async fn with_several_threads() {}
+
 #[rt::main(worker_threads = 2, worker_threads = 3)]
 async fn twice() {}
 

@@ -10,8 +10,5 @@ async fn a_flavor_alone() {}
 #[rt::main("multi_thread")]
 async fn a_string_alone() {}
 
-#[rt::main(unhandled_panic = "shutdown_runtime")]
-async fn not_stable_in_tokio() {}
-
 #[rt::main(, flavor = "multi_thread")]
 async fn a_comma_too_many() {}

@@ -25,5 +25,8 @@ async fn no_threads() {}
 #[rt::main(flavor = "current_thread", start_paused = 1)]
 async fn paused_by_number() {}
 
+#[rt::main(flavor = "current_thread", unhandled_panic = "abort")]
+async fn panics_otherwise() {}
+
 #[rt::main(crate = 3)]
 async fn crate_by_number() {}

@@ -3,7 +3,10 @@
 //! A set has the join handles of its tasks, each under a key. What it waits for is not the handles but a line of the
 //! keys of those that have ended ([`ended`]); so joining one of a thousand does not look at the others.
 
+mod builder;
 mod ended;
+
+pub use self::builder::Builder;
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -93,6 +96,22 @@ impl<T> JoinSet<T> {
 }
 
 impl<T: 'static> JoinSet<T> {
+    /// Spawns a task that has a name into the set.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # rt::runtime::Runtime::new().unwrap().block_on(async {
+    /// let mut set = rt::task::JoinSet::new();
+    /// set.build_task().name("answer").spawn(async { 42 })?;
+    /// assert_eq!(set.join_next().await.unwrap().unwrap(), 42);
+    /// # std::io::Result::Ok(())
+    /// # }).unwrap();
+    /// ```
+    pub fn build_task(&mut self) -> Builder<'_, T> {
+        Builder::new(self)
+    }
+
     /// Spawns a task onto the current runtime, as [`spawn`](crate::spawn) does, and puts it into the set.
     ///
     /// # Panics

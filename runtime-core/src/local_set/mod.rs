@@ -21,7 +21,7 @@ pub(crate) use self::shared::inspect_tasks;
 use self::shared::{Running, Shared};
 use crate::box_large::boxed_if_large;
 use crate::runtime::control::Owned;
-use crate::runtime::{self, Handle};
+use crate::runtime::{self, Handle, UnhandledPanic};
 use crate::task::{JoinHandle, SpawnInfo};
 
 /// Tasks that stay on the thread that made the set, and so need not be `Send`.
@@ -87,12 +87,44 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
+        self.spawn_named(future, None)
+    }
+
+    #[track_caller]
+    pub(crate) fn spawn_named<F>(&self, future: F, name: Option<&str>) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
         // SAFETY: a `LocalSet` is on its thread.
         boxed_if_large!(future: F, Box::pin => unsafe {
-            let mut info = Handle::info(None);
+            let mut info = Handle::info(name);
             let future = crate::spans::task(future, &mut info, "local");
             self.shared.spawn(future, info)
         })
+    }
+
+    /// Says what a panic of one of its tasks means to the set; without this call, nothing
+    /// ([`Ignore`](UnhandledPanic::Ignore)).
+    ///
+    /// With [`ShutdownRuntime`](UnhandledPanic::ShutdownRuntime) the other tasks of the set are dropped as soon as one
+    /// panics, and [`run_until`](Self::run_until), [`block_on`](Self::block_on) and the set as a future panic then, and
+    /// whenever they are used later. The runtime goes on.
+    ///
+    /// # Example
+    ///
+    /// ```should_panic
+    /// use rt::{runtime::UnhandledPanic, task::LocalSet};
+    /// let mut set = LocalSet::new();
+    /// set.unhandled_panic(UnhandledPanic::ShutdownRuntime);
+    /// set.spawn_local(async { panic!("a bug") });
+    /// let runtime = rt::runtime::Runtime::new().unwrap();
+    /// set.block_on(&runtime, std::future::pending::<()>());
+    /// ```
+    pub fn unhandled_panic(&mut self, behavior: UnhandledPanic) -> &mut Self {
+        // SAFETY: a `LocalSet` is on its thread.
+        unsafe { self.shared.set_unhandled_panic(behavior) };
+        self
     }
 
     /// Runs a future, and the tasks of the set beside it, on a runtime and on this thread. Returns the future's output;
@@ -143,12 +175,36 @@ impl LocalSet {
     fn run_tasks(&self, cx: &Context<'_>) -> bool {
         // SAFETY: a `LocalSet` is on its thread, and runs.
         let are_left = self.run(|| unsafe { self.shared.run() });
+        // SAFETY: as above.
+        if unsafe { self.shared.has_panicked() } {
+            self.end_by_panic();
+        }
         let has_ended = self.shared.is_empty();
         // Not before the run only: a task may have driven the set, too.
         if !has_ended && (self.shared.put_waker(cx.waker()) || are_left) {
             cx.waker().wake_by_ref();
         }
         has_ended
+    }
+}
+
+impl LocalSet {
+    #[cold]
+    fn end_by_panic(&self) -> ! {
+        // Else the panic goes on to the task that drives the set, and so to the run around it.
+        // SAFETY: a `LocalSet` is on its thread.
+        if !unsafe { self.shared.is_in_poll() } {
+            self.close();
+        }
+        panic!("a spawned task panicked and the LocalSet is configured to shutdown on unhandled panic");
+    }
+
+    /// Drops all tasks.
+    fn close(&self) {
+        // What the futures' drops spawn is refused, by this set and not by another.
+        let _guard = self.enter();
+        // SAFETY: a `LocalSet` is on its thread; and the callers have found that it does not run.
+        unsafe { Shared::close(&self.shared) };
     }
 }
 
@@ -173,10 +229,8 @@ impl Future for LocalSet {
 
 impl Drop for LocalSet {
     fn drop(&mut self) {
-        // What the futures' drops spawn is refused, by this set and not by another.
-        let _guard = self.enter();
-        // SAFETY: a `LocalSet` is on its thread; while it runs it is borrowed, and cannot be dropped.
-        unsafe { Shared::close(&self.shared) };
+        // While it runs it is borrowed, and cannot be dropped.
+        self.close();
     }
 }
 

@@ -44,7 +44,7 @@ use crate::context;
 use crate::coop::Budget;
 use crate::metrics::Counter;
 use crate::primitive::{Mutex, UnsafeCell};
-use crate::runtime::{self, DEFAULT_COOP_BUDGET, DEFAULT_INTERVAL};
+use crate::runtime::{self, DEFAULT_COOP_BUDGET, DEFAULT_INTERVAL, UnhandledPanic};
 use crate::spans;
 #[cfg(not(loom))]
 use crate::task::Snapshot;
@@ -67,6 +67,11 @@ pub(super) struct Shared {
     /// Written by the set's thread.
     spawned: Counter,
     completed: Counter,
+    /// Whether a task's panic is the end, and whether it has come. These and the next are for the set's thread.
+    ends_by_panic: Cell<bool>,
+    has_panicked: Cell<bool>,
+    /// How many of its tasks are being polled, one inside of the other.
+    polls: Cell<u32>,
     outstanding: Outstanding,
     /// The runtime that has driven the set last, by its number.
     driven_by: AtomicU64,
@@ -116,8 +121,8 @@ impl Drivers {
     }
 }
 
-// SAFETY: what is not Sync by itself is `local`, which the set's thread alone touches: in methods that ask for it, and
-// which the `LocalSet` calls, or code below it on the same stack (`Running`).
+// SAFETY: what is not Sync by itself, `local` and the cells, the set's thread alone touches: in methods that ask for
+// it, and which the `LocalSet` calls, or code below it on the same stack (`Running`).
 unsafe impl Sync for Shared {}
 // SAFETY: nothing of it depends on the thread that drops it: by then the list is closed and the queues are empty.
 unsafe impl Send for Shared {}
@@ -136,6 +141,9 @@ impl Shared {
             inbox: Mutex::new(Inbox { tasks: VecDeque::new(), drivers: Drivers::default(), closed: false }),
             spawned: Counter::default(),
             completed: Counter::default(),
+            ends_by_panic: Cell::new(false),
+            has_panicked: Cell::new(false),
+            polls: Cell::new(0),
             outstanding: Outstanding::new(),
             driven_by: AtomicU64::new(0),
         });
@@ -226,6 +234,33 @@ impl Shared {
         has_tasks
     }
 
+    /// What a task's panic means to the others.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's.
+    pub(super) unsafe fn set_unhandled_panic(&self, behavior: UnhandledPanic) {
+        self.ends_by_panic.set(behavior == UnhandledPanic::ShutdownRuntime);
+    }
+
+    /// Whether a task's panic has ended the set.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's.
+    pub(super) unsafe fn has_panicked(&self) -> bool {
+        self.has_panicked.get()
+    }
+
+    /// Whether one of its tasks is being polled, further out on the thread's stack.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's.
+    pub(super) unsafe fn is_in_poll(&self) -> bool {
+        self.polls.get() > 0
+    }
+
     /// Whether all tasks have ended.
     pub(super) fn is_empty(&self) -> bool {
         self.spawned.get() == self.completed.get()
@@ -239,6 +274,10 @@ impl Shared {
     /// The calling thread is the set's, and the set runs.
     pub(super) unsafe fn run(&self) -> bool {
         debug_assert!(self.is_running());
+        if self.has_panicked.get() {
+            // The arena may be closed.
+            return false;
+        }
         // SAFETY: the arena is this thread's.
         unsafe { self.tasks.guard() }.drain_remote_frees();
         let driver = context::with_runtime(|runtime| (runtime.budget, runtime.id.get()));
@@ -248,9 +287,14 @@ impl Shared {
         unsafe { self.receive() };
         let runner = Runner { completions: Some(&self.completed), ..Runner::NOBODY };
         for _ in 0..DEFAULT_INTERVAL {
+            if self.has_panicked.get() {
+                return false;
+            }
             // SAFETY: the caller's promise.
             let Some(task) = (unsafe { self.next_task() }) else { return false };
+            self.polls.set(self.polls.get() + 1);
             let again = task.run_current(&runner, budget).task();
+            self.polls.set(self.polls.get() - 1);
             // The task may have driven something else, as the module says.
             RUNNING.with(|running| running.set(self));
             if let Some(task) = again {
@@ -312,11 +356,13 @@ impl Shared {
     ///
     /// # Safety
     ///
-    /// The calling thread is the set's, the set does not run, and this is called once.
+    /// The calling thread is the set's, and the set does not run.
     pub(super) unsafe fn close(this: &Arc<Self>) {
         let (mut queued, drivers) = {
             let mut inbox = this.inbox.lock();
-            inbox.closed = true;
+            if std::mem::replace(&mut inbox.closed, true) {
+                return;
+            }
             (std::mem::take(&mut inbox.tasks), std::mem::take(&mut inbox.drivers))
         };
         // SAFETY: the arena is this thread's. Nobody polls its tasks any more, and none are added. Its runner has no
@@ -406,6 +452,14 @@ impl Schedule for LocalTasks {
                 Some(arena) => TaskArena::free_remotely_one(arena, task),
                 None => crate::task::free(task),
             }
+        }
+    }
+
+    fn note_panic(task: &TaskRef) {
+        if let Some(arena) = task.header().arena {
+            // SAFETY: as in `schedule`. The set's thread polls the task, so the set is this thread's.
+            let shared = unsafe { arena.as_ref().runtime::<Shared>() };
+            shared.has_panicked.set(shared.has_panicked.get() || shared.ends_by_panic.get());
         }
     }
 }

@@ -7,6 +7,9 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread::{self, ThreadId};
+
+use crossbeam_utils::atomic::AtomicCell;
 
 use super::stopwatch::Stopwatch;
 use super::watch::Watch;
@@ -30,6 +33,8 @@ pub enum WorkerState {
 pub(crate) struct WorkerTimes {
     /// The state that the worker is in, in two bits (zero: it has no thread), and since when: a moment.
     now_in: AtomicU64,
+    /// The thread that has the core, or had it last.
+    thread: AtomicCell<Option<ThreadId>>,
     busy: Stopwatch,
     searching: Stopwatch,
     parked: Stopwatch,
@@ -72,8 +77,10 @@ impl WorkerTimes {
         let before = self.state();
         // The clock may have been read before the last turn.
         let now = before.map_or(now, |(_, since)| now.max(since));
-        if let Some((before, _)) = before {
-            self.stopwatch(before).stop(now.word());
+        match before {
+            Some((before, _)) => self.stopwatch(before).stop(now.word()),
+            // Its thread has just come.
+            None => self.thread.store(Some(thread::current().id())),
         }
         if let Some(state) = state {
             self.stopwatch(state).start(now.word());
@@ -87,6 +94,11 @@ impl WorkerTimes {
             WorkerState::Searching => &self.searching,
             WorkerState::Parked => &self.parked,
         }
+    }
+
+    /// The thread that has the core, or had it last.
+    pub(crate) fn thread(&self) -> Option<ThreadId> {
+        self.thread.load()
     }
 
     /// The state, and since when.

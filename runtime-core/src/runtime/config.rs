@@ -6,11 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use super::names::{Names, ThreadNames};
+use super::unhandled_panic::UnhandledPanic;
 use crate::blocked::{BlockedHook, DEFAULT_BLOCKED_THRESHOLD};
-use crate::events::Observer;
+use crate::events::{Listeners, Observer};
 use crate::rng::RngSeed;
 use crate::scheduler::injector_turns::MAX_SHARED_BATCH;
 use crate::scheduler::multi::BLOCK_ON_CORES;
+use crate::task_hooks::TaskHooks;
 use crate::trace::{LaneNumbers, TraceConfig};
 
 /// A hook without arguments.
@@ -90,6 +92,10 @@ pub struct Config {
     pub on_thread_unpark: Option<Hook>,
     /// Told what happens to tasks.
     pub on_task_event: Option<Observer>,
+    /// The same in Tokio's shape.
+    pub task_hooks: TaskHooks,
+    /// What a panic of a task means to the others, on a current-thread runtime.
+    pub unhandled_panic: UnhandledPanic,
     /// Whether the clock is read for histograms of how long polls take and how long tasks wait.
     pub measure_polls: bool,
     /// Has the flight recorder run from the start.
@@ -129,6 +135,8 @@ impl Config {
             on_thread_park: None,
             on_thread_unpark: None,
             on_task_event: None,
+            task_hooks: TaskHooks::default(),
+            unhandled_panic: UnhandledPanic::Ignore,
             measure_polls: true,
             trace: None,
             global_queue_interval: DEFAULT_INTERVAL,
@@ -184,6 +192,11 @@ impl Config {
     pub(crate) fn spare_workers(&self) -> usize {
         // The idle protocol counts all threads that sleep.
         self.max_spare_workers.min(MAX_WORKER_THREADS - self.worker_threads)
+    }
+
+    /// Who is called when something happens to a task.
+    pub(crate) fn listeners(&self) -> Option<Listeners> {
+        Listeners::new(self.on_task_event.clone(), &self.task_hooks)
     }
 
     /// Which threads have lanes of their own in the flight recorder.

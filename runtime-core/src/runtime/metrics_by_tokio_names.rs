@@ -1,11 +1,14 @@
 //! What [`RuntimeMetrics`] counts, by the names that it has in Tokio, stable and unstable: for programs that were
-//! written for those. Only what means the same. Buckets of histograms are always those of [`Histogram`].
+//! written for those. Only what means the same. Buckets of histograms are always those of [`Histogram`]
+//! (`histogram_configuration.rs`).
 
 use std::ops::Range;
+use std::thread::ThreadId;
 use std::time::Duration;
 
 use super::RuntimeMetrics;
 use crate::metrics::Histogram;
+use crate::scheduler::Scheduler;
 
 impl RuntimeMetrics {
     /// As [`num_alive_tasks`](Self::num_alive_tasks).
@@ -36,9 +39,13 @@ impl RuntimeMetrics {
         self.totals().spawns
     }
 
-    /// Tasks queued from outside of the workers.
+    /// Tasks queued from outside of the workers. (A thread in `block_on` is none, on a multi-thread runtime.)
     pub fn remote_schedule_count(&self) -> u64 {
-        self.totals().injector_schedules
+        let in_block_on = match &self.inner.scheduler {
+            Scheduler::Multi(shared) => shared.schedules_in_block_on(),
+            Scheduler::Current(_) => 0,
+        };
+        self.totals().injector_schedules + in_block_on
     }
 
     /// How often a task had used its budget up and was made to yield.
@@ -150,6 +157,60 @@ impl RuntimeMetrics {
     pub fn schedule_latency_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
         self.existing_worker(worker);
         self.worker_wake_to_poll_times(worker).map_or(0, |histogram| histogram.buckets()[bucket])
+    }
+
+    /// As [`poll_time_histogram_enabled`](Self::poll_time_histogram_enabled).
+    #[doc(hidden)]
+    pub fn poll_count_histogram_enabled(&self) -> bool {
+        self.poll_time_histogram_enabled()
+    }
+
+    /// As [`poll_time_histogram_num_buckets`](Self::poll_time_histogram_num_buckets).
+    #[doc(hidden)]
+    pub fn poll_count_histogram_num_buckets(&self) -> usize {
+        self.poll_time_histogram_num_buckets()
+    }
+
+    /// As [`poll_time_histogram_bucket_range`](Self::poll_time_histogram_bucket_range).
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn poll_count_histogram_bucket_range(&self, bucket: usize) -> Range<Duration> {
+        self.poll_time_histogram_bucket_range(bucket)
+    }
+
+    /// As [`poll_time_histogram_bucket_count`](Self::poll_time_histogram_bucket_count).
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn poll_count_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
+        self.poll_time_histogram_bucket_count(worker, bucket)
+    }
+
+    /// The thread of a worker: the one that has its queues, or had them last. `None` if there was none yet. (When a
+    /// worker blocks in place another thread takes them over.)
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let runtime = rt::runtime::Builder::new_current_thread().build().unwrap();
+    /// assert_eq!(runtime.metrics().worker_thread_id(0), None);
+    /// runtime.block_on(async {});
+    /// assert_eq!(runtime.metrics().worker_thread_id(0), Some(std::thread::current().id()));
+    /// ```
+    #[track_caller]
+    pub fn worker_thread_id(&self, worker: usize) -> Option<ThreadId> {
+        self.existing_worker(worker);
+        self.times_of(worker)?.thread()
+    }
+
+    /// How often a file descriptor was registered.
+    pub fn io_driver_fd_registered_count(&self) -> u64 {
+        self.drivers().io_registrations
+    }
+
+    /// How often one was taken out again.
+    pub fn io_driver_fd_deregistered_count(&self) -> u64 {
+        let drivers = self.drivers();
+        drivers.io_registrations - drivers.io_registered
     }
 
     /// Readiness events that the operating system delivered.

@@ -4,6 +4,7 @@
 mod config;
 pub mod control;
 mod handle;
+mod histogram_configuration;
 mod hooks;
 mod id;
 mod local_options;
@@ -13,6 +14,7 @@ mod names;
 mod shutdown_error;
 #[cfg(not(loom))]
 mod tasks;
+mod unhandled_panic;
 mod weak_handle;
 mod worker_activity;
 
@@ -26,6 +28,9 @@ pub use self::config::{
 };
 pub use self::handle::{EnterGuard, Handle, TryCurrentError};
 pub(crate) use self::handle::{spawn_blocking_here, spawn_here, spawn_local_here};
+pub use self::histogram_configuration::{
+    HistogramConfiguration, HistogramScale, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
+};
 pub use self::id::Id;
 pub use self::local_options::LocalOptions;
 pub use self::metrics::RuntimeMetrics;
@@ -33,6 +38,7 @@ pub use self::names::{ThreadNamer, ThreadNames};
 pub use self::shutdown_error::{ShutDown, is_rt_shutdown_err};
 #[cfg(not(loom))]
 pub(crate) use self::tasks::snapshots;
+pub use self::unhandled_panic::UnhandledPanic;
 pub use self::weak_handle::WeakHandle;
 pub use self::worker_activity::{PolledTask, WorkerActivity};
 
@@ -114,7 +120,7 @@ impl Inner {
             blocking: Pool::new(config),
             hooks: Hooks::new(config),
             threads: config.threads(),
-            events: Events::new(config.on_task_event.clone(), config.lane_numbers()),
+            events: Events::new(config.listeners(), config.lane_numbers()),
             reporter: Reporter::default(),
             budget: Budget::limited(config.coop_budget),
             event_interval: config.event_interval.max(1),

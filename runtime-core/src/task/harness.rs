@@ -98,6 +98,7 @@ pub(super) unsafe fn poll<F: Future + 'static>(
         },
         Err(payload) => {
             run.tell_panic(&task);
+            (cell.header.vtable.note_panic)(&task);
             // SAFETY: still RUNNING.
             unsafe {
                 store_and_complete::<F>(header, Err(Cause::Panic(payload)), QUEUE_AND_ARENA, &run);

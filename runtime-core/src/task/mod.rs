@@ -105,6 +105,9 @@ pub(crate) trait Schedule: 'static {
     ///
     /// The last reference to the task is gone.
     unsafe fn release(task: NonNull<Header>);
+
+    /// A poll of the task has panicked, and is not over yet. Called on the thread that polls it.
+    fn note_panic(_task: &TaskRef) {}
 }
 
 /// Makes a task. The first entry of the pair goes to a queue.

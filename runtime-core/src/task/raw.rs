@@ -33,6 +33,8 @@ pub(crate) struct Vtable {
     pub(crate) drop_output: unsafe fn(NonNull<Header>),
     /// The last reference is gone: tells the scheduler, which frees the memory.
     pub(crate) release: unsafe fn(NonNull<Header>),
+    /// A poll has panicked: tells the scheduler.
+    pub(crate) note_panic: fn(&TaskRef),
     /// Drops what the cell holds. Its memory is the caller's from then on.
     drop_cell: unsafe fn(NonNull<Header>),
     /// What the memory is asked for as.
@@ -53,6 +55,7 @@ impl<F: Future + 'static, S: Schedule> VtableOf<F, S> {
         take_output: harness::take_output::<F>,
         drop_output: harness::drop_output::<F>,
         release: release::<S>,
+        note_panic: S::note_panic,
         drop_cell: drop_cell::<F>,
         layout: Self::CELL.0,
         record: Self::CELL.1,

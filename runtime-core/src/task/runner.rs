@@ -4,7 +4,7 @@ use super::arena::LocalArena;
 use super::current::CurrentTask;
 use super::poll_clock::PollClock;
 use super::raw::TaskRef;
-use crate::events::{Events, TaskEventKind, tell_observer};
+use crate::events::{Events, TaskEventKind};
 use crate::metrics::Counter;
 use crate::trace::LaneId;
 
@@ -79,8 +79,8 @@ impl<'a> Run<'a> {
     #[cold]
     fn tell_listeners(&self, events: &Events, task: &TaskRef, kind: TaskEventKind) {
         events.write(self.runner.lane, task, kind);
-        if let Some(observer) = events.observer() {
-            let tell = || tell_observer(observer, task, kind);
+        if let Some(listeners) = events.listeners() {
+            let tell = || listeners.tell(task, kind);
             match &self.runner.clock {
                 Some(clock) => clock.leave_out(kind == TaskEventKind::Polled, tell),
                 None => tell(),

@@ -261,7 +261,10 @@ impl Service for Handle {
     fn counters(&self) -> DriverCounters {
         let mut counters = DriverCounters::default();
         counters.io_events = self.events.load(Ordering::Relaxed);
-        counters.io_registered = self.shards.iter().map(|shard| shard.claimed() as u64).sum();
+        for (registered, registrations) in self.shards.iter().map(|shard| shard.claims()) {
+            counters.io_registered += registered as u64;
+            counters.io_registrations += registrations;
+        }
         counters
     }
 }

@@ -57,6 +57,8 @@ struct Free(Mutex<Slots>);
 struct Slots {
     /// Which slots are claimed.
     claimed: Slab<()>,
+    /// How often one was.
+    claims: u64,
     /// The driver is gone: nothing is given out any more.
     closed: bool,
 }
@@ -76,7 +78,7 @@ impl Shard {
             number,
             registry,
             pages: [const { OnceLock::new() }; PAGES],
-            free: Free(Mutex::new(Slots { claimed: Slab::new(), closed: false })),
+            free: Free(Mutex::new(Slots { claimed: Slab::new(), claims: 0, closed: false })),
         }
     }
 
@@ -104,6 +106,7 @@ impl Shard {
         // Under the lock, so that a shutdown, which closes under the lock and then visits all pages, misses none.
         self.pages[page].get_or_init(|| (0..FIRST_PAGE << page).map(|_| ScheduledIo::new()).collect());
         slots.claimed.insert(());
+        slots.claims += 1;
         drop(slots);
         Ok(Some(Slot { shard: self.clone(), slot, number: None }))
     }
@@ -121,8 +124,10 @@ impl Shard {
         self.pages.iter().filter_map(OnceLock::get).flatten().for_each(each);
     }
 
-    pub(super) fn claimed(&self) -> usize {
-        self.free.0.lock().claimed.len()
+    /// How many slots are claimed, and how often one was.
+    pub(super) fn claims(&self) -> (usize, u64) {
+        let slots = self.free.0.lock();
+        (slots.claimed.len(), slots.claims)
     }
 }
 
@@ -222,9 +227,9 @@ mod tests {
         let mut places: Vec<_> = slots.iter().map(|slot| std::ptr::from_ref(slot.io())).collect();
         places.sort();
         places.dedup();
-        assert_eq!((places.len(), shard.claimed()), (500, 500));
+        assert_eq!((places.len(), shard.claims()), (500, (500, 500)));
         drop(slots);
-        assert_eq!(shard.claimed(), 0);
+        assert_eq!(shard.claims().0, 0);
         let again: Vec<_> = (0..500).map(|_| shard.claim().unwrap().unwrap()).collect();
         assert!(again.iter().all(|slot| places.binary_search(&std::ptr::from_ref(slot.io())).is_ok()));
     }
@@ -238,6 +243,6 @@ mod tests {
         assert_eq!(visited, FIRST_PAGE);
         assert!(shard.claim().is_err());
         drop(before);
-        assert_eq!(shard.claimed(), 0);
+        assert_eq!(shard.claims().0, 0);
     }
 }

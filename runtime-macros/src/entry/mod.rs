@@ -253,8 +253,12 @@ fn run_on_runtime(options: &Options, future: TokenStream) -> TokenStream {
     });
     let name = options.name.as_ref().map(|name| quote_spanned!(here=> .name(#name)));
     let start_paused = options.start_paused.map(|paused| quote_spanned!(here=> .start_paused(#paused)));
+    let unhandled_panic = options.unhandled_panic.map(|behavior| {
+        let behavior = Ident::new(behavior, here);
+        quote_spanned!(here=> .unhandled_panic(#facade::runtime::UnhandledPanic::#behavior))
+    });
 
-    let options = quote_spanned!(here=> .enable_all() #worker_threads #start_paused #name);
+    let options = quote_spanned!(here=> .enable_all() #worker_threads #start_paused #unhandled_panic #name);
     let build = quote_spanned!(here=> #facade::runtime::Builder::#new() #options .#build);
     quote_spanned! {here=>
         let runtime = match #build {

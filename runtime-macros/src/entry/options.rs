@@ -11,7 +11,7 @@ use quote::quote_spanned;
 use super::{Attribute, Facade, Kind};
 use crate::error::Errors;
 
-const OPTIONS: [&str; 5] = ["flavor", "worker_threads", "start_paused", "name", "crate"];
+const OPTIONS: [&str; 6] = ["flavor", "worker_threads", "start_paused", "unhandled_panic", "name", "crate"];
 // A `current_thread` runtime is local, too: see `run_on_runtime`.
 const FLAVORS: [&str; 3] = ["multi_thread", "current_thread", "local"];
 
@@ -25,6 +25,8 @@ pub(super) struct Options {
     pub(super) flavor: Flavor,
     pub(super) worker_threads: Option<usize>,
     pub(super) start_paused: Option<bool>,
+    /// A variant of `UnhandledPanic`.
+    pub(super) unhandled_panic: Option<&'static str>,
     /// What the runtime is called.
     pub(super) name: Option<String>,
     /// The path under which the user's crate knows the facade.
@@ -44,6 +46,7 @@ struct Parsed {
     flavor: Option<Option<Flavor>>,
     worker_threads: Option<Option<Given<usize>>>,
     start_paused: Option<Option<Given<bool>>>,
+    unhandled_panic: Option<Option<Given<&'static str>>>,
     name: Option<Option<String>>,
     facade: Option<Option<TokenStream>>,
 }
@@ -72,10 +75,6 @@ impl Parsed {
         if !OPTIONS.contains(&text.as_str()) {
             let message = if FLAVORS.contains(&text.as_str()) {
                 format!("a flavor is given by name: write `flavor = \"{text}\"`")
-            } else if text == "unhandled_panic" {
-                // Tokio has it for those who compile it with `tokio_unstable`.
-                "rt has no `unhandled_panic`: remove it, and look for a task's panic in what its `JoinHandle` returns"
-                    .to_owned()
             } else {
                 let options = list(&OPTIONS);
                 match nearest(&text, &OPTIONS) {
@@ -105,6 +104,10 @@ impl Parsed {
                 let value = start_paused(value, errors).map(|value| Given { name: name.clone(), value });
                 self.start_paused.replace(value).is_none()
             }
+            "unhandled_panic" => {
+                let value = unhandled_panic(value, errors).map(|value| Given { name: name.clone(), value });
+                self.unhandled_panic.replace(value).is_none()
+            }
             "name" => self.name.replace(runtime_name(value, errors)).is_none(),
             _ => self.facade.replace(facade(value, errors)).is_none(),
         };
@@ -124,6 +127,7 @@ impl Parsed {
         let flavor = self.flavor.flatten().unwrap_or(default);
         let worker_threads = self.worker_threads.flatten();
         let start_paused = self.start_paused.flatten();
+        let unhandled_panic = self.unhandled_panic.flatten();
 
         if !unreadable_flavor
             && flavor == Flavor::CurrentThread
@@ -145,6 +149,15 @@ impl Parsed {
             errors.report(name, message);
         }
 
+        if !unreadable_flavor
+            && flavor == Flavor::MultiThread
+            && let Some(Given { name, .. }) = &unhandled_panic
+        {
+            let message = "`unhandled_panic` needs the `current_thread` flavor: add `flavor = \"current_thread\"`, or \
+                           remove it";
+            errors.report(name, message);
+        }
+
         let facade = match (self.facade.flatten(), attribute.facade) {
             (Some(path), _) => path,
             // With the leading colons a module of the user's that happens to be called `rt` is not in the way.
@@ -157,6 +170,7 @@ impl Parsed {
             flavor,
             worker_threads: worker_threads.map(|given| given.value),
             start_paused: start_paused.map(|given| given.value),
+            unhandled_panic: unhandled_panic.map(|given| given.value),
             name: self.name.flatten(),
             facade,
         }
@@ -206,6 +220,18 @@ fn start_paused(value: TokenStream, errors: &mut Errors) -> Option<bool> {
         errors.report(value, "`start_paused` takes `true` or `false`: write `start_paused = true`");
     }
     paused
+}
+
+fn unhandled_panic(value: TokenStream, errors: &mut Errors) -> Option<&'static str> {
+    let behavior = match value::string(value.clone()).as_deref() {
+        Some("ignore") => Some("Ignore"),
+        Some("shutdown_runtime") => Some("ShutdownRuntime"),
+        _ => None,
+    };
+    if behavior.is_none() {
+        errors.report(value, "`unhandled_panic` takes `\"ignore\"` or `\"shutdown_runtime\"`");
+    }
+    behavior
 }
 
 fn runtime_name(value: TokenStream, errors: &mut Errors) -> Option<String> {
@@ -264,6 +290,7 @@ fn example(option: &str) -> &'static str {
         "flavor" => "flavor = \"multi_thread\"",
         "worker_threads" => "worker_threads = 4",
         "start_paused" => "start_paused = true",
+        "unhandled_panic" => "unhandled_panic = \"shutdown_runtime\"",
         "name" => "name = \"my-runtime\"",
         _ => "crate = my_rt",
     }

@@ -1,9 +1,11 @@
-//! [`Builder`]: where the parts of a runtime are put together. What it can be told about threads, turns, and seeing
-//! into the runtime has a file each.
+//! [`Builder`]: where the parts of a runtime are put together. What it can be told about tasks, threads, turns, and
+//! seeing into the runtime has a file each.
 
 mod seeing;
+mod tasks;
 mod threads;
 mod turns;
+mod without_effect;
 
 use std::fmt;
 use std::io;

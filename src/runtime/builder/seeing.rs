@@ -167,9 +167,10 @@ impl Builder {
         self.metrics_histograms(true)
     }
 
-    /// As [`metrics_histograms(true)`](Self::metrics_histograms): by Tokio's name, for a part of it.
+    /// As [`metrics_histograms(true)`](Self::metrics_histograms), by Tokio's name, for a part of it; and as
+    /// [`track_task_schedule_latency`](Self::track_task_schedule_latency).
     pub fn enable_metrics_schedule_latency_histogram(&mut self) -> &mut Self {
-        self.metrics_histograms(true)
+        self.metrics_histograms(true).track_task_schedule_latency()
     }
 
     /// Has the runtime's [flight recorder](crate::runtime::trace) run from the start, and write a trace to a file when

@@ -57,6 +57,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
                 return output;
             }
         }
+        shared.pass_panic_on();
         if main.take() {
             if let Poll::Ready(output) = poll() {
                 return output;
@@ -97,10 +98,14 @@ impl Drop for Waiting<'_> {
 /// Has this thread drive the runtime for the length of a call, if the core is free and this thread may have it. The
 /// caller has entered the runtime's context.
 pub(super) fn drive_here<R>(runtime: &Arc<Inner>, work: impl FnOnce(&Worker) -> R) -> Option<R> {
-    let core = Current::shared(runtime).take_core(|| None)?;
-    let driving = Driving::new(runtime, core);
-    let worker = driving.worker();
-    Some(work_as(AnyWorker::Current(worker), || worker.work(driving.since, work)))
+    let shared = Current::shared(runtime);
+    let result = shared.take_core(|| None).map(|core| {
+        let driving = Driving::new(runtime, core);
+        let worker = driving.worker();
+        work_as(AnyWorker::Current(worker), || worker.work(driving.since, work))
+    });
+    shared.pass_panic_on();
+    result
 }
 
 /// A thread that has the core.
@@ -201,6 +206,10 @@ impl Worker {
 
     pub(super) fn is_closing(&self) -> bool {
         self.shared().is_closing()
+    }
+
+    pub(super) fn runtime(&self) -> &Arc<Inner> {
+        &self.runtime
     }
 
     pub(super) fn shared(&self) -> &Shared {
@@ -427,7 +436,7 @@ impl Worker {
 /// What the drivers wake, to the thread that has them: whether an event or a timer has woken it, a task goes to the
 /// end of the queue.
 ///
-/// Other wakers are called at once, and the observer is told at once, though the thread still has the drivers: nobody
+/// Other wakers are called at once, and listeners are told at once, though the thread still has the drivers: nobody
 /// else could look after these meanwhile.
 struct Woken<'a>(&'a Worker);
 

@@ -47,7 +47,7 @@ use crate::primitive::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, AtomicUsize, fence};
 use crate::primitive::{Condvar, Injector, Mutex, Parker, Unparker};
 use crate::rng::{Generator, Stream};
-use crate::runtime::{Config, Inner};
+use crate::runtime::{Config, Inner, UnhandledPanic};
 #[cfg(not(loom))]
 use crate::task::Snapshot;
 use crate::task::arena::{ArenaId, TaskArena};
@@ -62,6 +62,9 @@ pub(crate) struct Shared {
     slot: Mutex<CoreSlot>,
     finished: Condvar,
     closing: AtomicBool,
+    unhandled_panic: UnhandledPanic,
+    /// A task has panicked, and that was to be the end.
+    has_panicked: AtomicBool,
     queues: Closing,
     injector: Injector<Notified>,
     driver: SharedDriver,
@@ -121,7 +124,7 @@ impl Shared {
             user_random: rng.split(),
             ids: IdBlock::default(),
             poll_interval: PollInterval::new(config.event_interval),
-            poll_times: PollTimes::new(config.measure_polls && !cfg!(loom), config.on_task_event.is_some()),
+            poll_times: PollTimes::new(config.measure_polls && !cfg!(loom), config.listeners().is_some()),
             follower: Follower::new(0),
             injector_turns: InjectorTurns::new(config.global_queue_interval),
         };
@@ -129,6 +132,8 @@ impl Shared {
             slot: Mutex::new(CoreSlot { core: Some(Box::new(core)), waiting: Vec::new(), finished: false }),
             finished: Condvar::new(),
             closing: AtomicBool::new(false),
+            unhandled_panic: config.unhandled_panic,
+            has_panicked: AtomicBool::new(false),
             queues: Closing::new(),
             injector: Injector::new(),
             driver: SharedDriver::new(driver),
@@ -225,6 +230,25 @@ impl Shared {
             // The thread that has it finishes the poll at hand, and puts it down.
             None => self.unpark(runtime),
         }
+    }
+
+    /// A task has panicked, on the thread that has the core: the end, if that was asked for.
+    #[cold]
+    fn note_panic(&self, runtime: &Arc<Inner>) {
+        if self.unhandled_panic == UnhandledPanic::ShutdownRuntime {
+            // Whoever sees that the runtime closes, or finds no core any more, sees this, too.
+            self.has_panicked.store(true, Relaxed);
+            self.close(runtime);
+        }
+    }
+
+    /// For those that drive the runtime, or would: passes on that a task has panicked, if that was to be the end.
+    #[track_caller]
+    fn pass_panic_on(&self) {
+        assert!(
+            !self.is_closing() || !self.has_panicked.load(Relaxed),
+            "a spawned task panicked and the runtime is configured to shut down on unhandled panic"
+        );
     }
 
     /// Waits until everything is over. False if that takes longer than the limit.
@@ -364,7 +388,7 @@ impl Shared {
         let told = TaskRef::clone(task.task());
         worker.push(task);
         self.leave(runtime, worker.into_core());
-        // With the core put down, as the observer may want it. Nobody else polls the task meanwhile: that is for this
+        // With the core put down, as a listener may want it. Nobody else polls the task meanwhile: that is for this
         // thread.
         runtime.events.emit(|| LaneId::Shared(0), &told, TaskEventKind::Spawned);
         Ok(handle)
@@ -448,5 +472,12 @@ impl Schedule for Current {
     unsafe fn release(task: NonNull<Header>) {
         // SAFETY: the caller's promise.
         unsafe { super::release(task, Shared::worker_here, Worker::local_arena) };
+    }
+
+    fn note_panic(task: &TaskRef) {
+        // SAFETY: the task has this type in its vtable.
+        if let Some(worker) = unsafe { runtime_of(task.header()) }.and_then(Shared::worker_here) {
+            worker.with(|worker| worker.shared().note_panic(worker.runtime()));
+        }
     }
 }

@@ -8,7 +8,7 @@
 //! # What runs while a thread has the drivers
 //!
 //! Nothing of a user's: it could block, and nobody else could look after the drivers meanwhile. Three things wait until
-//! the drivers have been given back: the word of each task that was woken to the observer and to a subscriber of
+//! the drivers have been given back: the word of each task that was woken to the listeners and to a subscriber of
 //! `tracing`, and the wakers that are not of this runtime's tasks. (Those of another runtime's tasks are among these:
 //! its observer would hear of the wake at once.) The flight recorder is no user's. It writes a batch of wakes down as
 //! one moment's, just before they are queued.
@@ -17,7 +17,7 @@ use std::task::Waker;
 
 use super::Worker;
 use crate::driver::WakeSink;
-use crate::events::{Observer, TaskEventKind, tell_observer};
+use crate::events::{Listeners, TaskEventKind};
 use crate::scheduler::is_task_of;
 use crate::task::waker_events::Untold;
 use crate::task::{self, Notified};
@@ -78,7 +78,7 @@ impl Collector<'_> {
     #[inline]
     fn queue_part(&mut self) {
         // Who listens must hear of them first, and not yet.
-        let is_heard = || self.worker.runtime.events.observer().is_some() || !self.batch.untold.is_empty();
+        let is_heard = || self.worker.runtime.events.listeners().is_some() || !self.batch.untold.is_empty();
         if self.batch.len() >= MAX_EVENT_BATCH && !is_heard() {
             // If it slept in the drivers: others do not look at the queues of workers that sleep.
             self.worker.slot().activity.set_parked(false);
@@ -125,27 +125,27 @@ impl Worker {
         if let Some(events) = self.runtime.events.heard() {
             events.record_wakes(self.lane(), batch.all().map(Notified::task));
         }
-        let observer = self.runtime.events.observer();
-        if observer.is_some() || !batch.untold.is_empty() {
-            return self.tell_and_queue(observer, batch);
+        let listeners = self.runtime.events.listeners();
+        if listeners.is_some() || !batch.untold.is_empty() {
+            return self.tell_and_queue(listeners, batch);
         }
         batch.events.drain(..).for_each(|task| self.core.run_queue.push_event(task));
         batch.timers.drain(..).for_each(|task| self.core.run_queue.push_timer(task));
         self.offer_surplus();
     }
 
-    /// The same, where an observer or a subscriber of `tracing` listens, who may do as it likes: should it block, it
+    /// The same, where listeners or a subscriber of `tracing` hear of it, who may do as it likes: should it block, it
     /// holds up what it has not been told of yet. The drivers have been given back.
     #[cold]
-    fn tell_and_queue(&self, observer: Option<&Observer>, batch: &mut EventBatch) {
-        // The observer may block, and this worker may have woken up just now.
+    fn tell_and_queue(&self, listeners: Option<&Listeners>, batch: &mut EventBatch) {
+        // A listener may block, and this worker may have woken up just now.
         self.shared().monitor.wake_if_asleep();
         self.stop_searching();
         self.slot().activity.calls_user_code();
         batch.untold.tell();
         let tell = |task: &Notified| {
-            if let Some(observer) = observer {
-                tell_observer(observer, task.task(), TaskEventKind::Woken);
+            if let Some(listeners) = listeners {
+                listeners.tell(task.task(), TaskEventKind::Woken);
             }
         };
         for task in batch.events.drain(..) {

@@ -50,6 +50,11 @@ impl Shared {
         self.worker_slots().get(worker).map(|slot| self.counts_of(slot))
     }
 
+    /// Tasks that threads in `block_on` have queued: by way of the injector.
+    pub(crate) fn schedules_in_block_on(&self) -> u64 {
+        self.slots[self.workers..].iter().map(|slot| slot.counters.local_schedules.get()).sum()
+    }
+
     fn counts_of(&self, slot: &Slot) -> Counts {
         slot.times.read(&slot.counters, Moment::now())
     }

@@ -15,7 +15,7 @@
 //! it calls another's code, which may block, or go on with the tasks of another runtime, it announces what there is:
 //! that code may wait for one of these tasks, and nobody else might come for them.
 //!
-//! Tasks of a runtime with an observer are woken one by one, as the observer is told of each before it is queued. So
+//! Tasks of a runtime with listeners are woken one by one, as these are told of each before it is queued. So
 //! are those of a current-thread runtime, where there is nobody to announce anything to but the one thread.
 //!
 //! On a worker of the tasks' runtime the tasks go onto its LIFO queue, as they would one by one; on any other thread,
@@ -92,7 +92,7 @@ pub fn wake_all(wakers: &mut [Option<Waker>]) -> Result<(), Box<dyn Any + Send>>
 
 /// Whether tasks of this runtime can be announced together.
 fn can_announce(runtime: &Inner) -> bool {
-    let is_heard = runtime.events.observer().is_some() || waker_events::hear();
+    let is_heard = runtime.events.listeners().is_some() || waker_events::hear();
     matches!(runtime.scheduler, Scheduler::Multi(_)) && !is_heard
 }
 

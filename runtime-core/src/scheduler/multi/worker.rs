@@ -94,8 +94,8 @@ impl Worker {
         };
         let follower = Follower::new(slot.counters.local_schedules.get());
         let (shared, slot) = (NonNull::from(shared), NonNull::from(slot));
-        // An observer is called before and after each poll, and takes longer than to read the clock.
-        let poll_times = PollTimes::new(runtime.measures_polls, runtime.events.observer().is_some());
+        // A listener is called before and after each poll, and takes longer than to read the clock.
+        let poll_times = PollTimes::new(runtime.measures_polls, runtime.events.listeners().is_some());
         Self {
             runtime,
             shared,
