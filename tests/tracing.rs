@@ -161,6 +161,32 @@ fn a_task_has_a_span_that_is_entered_for_each_poll() {
 }
 
 #[test]
+fn the_span_of_a_large_future_tells_that_it_was_put_into_a_box() {
+    let _watchdog = watchdog();
+    let recorder = recorder();
+    let runtime = Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        const SIZE: usize = 100_000;
+        let large = async {
+            let bytes = [1_u8; SIZE];
+            rt::task::yield_now().await;
+            std::hint::black_box(&bytes);
+        };
+        let size = size_of_val(&large);
+        let spawn = |name| rt::task::Builder::new().name(name);
+        spawn("boxed").spawn(large).unwrap().await.unwrap();
+        spawn("not boxed").spawn(rt::task::yield_now()).unwrap().await.unwrap();
+        let bytes = [1_u8; SIZE];
+        spawn("boxed job").spawn_blocking(move || _ = std::hint::black_box(&bytes)).unwrap().await.unwrap();
+        let fields = |kind, name| named(&recorder, kind, name).fields;
+        assert_eq!(fields("task", "boxed")["original_size.bytes"], size.to_string());
+        assert!(fields("task", "boxed")["size.bytes"].parse::<usize>().unwrap() < 1000);
+        assert!(!fields("task", "not boxed").contains_key("original_size.bytes"));
+        assert!(fields("blocking", "boxed job")["original_size.bytes"].parse::<usize>().unwrap() >= SIZE);
+    });
+}
+
+#[test]
 fn each_way_to_spawn_makes_one_span() {
     let _watchdog = watchdog();
     let recorder = recorder();

@@ -63,6 +63,7 @@ mod on {
                 task.name = %info.site.name().unwrap_or_default(),
                 task.id = info.id.0,
                 $($name = $value,)?
+                original_size.bytes = (info.original_size != $size).then_some(info.original_size),
                 size.bytes = $size,
                 loc.file = info.site.location().file(),
                 loc.line = info.site.location().line(),

@@ -36,7 +36,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    boxed_if_large!(future: F, Box::pin => spawn_here(future, None))
+    boxed_if_large!(future: F, Box::pin => spawn_here(future, Handle::info::<F>(None)))
 }
 
 /// Spawns a task that need not be `Send`, onto the current thread.
@@ -66,7 +66,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    boxed_if_large!(future: F, Box::pin => spawn_local_here(future, None))
+    boxed_if_large!(future: F, Box::pin => spawn_local_here(future, Handle::info::<F>(None)))
 }
 
 /// Runs a closure that blocks, on a thread of its own.
@@ -100,7 +100,7 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, None, Kind::Ordinary))
+    boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, Handle::info::<F>(None), Kind::Ordinary))
 }
 
 /// Runs a closure that blocks, as [`spawn_blocking`] does, and also runs it if it still waits for a thread when the
@@ -120,7 +120,7 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, None, Kind::Mandatory))
+    boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, Handle::info::<F>(None), Kind::Mandatory))
 }
 
 /// Spawns tasks that have a name.
@@ -166,7 +166,7 @@ impl<'a> Builder<'a> {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        Ok(boxed_if_large!(future: F, Box::pin => spawn_here(future, self.name)))
+        Ok(boxed_if_large!(future: F, Box::pin => spawn_here(future, Handle::info::<F>(self.name))))
     }
 
     /// Spawns the task onto a runtime, whether or not it is the current one. See
@@ -196,7 +196,7 @@ impl<'a> Builder<'a> {
         F: Future + 'static,
         F::Output: 'static,
     {
-        Ok(boxed_if_large!(future: F, Box::pin => spawn_local_here(future, self.name)))
+        Ok(boxed_if_large!(future: F, Box::pin => spawn_local_here(future, Handle::info::<F>(self.name))))
     }
 
     /// Spawns the task onto a [`LocalSet`]. See [`LocalSet::spawn_local`].
@@ -216,7 +216,7 @@ impl<'a> Builder<'a> {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        Ok(boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, self.name, Kind::Ordinary)))
+        Ok(boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, Handle::info::<F>(self.name), Kind::Ordinary)))
     }
 
     /// Runs the closure on the blocking pool of a runtime, whether or not it is the current one. See

@@ -98,7 +98,7 @@ impl LocalSet {
     {
         // SAFETY: a `LocalSet` is on its thread.
         boxed_if_large!(future: F, Box::pin => unsafe {
-            let mut info = Handle::info(name);
+            let mut info = Handle::info::<F>(name);
             let future = crate::spans::task(future, &mut info, "local");
             self.shared.spawn(future, info)
         })

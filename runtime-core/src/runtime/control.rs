@@ -138,7 +138,7 @@ where
 {
     boxed_if_large!(future: F, Box::pin => {
         if let Scheduler::Current(shared) = &handle.inner.scheduler
-            && let Ok(task) = shared.spawn_local(&handle.inner, future, Handle::info(None))
+            && let Ok(task) = shared.spawn_local(&handle.inner, future, Handle::info::<F>(None))
         {
             return task;
         }

@@ -101,7 +101,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let mut info = Self::info(name);
+        let mut info = Self::info::<F>(name);
         boxed_if_large!(future: F, Box::pin => {
             let future = spans::task(future, &mut info, "task");
             spawn_on(&self.inner, future, info)
@@ -124,7 +124,8 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, Self::info(name), Kind::Ordinary))
+        let info = Self::info::<F>(name);
+        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, info, Kind::Ordinary))
     }
 
     /// Runs a future on the calling thread until it is done, and returns its output. See `Runtime::block_on`.
@@ -184,10 +185,13 @@ impl Handle {
         Trace::new(Arc::clone(self.inner.events.recorder()))
     }
 
-    /// What a task spawned by the calling code is told about itself; identifier and owner come later.
+    /// What a task spawned by the calling code is told about itself, of a future of that type; identifier and owner come
+    /// later.
     #[track_caller]
-    pub(crate) fn info(name: Option<&str>) -> SpawnInfo {
-        SpawnInfo { id: Id(0), site: Site::new(Location::caller(), name), arena: None }
+    #[inline]
+    pub(crate) fn info<F>(name: Option<&str>) -> SpawnInfo {
+        let site = Site::new(Location::caller(), name);
+        SpawnInfo { id: Id(0), site, arena: None, original_size: size_of::<F>() }
     }
 }
 
@@ -254,12 +258,11 @@ where
 /// Spawns onto the current runtime.
 #[track_caller]
 #[inline]
-pub(crate) fn spawn_here<F>(future: F, name: Option<&str>) -> JoinHandle<F::Output>
+pub(crate) fn spawn_here<F>(future: F, mut info: SpawnInfo) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let mut info = Handle::info(name);
     let future = spans::task(future, &mut info, "task");
     match context::own_role() {
         ThreadRole::Multi(worker) => worker.with(|worker| worker.spawn(future, info)),
@@ -277,12 +280,11 @@ where
 
 /// Spawns a task that stays on this thread.
 #[track_caller]
-pub(crate) fn spawn_local_here<F>(future: F, name: Option<&str>) -> JoinHandle<F::Output>
+pub(crate) fn spawn_local_here<F>(future: F, mut info: SpawnInfo) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let mut info = Handle::info(name);
     let future = spans::task(future, &mut info, "local");
     let future = match local_set::spawn_here(future, info) {
         Ok(handle) => return handle,
@@ -310,12 +312,11 @@ where
 
 /// Runs a closure on the current runtime's blocking pool.
 #[track_caller]
-pub(crate) fn spawn_blocking_here<F, R>(f: F, name: Option<&str>, kind: Kind) -> JoinHandle<R>
+pub(crate) fn spawn_blocking_here<F, R>(f: F, info: SpawnInfo, kind: Kind) -> JoinHandle<R>
 where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    let info = Handle::info(name);
     match context::current() {
         Some(inner) => inner.blocking.spawn(&inner, f, info, kind),
         None => panic!("{}", Missing::Runtime),
@@ -325,7 +326,7 @@ where
 /// Drives a future on the calling thread.
 #[track_caller]
 pub(super) fn block_on<F: Future>(inner: &Arc<Inner>, future: F) -> F::Output {
-    let mut info = Handle::info(None);
+    let mut info = Handle::info::<F>(None);
     let future = spans::task(future, &mut info, "block_on");
     drive("block_on", "Await the future instead, or move the call into `spawn_blocking`", inner, || {
         let mut future = pin!(Some(future));

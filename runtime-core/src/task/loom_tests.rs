@@ -71,7 +71,7 @@ fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
 {
-    let info = SpawnInfo { id: Id(1), site: Site::new(Location::caller(), None), arena: None };
+    let info = SpawnInfo { id: Id(1), site: Site::new(Location::caller(), None), arena: None, original_size: 0 };
     let (task, handle) = new_task::<F, Model>(future, info);
     QUEUE.lock().unwrap().push_back(task);
     handle

@@ -130,6 +130,9 @@ pub(crate) struct SpawnInfo {
     pub(crate) id: Id,
     pub(crate) site: Site,
     pub(crate) arena: Option<NonNull<TaskArena>>,
+    /// How large its future was, which may be in a box by now. For its span.
+    #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
+    pub(crate) original_size: usize,
 }
 
 /// Makes a task. It has three references: the arena's, the queue's and the join handle's.

@@ -50,7 +50,7 @@ fn start() -> StdArc<Inner> {
 }
 
 fn info() -> SpawnInfo {
-    SpawnInfo { id: Id(1), site: Site::new(Location::caller(), None), arena: None }
+    SpawnInfo { id: Id(1), site: Site::new(Location::caller(), None), arena: None, original_size: 0 }
 }
 
 fn spawn<F>(runtime: &Inner, future: F) -> JoinHandle<F::Output>
@@ -141,7 +141,7 @@ fn start_with_a_waiting_task() -> (StdArc<Inner>, JoinHandle<()>, Waker, Arc<()>
     let wakers = Arc::new(LoomMutex::new(Vec::new()));
     let future = leave_waker(wakers.clone(), held.clone());
     let handle = block_on_here(&runtime, async {
-        let handle = crate::runtime::spawn_here(future, None);
+        let handle = crate::runtime::spawn_here(future, info());
         let_run().await;
         handle
     });
@@ -282,14 +282,14 @@ fn loom_finished_tasks_return_to_their_arena_from_any_thread() {
             let handles = block_on_here(&runtime, async {
                 let handles = [0, 1].map(|_| {
                     let held = held.clone();
-                    crate::runtime::spawn_here(async move { drop(held) }, None)
+                    crate::runtime::spawn_here(async move { drop(held) }, info())
                 });
                 let_run().await;
                 handles
             });
             let dropping = handles.map(|handle| thread::spawn(move || drop(handle)));
             block_on_here(&runtime, async {
-                drop(crate::runtime::spawn_here(async {}, None));
+                drop(crate::runtime::spawn_here(async {}, info()));
             });
             let gone = end(runtime);
             dropping.into_iter().for_each(|thread| thread.join().unwrap());
@@ -362,13 +362,13 @@ fn loom_what_dies_during_the_walk_is_freed_after_it() {
                 std::future::pending::<()>().await;
             };
             block_on_here(&runtime, async {
-                let spawn_holder = || drop(crate::runtime::spawn_here(holder, None));
+                let spawn_holder = || drop(crate::runtime::spawn_here(holder, info()));
                 if held_is_older {
-                    *slot.lock().unwrap() = Some(crate::runtime::spawn_here(future, None));
+                    *slot.lock().unwrap() = Some(crate::runtime::spawn_here(future, info()));
                     spawn_holder();
                 } else {
                     spawn_holder();
-                    *slot.lock().unwrap() = Some(crate::runtime::spawn_here(future, None));
+                    *slot.lock().unwrap() = Some(crate::runtime::spawn_here(future, info()));
                 }
                 let_run().await;
             });

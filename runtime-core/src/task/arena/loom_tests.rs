@@ -45,7 +45,7 @@ impl Schedule for Model {
 
 /// Spawns a task onto an arena that is the calling thread's. Small identifiers ask nobody to drain.
 fn spawn(arena: &TaskArena, id: u64, held: Arc<()>) -> JoinHandle<()> {
-    let info = SpawnInfo { id: Id(id), site: Site::new(Location::caller(), None), arena: None };
+    let info = SpawnInfo { id: Id(id), site: Site::new(Location::caller(), None), arena: None, original_size: 0 };
     let future = async move { drop(held) };
     // SAFETY: the arena is this thread's.
     let (task, handle) = unsafe { arena.guard() }.new_task::<_, Model>(future, info);
