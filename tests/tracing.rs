@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -66,6 +68,11 @@ impl Recorder {
 /// What is told of the wakers of such a task makes the subscriber panic.
 const PANICS: &str = "its wakers are no good to listen to";
 
+/// When the subscriber is told of the second wake of such tasks it blocks until one of them has run.
+const IN_A_BATCH: &str = "woken together with another";
+static TOLD_OF_BATCH: AtomicUsize = AtomicUsize::new(0);
+static RAN_OF_BATCH: AtomicUsize = AtomicUsize::new(0);
+
 impl Subscriber for Recorder {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target().starts_with("tokio::task") || metadata.target() == "rt::blocked"
@@ -91,8 +98,14 @@ impl Subscriber for Recorder {
         let mut recorded = self.0.lock();
         let of = fields.get("task.id").and_then(|id| id.parse::<usize>().ok());
         let of = of.and_then(|id| recorded.spans.get(id.checked_sub(1)?)?.fields.get("task.name").cloned());
+        let is_wake = fields.get("op").is_some_and(|op| op == "waker.wake");
         recorded.events.push((event.metadata().target().to_owned(), fields));
         drop(recorded);
+        if is_wake && of.as_deref() == Some(IN_A_BATCH) && TOLD_OF_BATCH.fetch_add(1, SeqCst) == 1 {
+            while RAN_OF_BATCH.load(SeqCst) == 0 {
+                std::thread::yield_now();
+            }
+        }
         if event.metadata().target() == "tokio::task::waker" && of.as_deref() == Some(PANICS) {
             std::panic::resume_unwind(Box::new("a bad subscriber"));
         }
@@ -304,6 +317,27 @@ fn what_becomes_of_wakers_is_told() {
         assert_eq!(count("waker.wake_by_ref"), 1, "by itself");
         assert_eq!(clones, wakes + drops, "all wakers are gone");
     }
+}
+
+/// Of several tasks that the drivers have woken, each is queued as soon as its own wake was told.
+#[test]
+fn a_subscriber_that_blocks_does_not_hold_up_what_it_was_told_of() {
+    let _watchdog = watchdog();
+    let _recorder = recorder();
+    let runtime = Builder::new_multi_thread().worker_threads(4).rescue_blocked(false).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let at = rt::time::Instant::now() + Duration::from_millis(30);
+        let spawn = |_| {
+            let task = async move {
+                rt::time::sleep_until(at).await;
+                RAN_OF_BATCH.fetch_add(1, SeqCst);
+            };
+            rt::task::Builder::new().name(IN_A_BATCH).spawn(task).unwrap()
+        };
+        for task in [(), ()].map(spawn) {
+            task.await.unwrap();
+        }
+    });
 }
 
 /// Nothing is lost by that: no wake, no reference to the task, and no worker.

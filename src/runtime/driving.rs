@@ -29,7 +29,7 @@ impl Runtime {
     /// # Panics
     ///
     /// If the calling thread is already inside a runtime. A panic of a task is in its `JoinHandle`, and is no panic
-    /// here.
+    /// here, unless [`unhandled_panic`](super::Builder::unhandled_panic) makes it one.
     ///
     /// # Example
     ///

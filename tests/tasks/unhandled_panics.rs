@@ -85,6 +85,66 @@ fn all_threads_in_block_on_hear_of_it() {
 }
 
 #[test]
+fn a_thread_that_may_not_drive_hears_of_it_too() {
+    let _watchdog = watchdog();
+    let mut builder = Builder::new_current_thread();
+    let runtime =
+        builder.unhandled_panic(UnhandledPanic::ShutdownRuntime).build_local(LocalOptions::default()).unwrap();
+    let (handle, inside) = (runtime.handle().clone(), Signal::new());
+    let tell = inside.clone();
+    let thread = thread::spawn(move || {
+        message(|| {
+            handle.block_on(async {
+                tell.set();
+                pending::<()>().await;
+            })
+        })
+    });
+    let said = message(|| {
+        runtime.block_on(async {
+            inside.wait().await;
+            rt::task::spawn_local(async { panic!("on purpose") });
+            pending::<()>().await;
+        })
+    });
+    assert_eq!((said.as_str(), thread.join().unwrap().as_str()), (OF_RUNTIME, OF_RUNTIME));
+}
+
+#[test]
+fn a_panic_in_the_drop_after_the_last_poll_is_one() {
+    let _watchdog = watchdog();
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("on purpose");
+        }
+    }
+    let runtime = runtime(UnhandledPanic::ShutdownRuntime);
+    // It is dropped with the future, and not in the poll.
+    let bomb = Bomb;
+    let future = poll_fn(move |_| {
+        let _ = &bomb;
+        Poll::Ready(())
+    });
+    runtime.spawn(future);
+    assert_eq!(message(|| runtime.block_on(pending::<()>())), OF_RUNTIME);
+}
+
+#[test]
+fn nothing_keeps_a_runtime_whose_end_a_thread_has_waited_for() {
+    let _watchdog = watchdog();
+    let drops = Drops::new();
+    let token = drops.token();
+    let mut builder = Builder::new_current_thread();
+    let runtime =
+        builder.unhandled_panic(UnhandledPanic::ShutdownRuntime).on_thread_park(move || _ = &token).build().unwrap();
+    runtime.spawn(async { panic!("on purpose") });
+    assert_eq!(message(|| runtime.run()), OF_RUNTIME);
+    drop((runtime, builder));
+    drops.assert_all();
+}
+
+#[test]
 fn a_runtime_that_is_driven_by_hand_tells_too() {
     let _watchdog = watchdog();
     let runtime = runtime(UnhandledPanic::ShutdownRuntime);
@@ -163,6 +223,31 @@ fn it_ends_a_local_set_and_not_the_runtime() {
         rt::spawn(async {}).await.unwrap();
     });
     assert_eq!(message(|| runtime.block_on(set)), OF_SET);
+}
+
+#[test]
+fn all_that_drive_a_set_hear_of_it() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new_current_thread().build_local(LocalOptions::default()).unwrap();
+    let mut set = LocalSet::new();
+    set.unhandled_panic(UnhandledPanic::ShutdownRuntime);
+    let set = Rc::new(set);
+    runtime.block_on(async {
+        let waits = set.clone();
+        let waits = rt::task::spawn_local(async move { waits.run_until(pending::<()>()).await });
+        rt::task::yield_now().await;
+        let spawns = rt::task::spawn_local(async move {
+            // In a run of this one's, so that the other is not called for it.
+            let panics = async {
+                rt::task::spawn_local(async { panic!("on purpose") });
+                pending::<()>().await;
+            };
+            set.run_until(panics).await
+        });
+        for driver in [spawns, waits] {
+            assert!(driver.await.unwrap_err().is_panic());
+        }
+    });
 }
 
 #[test]

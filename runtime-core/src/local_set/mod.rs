@@ -194,17 +194,18 @@ impl LocalSet {
         // Else the panic goes on to the task that drives the set, and so to the run around it.
         // SAFETY: a `LocalSet` is on its thread.
         if !unsafe { self.shared.is_in_poll() } {
-            self.close();
+            // Others may drive the set, too: they find that it has ended.
+            self.close(true);
         }
         panic!("a spawned task panicked and the LocalSet is configured to shutdown on unhandled panic");
     }
 
-    /// Drops all tasks.
-    fn close(&self) {
+    /// Drops all tasks, and calls those that drive the set, if they are to hear of it.
+    fn close(&self, calls_drivers: bool) {
         // What the futures' drops spawn is refused, by this set and not by another.
         let _guard = self.enter();
         // SAFETY: a `LocalSet` is on its thread; and the callers have found that it does not run.
-        unsafe { Shared::close(&self.shared) };
+        unsafe { Shared::close(&self.shared, calls_drivers) };
     }
 }
 
@@ -230,7 +231,7 @@ impl Future for LocalSet {
 impl Drop for LocalSet {
     fn drop(&mut self) {
         // While it runs it is borrowed, and cannot be dropped.
-        self.close();
+        self.close(false);
     }
 }
 

@@ -220,6 +220,9 @@ impl Shared {
     pub(super) fn put_waker(&self, waker: &Waker) -> bool {
         {
             let inbox = self.inbox.lock();
+            if inbox.closed {
+                return false;
+            }
             if inbox.drivers.have(waker) {
                 return !inbox.tasks.is_empty();
             }
@@ -352,12 +355,12 @@ impl Shared {
         }
     }
 
-    /// The end. What is spawned from now on is refused.
+    /// The end. What is spawned from now on is refused. Those that drive the set are called if `calls_drivers`.
     ///
     /// # Safety
     ///
     /// The calling thread is the set's, and the set does not run.
-    pub(super) unsafe fn close(this: &Arc<Self>) {
+    pub(super) unsafe fn close(this: &Arc<Self>, calls_drivers: bool) {
         let (mut queued, drivers) = {
             let mut inbox = this.inbox.lock();
             if std::mem::replace(&mut inbox.closed, true) {
@@ -374,12 +377,16 @@ impl Shared {
         // SAFETY: the caller's promise.
         unsafe { this.with_local(|local| queued.append(local)) };
         drop(queued);
-        discard(contain(|| drop(drivers)));
         // SAFETY: as above.
         let left = unsafe { guard.close() };
         if this.outstanding.add(left) {
             // SAFETY: the count that `new` set aside for all tasks, and there is none any more.
             unsafe { Arc::decrement_strong_count(Arc::as_ptr(this)) };
+        }
+        if calls_drivers {
+            drivers.call();
+        } else {
+            discard(contain(|| drop(drivers)));
         }
     }
 }

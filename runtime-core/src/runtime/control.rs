@@ -12,7 +12,6 @@ use crate::box_large::boxed_if_large;
 use crate::clock::Clock;
 use crate::context;
 use crate::driver::DriverStack;
-use crate::scheduler::ends::Wait;
 use crate::scheduler::{current, multi};
 use crate::task::JoinHandle;
 
@@ -77,9 +76,9 @@ pub fn wait_closed(handle: &Handle, limit: Option<Duration>) -> bool {
 #[track_caller]
 pub fn run(handle: &Handle) {
     let inner = &handle.inner;
-    let mut wait = Wait::default();
+    let mut wait = inner.ends.wait();
     drive("run", INSTEAD, inner, || {
-        let ended = poll_fn(|cx| inner.ends.poll(&mut wait, cx, || inner.have_all_ended()));
+        let ended = poll_fn(|cx| wait.poll(cx, || inner.have_all_ended()));
         match &inner.scheduler {
             Scheduler::Multi(_) => multi::block_on(inner, ended),
             Scheduler::Current(_) => current::block_on(inner, ended),

@@ -185,8 +185,7 @@ impl RuntimeMetrics {
         self.poll_time_histogram_bucket_count(worker, bucket)
     }
 
-    /// The thread of a worker: the one that has its queues, or had them last. `None` if there was none yet. (When a
-    /// worker blocks in place another thread takes them over.)
+    /// The thread of a worker: the one that has its queues, or had them last. `None` if there was none yet.
     ///
     /// # Example
     ///

@@ -79,9 +79,15 @@ struct Waiting {
     wakers: Vec<Waker>,
 }
 
-/// One wait: since when.
-#[derive(Debug, Default)]
-pub(crate) struct Wait(Option<u64>);
+/// One wait of one thread. However it ends, it leaves nothing behind: the thread's waker keeps the runtime, of which
+/// [`Ends`] is a part.
+#[derive(Debug)]
+pub(crate) struct Wait<'a> {
+    ends: &'a Ends,
+    /// How often others had been told when it began.
+    since: Option<u64>,
+    waker: Option<Waker>,
+}
 
 impl Ends {
     pub(crate) fn new() -> Self {
@@ -93,26 +99,9 @@ impl Ends {
         self.is_awaited.load(Relaxed)
     }
 
-    /// Ready when all tasks have ended, at some moment since the first call. It is always the same waker.
-    pub(crate) fn poll(&self, wait: &mut Wait, cx: &Context<'_>, have_all_ended: impl Fn() -> bool) -> Poll<()> {
-        let mut waiting = self.waiting.lock();
-        match wait.0 {
-            Some(since) if since != waiting.times => return Poll::Ready(()),
-            Some(_) => {}
-            None => {
-                wait.0 = Some(waiting.times);
-                waiting.wakers.push(cx.waker().clone());
-                self.is_awaited.store(true, Relaxed);
-            }
-        }
-        // Pairs with the workers' fences.
-        fence(SeqCst);
-        if !have_all_ended() {
-            return Poll::Pending;
-        }
-        waiting.wakers.retain(|waker| !waker.will_wake(cx.waker()));
-        self.is_awaited.store(!waiting.wakers.is_empty(), Relaxed);
-        Poll::Ready(())
+    /// A wait that is about to begin.
+    pub(crate) fn wait(&self) -> Wait<'_> {
+        Wait { ends: self, since: None, waker: None }
     }
 
     /// Tells those who wait, if all tasks have ended. Returns whether any were told. The wakers are those of `run`
@@ -130,6 +119,37 @@ impl Ends {
         };
         wakers.into_iter().for_each(Waker::wake);
         true
+    }
+}
+
+impl Wait<'_> {
+    /// Ready when all tasks have ended, at some moment since the first call. It is always the same waker.
+    pub(crate) fn poll(&mut self, cx: &Context<'_>, have_all_ended: impl Fn() -> bool) -> Poll<()> {
+        let mut waiting = self.ends.waiting.lock();
+        match self.since {
+            Some(since) if since != waiting.times => return Poll::Ready(()),
+            Some(_) => {}
+            None => {
+                self.since = Some(waiting.times);
+                self.waker = Some(cx.waker().clone());
+                waiting.wakers.push(cx.waker().clone());
+                self.ends.is_awaited.store(true, Relaxed);
+            }
+        }
+        // Pairs with the workers' fences.
+        fence(SeqCst);
+        if have_all_ended() { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        if let Some(own) = self.waker.take() {
+            let mut waiting = self.ends.waiting.lock();
+            // It is `run`'s, and none of a user's. Unless it was told, it is still there.
+            waiting.wakers.retain(|waker| !waker.will_wake(&own));
+            self.ends.is_awaited.store(!waiting.wakers.is_empty(), Relaxed);
+        }
     }
 }
 
@@ -184,11 +204,11 @@ mod loom_tests {
             let parker = Parker::new();
             let main = MainWaker::new(parker.unparker().clone(), || ());
             let waker = Waker::from(main.clone());
-            let mut wait = Wait::default();
+            let mut wait = self.ends.wait();
             loop {
                 if !main.take() {
                     parker.park();
-                } else if self.ends.poll(&mut wait, &Context::from_waker(&waker), || self.have_all_ended()).is_ready() {
+                } else if wait.poll(&Context::from_waker(&waker), || self.have_all_ended()).is_ready() {
                     return;
                 }
             }

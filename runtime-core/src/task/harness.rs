@@ -174,8 +174,13 @@ unsafe fn store_and_complete<F: Future + 'static>(
     // SAFETY: the same references; this one gives none of them back.
     let task = ManuallyDrop::new(unsafe { TaskRef::from_raw(header) });
     let state = &cell.header.state;
-    // SAFETY: RUNNING. A panic of the future's drop after its last poll has nowhere to go: the output is what counts.
-    discard(unsafe { cell.clear() });
+    // SAFETY: RUNNING.
+    let cleared = unsafe { cell.clear() };
+    if cleared.is_err() && outcome.is_ok() {
+        (cell.header.vtable.note_panic)(&task);
+    }
+    // A panic of the future's drop after its last poll has nowhere else to go: the output is what counts.
+    discard(cleared);
     run.end_last_poll();
     let mut stored = state.has_join_interest();
     if stored {

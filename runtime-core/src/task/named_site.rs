@@ -47,14 +47,23 @@ impl NamedSite {
             if let Some(site) = place.get().filter(|site| ptr::eq(site.location, location) && site.name == name) {
                 return Some(site);
             }
-            let site = Self::find(location, name).or_else(|| Self::add(location, name))?;
+            let site = Self::find_or_add(location, name)?;
             place.set(Some(site));
             Some(site)
         })
     }
 
-    fn find(location: &'static Location<'static>, name: &str) -> Option<&'static Self> {
-        ALL.read().get(&key(location, name)).copied()
+    fn find_or_add(location: &'static Location<'static>, name: &str) -> Option<&'static Self> {
+        let all = ALL.read();
+        if let Some(site) = all.get(&key(location, name)) {
+            return Some(site);
+        }
+        // Before the lock is taken for writing, which holds up all that read.
+        if all.len() >= MAX_NAMED_SITES {
+            return None;
+        }
+        drop(all);
+        Self::add(location, name)
     }
 
     #[cold]

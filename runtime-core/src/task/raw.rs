@@ -33,7 +33,7 @@ pub(crate) struct Vtable {
     pub(crate) drop_output: unsafe fn(NonNull<Header>),
     /// The last reference is gone: tells the scheduler, which frees the memory.
     pub(crate) release: unsafe fn(NonNull<Header>),
-    /// A poll has panicked: tells the scheduler.
+    /// The future has panicked: tells the scheduler.
     pub(crate) note_panic: fn(&TaskRef),
     /// Drops what the cell holds. Its memory is the caller's from then on.
     drop_cell: unsafe fn(NonNull<Header>),

@@ -175,16 +175,14 @@ impl Shared {
     }
 
     /// The core, if it is free and this thread may have it. Else the waiter, if there is one, is unparked when that may
-    /// have changed.
+    /// have changed, or the runtime closes.
     fn take_core<'a>(&self, waiter: impl FnOnce() -> Option<&'a Arc<Waiter>>) -> Option<Box<Core>> {
-        if self.bound_to.is_some_and(|bound_to| bound_to != thread::current().id()) {
-            return None;
-        }
+        let may_have_it = self.bound_to.is_none_or(|bound_to| bound_to == thread::current().id());
         let mut slot = self.slot.lock();
         if self.is_closing() {
             return None;
         }
-        let core = slot.core.take();
+        let core = if may_have_it { slot.core.take() } else { None };
         if core.is_none()
             && let Some(waiter) = waiter()
             && !waiter.listed.swap(true, Relaxed)

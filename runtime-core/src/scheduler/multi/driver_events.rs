@@ -102,8 +102,17 @@ impl Worker {
     /// have been given back.
     #[inline]
     fn take_woken(&self, waker: Waker, untold: &mut Untold) -> Option<Notified> {
-        match task::wake_own(waker, |task| is_task_of(task, self.runtime()), |task| untold.note(task)) {
-            Ok(task) => task.inspect(|_| self.counters().local_schedules.add(1)),
+        let mut heard = None;
+        match task::wake_own(waker, |task| is_task_of(task, self.runtime()), |task| heard = Some(task)) {
+            Ok(Some(task)) => {
+                self.counters().local_schedules.add(1);
+                heard.into_iter().for_each(|_| untold.note_queued());
+                Some(task)
+            }
+            Ok(None) => {
+                heard.into_iter().for_each(|task| untold.note_idle(task));
+                None
+            }
             Err(waker) => {
                 self.shared().external_wakers.push(waker);
                 None
@@ -142,8 +151,12 @@ impl Worker {
         self.shared().monitor.wake_if_asleep();
         self.stop_searching();
         self.slot().activity.calls_user_code();
-        batch.untold.tell();
+        let tells_wakes = !batch.untold.is_empty();
+        batch.untold.tell_idle();
         let tell = |task: &Notified| {
+            if tells_wakes {
+                task::hear_wake(task.task().header().id());
+            }
             if let Some(listeners) = listeners {
                 listeners.tell(task.task(), TaskEventKind::Woken);
             }

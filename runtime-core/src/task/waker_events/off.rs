@@ -17,7 +17,10 @@ pub(crate) struct Untold;
 
 impl Untold {
     #[inline(always)]
-    pub(crate) fn note(&mut self, _: Id) {}
+    pub(crate) fn note_idle(&mut self, _: Id) {}
+
+    #[inline(always)]
+    pub(crate) fn note_queued(&mut self) {}
 
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
@@ -25,5 +28,5 @@ impl Untold {
     }
 
     #[inline(always)]
-    pub(crate) fn tell(&mut self) {}
+    pub(crate) fn tell_idle(&mut self) {}
 }

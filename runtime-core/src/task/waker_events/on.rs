@@ -45,20 +45,30 @@ fn tell_listener(task: Id, what: &'static str) {
 
 /// Wakes that nobody has been told of yet.
 #[derive(Debug, Default)]
-pub(crate) struct Untold(Vec<Id>);
+pub(crate) struct Untold {
+    /// Of tasks that need not be queued for it.
+    idle: Vec<Id>,
+    /// Whether there are others, which whoever queues the tasks tells of, one by one.
+    are_queued: bool,
+}
 
 impl Untold {
-    pub(crate) fn note(&mut self, task: Id) {
-        self.0.push(task);
+    pub(crate) fn note_idle(&mut self, task: Id) {
+        self.idle.push(task);
+    }
+
+    pub(crate) fn note_queued(&mut self) {
+        self.are_queued = true;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.idle.is_empty() && !self.are_queued
     }
 
-    /// Tells of them.
-    pub(crate) fn tell(&mut self) {
-        self.0.drain(..).for_each(|task| tell(|| task, WAKE));
+    /// Tells of those that are of no task in a queue. The caller tells of the others.
+    pub(crate) fn tell_idle(&mut self) {
+        self.are_queued = false;
+        self.idle.drain(..).for_each(|task| tell(|| task, WAKE));
     }
 }
 
