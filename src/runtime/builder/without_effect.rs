@@ -11,9 +11,8 @@ use super::Builder;
 ///
 /// Switches of mechanisms that Tokio has, and rt has not or always has.
 impl Builder {
-    /// In Tokio, has a task that another one wakes wait behind all others of its worker, so that it can be stolen and
-    /// two that wake each other cannot starve the rest. In rt it [can be stolen](Self::global_queue_interval), and the
-    /// rest have their turns, anyway.
+    /// In Tokio, has a task that another one wakes wait behind all others of its worker, so that it can be stolen, and
+    /// two that wake each other cannot starve the rest. In rt it can be stolen, and the rest have their turns, anyway.
     pub fn disable_lifo_slot(&mut self) -> &mut Self {
         self
     }
