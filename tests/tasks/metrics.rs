@@ -254,3 +254,64 @@ fn an_idle_runtime_counts_nothing_more() {
     // A scheduler in which a worker is always searching, or parks over and over, does not get here.
     assert_eq!(metrics.totals().spawns, 1);
 }
+
+#[test]
+fn each_poll_of_a_spare_worker_counts_as_some_workers() {
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        let runtime = Builder::new_multi_thread().worker_threads(workers).enable_all().build().unwrap();
+        let metrics = runtime.metrics();
+        let gate = Gate::new();
+        let blocked: Vec<_> = (0..workers)
+            .map(|_| {
+                let gate = gate.clone();
+                runtime.spawn(async move { gate.pass() })
+            })
+            .collect();
+        gate.wait_for(workers);
+        // By a spare worker: all others are blocked.
+        let yields = runtime.spawn(async {
+            for _ in 0..10 {
+                rt::task::yield_now().await;
+            }
+        });
+        runtime.block_on(yields).unwrap();
+        gate.open();
+        runtime.block_on(async {
+            for task in blocked {
+                task.await.unwrap();
+            }
+        });
+        assert!(metrics.num_spare_threads() > 0);
+        drop(runtime);
+        let workers = 0..workers;
+        let sum = |count: &dyn Fn(usize) -> u64| workers.clone().map(count).sum::<u64>();
+        let totals = metrics.totals();
+        assert_eq!(sum(&|worker| metrics.worker_poll_count(worker)), totals.polls);
+        let queued = sum(&|worker| metrics.worker_local_schedule_count(worker)) + metrics.remote_schedule_count();
+        assert_eq!(queued, totals.polls, "each poll follows a schedule");
+    }
+}
+
+#[test]
+fn each_poll_follows_a_schedule() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            let tasks: Vec<_> = (0..4)
+                .map(|_| {
+                    rt::spawn(async {
+                        for _ in 0..1000 {
+                            rt::task::yield_now().await;
+                        }
+                    })
+                })
+                .collect();
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+        let totals = runtime.metrics().totals();
+        assert_eq!(totals.local_schedules + totals.injector_schedules, totals.polls);
+    });
+}

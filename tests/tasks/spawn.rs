@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
+use parking_lot::Mutex;
 use rt::runtime::{Builder, RuntimeFlavor};
-use rt::task::{JoinHandle, JoinSet, LocalSet};
+use rt::task::{Id, JoinHandle, JoinSet, LocalSet};
 use rt_test_util::*;
 
 #[test]
@@ -165,7 +166,7 @@ fn a_long_chain_of_tasks_that_hold_each_other_is_shut_down() {
 fn a_task_that_was_spawned_first_runs_first_on_one_thread() {
     let _watchdog = watchdog();
     let runtime = current();
-    let log = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let log = Arc::new(Mutex::new(Vec::new()));
     runtime.block_on(async {
         let tasks: Vec<_> = (0..100)
             .map(|n| {
@@ -252,4 +253,49 @@ fn a_set_spawns_tasks_with_names_wherever_they_go() {
     let mut names = names;
     names.sort();
     assert_eq!(names, ["a job has none", "a job has none", "by handle", "here", "on a set", "on this thread"]);
+}
+
+#[test]
+fn a_future_that_is_dropped_with_its_runtime_knows_its_task() {
+    let _watchdog = watchdog();
+    /// Tells which task is the current one when it is dropped.
+    struct Tells(Arc<Mutex<Vec<Option<Id>>>>);
+    impl Drop for Tells {
+        fn drop(&mut self) {
+            self.0.lock().push(rt::task::try_id());
+        }
+    }
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let waits = || {
+        let tells = Tells(told.clone());
+        async move {
+            let _tells = tells;
+            std::future::pending::<()>().await;
+        }
+    };
+    for mut builder in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+        let runtime = builder.worker_threads(1).build().unwrap();
+        let polled = runtime.block_on(async {
+            let polled = rt::spawn(waits()).id();
+            rt::task::yield_now().await;
+            polled
+        });
+        let dropped = [polled, runtime.spawn(waits()).id()];
+        drop(runtime);
+        let mut told = std::mem::take(&mut *told.lock());
+        told.sort();
+        assert_eq!(told, dropped.map(Some));
+    }
+    for mut builder in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+        let runtime = builder.build().unwrap();
+        let handle = runtime.handle().clone();
+        drop(runtime);
+        let refused = handle.spawn(waits()).id();
+        assert_eq!(std::mem::take(&mut *told.lock()), [Some(refused)]);
+    }
+    let set = LocalSet::new();
+    let task = set.spawn_local(waits()).id();
+    drop(set);
+    assert_eq!(std::mem::take(&mut *told.lock()), [Some(task)]);
+    assert_eq!(rt::task::try_id(), None);
 }

@@ -1,16 +1,39 @@
 //! What [`RuntimeMetrics`] counts, by the names that it has in Tokio, stable and unstable: for programs that were
 //! written for those. Only what means the same. Buckets of histograms are always those of [`Histogram`]
 //! (`histogram_configuration.rs`).
+//!
+//! In Tokio all polls are some worker's, and programs add up what the workers have counted. So each spare worker counts
+//! as one with some worker here, but for the time that it is busy.
 
 use std::ops::Range;
 use std::thread::ThreadId;
 use std::time::Duration;
 
 use super::RuntimeMetrics;
-use crate::metrics::Histogram;
-use crate::scheduler::Scheduler;
+use crate::metrics::{Counts, Histogram, WorkerTimes};
+use crate::scheduler::{Scheduler, multi};
 
 impl RuntimeMetrics {
+    /// What there is of a multi-thread runtime.
+    fn shared(&self) -> Option<&multi::Shared> {
+        match &self.inner.scheduler {
+            Scheduler::Multi(shared) => Some(shared),
+            Scheduler::Current(_) => None,
+        }
+    }
+
+    #[track_caller]
+    fn worker_with_spares(&self, worker: usize) -> Counts {
+        let mut counts = self.existing_worker(worker);
+        self.shared().into_iter().flat_map(|shared| shared.spare_counts(worker)).for_each(|spare| counts += spare);
+        counts
+    }
+
+    fn bucket_count(&self, worker: usize, count: impl Fn(&WorkerTimes) -> u64) -> u64 {
+        let of_spares = self.shared().into_iter().flat_map(|shared| shared.spare_times(worker));
+        self.times_of(worker).into_iter().chain(of_spares).map(count).sum()
+    }
+
     /// As [`num_alive_tasks`](Self::num_alive_tasks).
     #[doc(hidden)]
     pub fn active_tasks_count(&self) -> usize {
@@ -31,7 +54,8 @@ impl RuntimeMetrics {
     #[track_caller]
     pub fn worker_local_queue_depth(&self, worker: usize) -> usize {
         self.existing_worker(worker);
-        self.worker_queue_depth(worker).unwrap_or(0)
+        let of_spares = self.shared().map_or(0, |shared| shared.spare_queue_depth(worker));
+        self.worker_queue_depth(worker).unwrap_or(0) + of_spares
     }
 
     /// Tasks spawned, on any thread.
@@ -41,10 +65,7 @@ impl RuntimeMetrics {
 
     /// Tasks queued from outside of the workers. (A thread in `block_on` is none, on a multi-thread runtime.)
     pub fn remote_schedule_count(&self) -> u64 {
-        let in_block_on = match &self.inner.scheduler {
-            Scheduler::Multi(shared) => shared.schedules_in_block_on(),
-            Scheduler::Current(_) => 0,
-        };
+        let in_block_on = self.shared().map_or(0, |shared| shared.schedules_in_block_on());
         self.totals().injector_schedules + in_block_on
     }
 
@@ -56,31 +77,31 @@ impl RuntimeMetrics {
     /// How often a worker woke up and went to sleep again without having polled a task.
     #[track_caller]
     pub fn worker_noop_count(&self, worker: usize) -> u64 {
-        self.existing_worker(worker).idle_wakes
+        self.worker_with_spares(worker).idle_wakes
     }
 
     /// Tasks that a worker took from others.
     #[track_caller]
     pub fn worker_steal_count(&self, worker: usize) -> u64 {
-        self.existing_worker(worker).stolen_tasks
+        self.worker_with_spares(worker).stolen_tasks
     }
 
     /// How often a worker took tasks from another.
     #[track_caller]
     pub fn worker_steal_operations(&self, worker: usize) -> u64 {
-        self.existing_worker(worker).steals
+        self.worker_with_spares(worker).steals
     }
 
     /// Polls of tasks by a worker.
     #[track_caller]
     pub fn worker_poll_count(&self, worker: usize) -> u64 {
-        self.existing_worker(worker).polls
+        self.worker_with_spares(worker).polls
     }
 
     /// Tasks queued on a worker's own queues.
     #[track_caller]
     pub fn worker_local_schedule_count(&self, worker: usize) -> u64 {
-        self.existing_worker(worker).local_schedules
+        self.worker_with_spares(worker).local_schedules
     }
 
     /// How often a worker's queue was full: never, as it grows.
@@ -125,7 +146,7 @@ impl RuntimeMetrics {
     #[track_caller]
     pub fn poll_time_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
         self.existing_worker(worker);
-        self.worker_poll_times(worker).map_or(0, |histogram| histogram.buckets()[bucket])
+        self.bucket_count(worker, |times| times.polls.read().buckets()[bucket])
     }
 
     /// Whether [`wake_to_poll_times`](Self::wake_to_poll_times) are measured.
@@ -156,7 +177,7 @@ impl RuntimeMetrics {
     #[track_caller]
     pub fn schedule_latency_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
         self.existing_worker(worker);
-        self.worker_wake_to_poll_times(worker).map_or(0, |histogram| histogram.buckets()[bucket])
+        self.bucket_count(worker, |times| times.wake_to_poll.read().buckets()[bucket])
     }
 
     /// As [`poll_time_histogram_enabled`](Self::poll_time_histogram_enabled).

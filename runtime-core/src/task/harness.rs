@@ -150,7 +150,13 @@ unsafe fn cancel<F: Future + 'static>(header: NonNull<Header>, refs: u32, run: &
     // SAFETY: the caller's references keep the task.
     let cell = unsafe { header.cast::<TaskCell<F>>().as_ref() };
     // SAFETY: RUNNING.
-    let cause = match unsafe { cell.clear() } {
+    let clear = || unsafe { cell.clear() };
+    let cleared = match run.current {
+        Some(_) => clear(),
+        // What the drop asks for the current task is to be told this one.
+        None => current::in_dead_task(cell.header.id(), clear),
+    };
+    let cause = match cleared {
         Ok(()) => Cause::Cancelled,
         Err(payload) => Cause::Panic(payload),
     };

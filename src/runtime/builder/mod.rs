@@ -146,7 +146,7 @@ impl Builder {
     pub fn build_local(&mut self, _options: LocalOptions) -> io::Result<LocalRuntime> {
         assert!(
             self.config.flavor == Flavor::CurrentThread,
-            "only a current-thread runtime can be local: begin with `Builder::new_current_thread`"
+            "multi_thread is not supported for LocalRuntime: begin with `Builder::new_current_thread`"
         );
         #[cfg_attr(not(feature = "inspect"), allow(unused_mut))]
         let (mut config, clock, drivers) = self.parts()?;

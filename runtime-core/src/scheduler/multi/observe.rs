@@ -55,6 +55,24 @@ impl Shared {
         self.slots[self.workers..].iter().map(|slot| slot.counters.local_schedules.get()).sum()
     }
 
+    /// The spare workers that count as one with this worker, by their numbers: each does with one.
+    fn spares_of(&self, worker: usize) -> impl Iterator<Item = &Slot> {
+        self.spares.slots().skip(worker).step_by(self.workers)
+    }
+
+    /// What they have counted.
+    pub(crate) fn spare_counts(&self, worker: usize) -> impl Iterator<Item = Counts> {
+        self.spares_of(worker).map(|slot| self.counts_of(slot))
+    }
+
+    pub(crate) fn spare_times(&self, worker: usize) -> impl Iterator<Item = &WorkerTimes> {
+        self.spares_of(worker).map(|slot| &slot.times)
+    }
+
+    pub(crate) fn spare_queue_depth(&self, worker: usize) -> usize {
+        self.spares_of(worker).map(|slot| slot.run_queue.len()).sum()
+    }
+
     fn counts_of(&self, slot: &Slot) -> Counts {
         slot.times.read(&slot.counters, Moment::now())
     }

@@ -296,7 +296,10 @@ impl Worker {
             }
             let next = match yielded.take() {
                 // To put it into a queue and take it out again would cost as much as its poll.
-                Some(task) if self.core.run_queue.is_alone() => Some(task),
+                Some(task) if self.core.run_queue.is_alone() => {
+                    self.counters().local_schedules.add(1);
+                    Some(task)
+                }
                 Some(task) => {
                     self.push_yielded(task);
                     self.next_task()
