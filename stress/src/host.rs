@@ -1,12 +1,13 @@
 //! The runtime of a round, of whatever kind, and its end.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::thread;
 
 use rt::runtime::{Builder, Handle, LocalRuntime, RngSeed, Runtime};
 
-use crate::ledger::Kind as TaskKind;
-use crate::plan::{Ending, Kind, Options};
+use crate::ledger::{Count, Kind as TaskKind, Ledger};
+use crate::plan::{Ending, Kind, Latencies, Options};
 use crate::stage::Stage;
 
 pub(crate) enum Host {
@@ -15,7 +16,7 @@ pub(crate) enum Host {
 }
 
 impl Host {
-    pub(crate) fn build(options: &Options) -> Self {
+    pub(crate) fn build(options: &Options, ledger: &Arc<Ledger>) -> Self {
         let mut builder = match options.kind {
             Kind::Threads(_) => Builder::new_multi_thread(),
             Kind::Current | Kind::Local => Builder::new_current_thread(),
@@ -36,6 +37,9 @@ impl Host {
             .max_spare_workers(options.spare_workers)
             // Many are, and are meant to be.
             .on_blocked(|_| ());
+        if let Some(latencies) = options.hooks {
+            hang_hooks(&mut builder, latencies, ledger);
+        }
         if options.kind == Kind::Local {
             Self::Local(builder.build_local(Default::default()).expect("a local runtime"))
         } else {
@@ -80,4 +84,23 @@ impl Host {
             (host, _) => drop(host),
         }
     }
+}
+
+/// Has hooks count what begins and ends.
+fn hang_hooks(builder: &mut Builder, latencies: Latencies, ledger: &Arc<Ledger>) {
+    let [spawns, ends, befores, afters] = std::array::from_fn(|_| ledger.clone());
+    if latencies == Latencies::Told {
+        builder.track_task_schedule_latency();
+    }
+    builder
+        .on_task_spawn(move |_| spawns.begun(TaskKind::Hooked))
+        .on_task_terminate(move |_| ends.gone(TaskKind::Hooked))
+        .on_before_task_poll(move |task| {
+            befores.count(Count::Polls);
+            befores.begun(TaskKind::Poll);
+            if task.schedule_latency().is_some() != (latencies == Latencies::Told) {
+                befores.problem(format!("latency of a poll: {:?}, {latencies:?}", task.schedule_latency()));
+            }
+        })
+        .on_after_task_poll(move |_| afters.gone(TaskKind::Poll));
 }

@@ -57,6 +57,7 @@ named! {
         ForeignWaits: "times in block_on",
         Runtimes: "runtimes",
         Nested: "of them inside of others",
+        Polls: "polls told to hooks",
     }
 }
 
@@ -84,6 +85,8 @@ named! {
         Outsider: "spawned from a foreign thread",
         Local: "local task",
         Ender: "task that ends its runtime",
+        Hooked: "task of whose end a hook was not told",
+        Poll: "poll of whose end a hook was not told",
     }
 }
 
@@ -127,7 +130,12 @@ impl Ledger {
         self.next_task.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A task's future is gone. Everything that was counted for it was counted before.
+    /// Something has begun that is to be over before the audit.
+    pub(crate) fn begun(&self, kind: Kind) {
+        self.alive[kind as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A task's future is gone, or what has begun is over. Everything that was counted for it was counted before.
     pub(crate) fn gone(&self, kind: Kind) {
         self.alive[kind as usize].fetch_sub(1, Ordering::Release);
     }
@@ -213,7 +221,7 @@ impl Totals {
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Count::*;
-        let lines: [(&str, &[Count]); 9] = [
+        let lines: [(&str, &[Count]); 10] = [
             ("", &[Runtimes, Nested]),
             ("tasks", &[Spawned, Completed, Panicked, Aborted, Dropped, DroppedWithSet]),
             ("messages", &[Sent, Received, Lost]),
@@ -223,6 +231,7 @@ impl fmt::Display for Totals {
             ("timers", &[Timers, Cancelled]),
             ("blocking", &[Jobs, Hogs, Asides]),
             ("from outside", &[ForeignWakes, ForeignSpawns, ForeignWaits]),
+            ("hooks", &[Polls]),
         ];
         writeln!(f, "  {:<13} {}, {} of them to a quiet end", "rounds", self.rounds, self.quiet)?;
         for (n, (name, counts)) in lines.iter().enumerate() {

@@ -53,6 +53,15 @@ pub(crate) struct Options {
     pub(crate) io_events: usize,
     pub(crate) blocked_threshold: Duration,
     pub(crate) spare_workers: usize,
+    /// Whether hooks around tasks are told, and of latencies.
+    pub(crate) hooks: Option<Latencies>,
+}
+
+/// Whether hooks are told how long a task had waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Latencies {
+    Untold,
+    Told,
 }
 
 impl Options {
@@ -73,6 +82,7 @@ impl Options {
             io_events: pick(rng, &[32, 1024, 1, 3]),
             blocked_threshold: pick(rng, &[Duration::from_millis(10), Duration::from_millis(1)]),
             spare_workers: pick(rng, &[512, 512, 0, 1, 3]),
+            hooks: pick(rng, &[None, Some(Latencies::Untold), Some(Latencies::Told)]),
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(seed: u64, workers: Option<usize>, watchdog: &Watchdog, totals
 
 fn perform(mut plan: Plan, ledger: &Arc<Ledger>, watch: &Watch<'_>) {
     let clerks = Office::open(&mut plan.office, ledger);
-    let host = Host::build(&plan.options);
+    let host = Host::build(&plan.options, ledger);
     let stage = Stage::new(host.handle().clone(), &plan.options, ledger, clerks.office(), plan.is_rough);
     watch.metrics(Some(host.handle().metrics()));
     watch.phase("performing");

@@ -87,7 +87,7 @@ impl Stage {
         self.0.has_spares
     }
 
-    pub(crate) fn ledger(&self) -> &Ledger {
+    pub(crate) fn ledger(&self) -> &Arc<Ledger> {
         &self.0.ledger
     }
 

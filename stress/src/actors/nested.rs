@@ -23,7 +23,7 @@ fn live(outer: &Stage, mut rng: Rng) {
     let ending = random_ending(kind, &mut rng);
     let patience = Duration::from_micros(rng.u64(..5000));
     let parts: Vec<_> = (0..rng.u32(1..=3)).map(|_| part(kind, &mut rng)).collect();
-    let host = Host::build(&options);
+    let host = Host::build(&options, outer.ledger());
     let stage = outer.nested(host.handle().clone(), &options);
     let play = Box::pin(super::perform(&stage, parts));
     if ending.is_quiet() {
