@@ -28,6 +28,10 @@
 //! cancelled already, and its entry is dropped. Then all tasks are cancelled, which drops their futures on this thread,
 //! and the list is closed. Tasks whose handles or wakers remain keep the memory of `Shared` until the last of those
 //! goes.
+//!
+//! A panic of a task may be the end, too ([`UnhandledPanic`]). The run that polls the task stops. The outermost one, in
+//! which no task is polled any more, closes the set and panics. All others that drive it are called, and find it
+//! closed.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -7,6 +7,9 @@
 //!
 //! A runtime may be bound to a thread: then only that thread takes the core, and tasks may be `!Send`,
 //! because they are polled, and dropped, nowhere else.
+//!
+//! A panic of a task may be the end of the runtime (`UnhandledPanic`): it is closed in the middle of the poll, and the
+//! thread that has the core ends it when it puts the core down. All threads in `block_on` are woken, and panic.
 
 mod drive;
 mod line;
