@@ -51,17 +51,20 @@ pub type BlockedHook = Arc<dyn Fn(&BlockedTask) + Send + Sync>;
 /// use std::sync::mpsc;
 /// use std::time::Duration;
 /// let (reports, reported) = mpsc::channel();
+/// let (end, until_end) = mpsc::channel::<()>();
 /// let runtime = rt::runtime::Builder::new_multi_thread()
 ///     .worker_threads(1)
-///     .enable_time()
 ///     .on_blocked(move |blocked| reports.send(blocked.clone()).unwrap())
 ///     .build()
 ///     .unwrap();
-/// runtime.spawn(async { rt::time::sleep(Duration::from_millis(1)).await });
-/// runtime.spawn(async { std::thread::sleep(Duration::from_millis(100)) });
+/// runtime.spawn(async move {
+///     rt::spawn(async { println!("this waits for the worker") });
+///     let _ = until_end.recv();
+/// });
 /// let blocked = reported.recv().unwrap();
 /// assert!(blocked.duration >= Duration::from_millis(10));
 /// println!("{blocked}");
+/// drop(end);
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
