@@ -1,9 +1,9 @@
 //! The hooks around tasks, on both kinds of runtime: how often, in which order, of which task, and for how long a task
 //! had waited.
 //!
-//! Mutations that these tests are for: a hook that is left out, called twice, or for another task; an end that counts as
-//! a poll's although there was none; a poll within another one's that takes that one's end; a time that counts from the
-//! task's birth, or is none; a hook's panic that ends the poll.
+//! Mutations that these tests are for: a hook that is left out, called twice, or for another task; an end that counts
+//! as a poll's although there was none; a poll within another one's that takes that one's end; a time that counts from
+//! the task's birth, or is none; a hook's panic that ends the poll.
 
 use std::future::{pending, poll_fn};
 use std::panic::Location;

@@ -185,8 +185,8 @@ impl Handle {
         Trace::new(Arc::clone(self.inner.events.recorder()))
     }
 
-    /// What a task spawned by the calling code is told about itself, of a future of that type; identifier and owner come
-    /// later.
+    /// What a task spawned by the calling code is told about itself, of a future of that type; identifier and owner
+    /// come later.
     #[track_caller]
     #[inline]
     pub(crate) fn info<F>(name: Option<&str>) -> SpawnInfo {

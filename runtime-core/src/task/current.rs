@@ -194,8 +194,8 @@ fn yields(waker: *const ()) -> bool {
     }) == Some(true)
 }
 
-/// Runs the drop of a task's output or future, outside of its polls: the task is the current one, and the budget that of the
-/// code that drops it.
+/// Runs the drop of a task's output or future, outside of its polls: the task is the current one, and the budget that
+/// of the code that drops it.
 pub(super) fn in_dead_task<R>(id: Id, f: impl FnOnce() -> R) -> R {
     in_task(&CurrentTask::new(id, ptr::null()), budget(), f)
 }

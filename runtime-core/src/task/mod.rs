@@ -106,8 +106,8 @@ pub(crate) trait Schedule: 'static {
     /// The last reference to the task is gone.
     unsafe fn release(task: NonNull<Header>);
 
-    /// A poll of the task has panicked, and is not over yet, or the drop of the future after its last poll. Called on the
-    /// thread that polls it.
+    /// A poll of the task has panicked, and is not over yet, or the drop of the future after its last poll. Called on
+    /// the thread that polls it.
     fn note_panic(_task: &TaskRef) {}
 }
 

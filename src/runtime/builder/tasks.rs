@@ -10,9 +10,9 @@ use super::Builder;
 /// # Tasks
 ///
 /// Hooks as Tokio has them, under `tokio_unstable`. There is one of each: the last that was set. Each is called inside
-/// of the runtime, on whatever thread the thing happens on, in the middle of the scheduler: it should be quick, and must
-/// not block. It may spawn. A panic of it is contained. Jobs of `spawn_blocking`, the future of `block_on` and tasks of
-/// a `LocalSet` are not told. Without any hook, each of these points costs one predictable branch.
+/// of the runtime, on whatever thread the thing happens on, in the middle of the scheduler: it should be quick, and
+/// must not block. It may spawn. A panic of it is contained. Jobs of `spawn_blocking`, the future of `block_on` and
+/// tasks of a `LocalSet` are not told. Without any hook, each of these points costs one predictable branch.
 ///
 /// [`on_task_event`](Self::on_task_event) has in one what these have, and wakes as well.
 impl Builder {
@@ -117,8 +117,8 @@ impl Builder {
     /// ([`Ignore`](UnhandledPanic::Ignore)).
     ///
     /// With [`ShutdownRuntime`](UnhandledPanic::ShutdownRuntime) the runtime ends as soon as a task panics, even if
-    /// somebody has the task's `JoinHandle`: all other tasks are dropped, those who drive it (in `block_on`, say) panic,
-    /// and whoever wants to drive it later does. It is meant for tests, where the panic of a task would else go
+    /// somebody has the task's `JoinHandle`: all other tasks are dropped, those that drive it (in `block_on`, say)
+    /// panic, and so do those that want to later. It is meant for tests, where the panic of a task would else go
     /// unnoticed. Closures of `spawn_blocking` are no tasks here.
     ///
     /// # Panics
