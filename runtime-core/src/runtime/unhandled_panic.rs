@@ -15,10 +15,10 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnhandledPanic {
-    /// The panic goes to whoever has the task's `JoinHandle`, and the others go on.
+    /// The panic is in the task's `JoinHandle`, and the other tasks go on.
     #[default]
     Ignore,
-    /// All other tasks are dropped at once, and whoever drives the runtime or the set panics, even if somebody has the
-    /// `JoinHandle`.
+    /// All other tasks are dropped at once, and the threads that drive the runtime or the set panic, even if
+    /// somebody has the `JoinHandle`.
     ShutdownRuntime,
 }
