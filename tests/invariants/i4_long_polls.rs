@@ -11,14 +11,18 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
-use rt::runtime::{Builder, Runtime};
+use rt::runtime::{Builder, Runtime, worker_index};
 use rt::task::JoinHandle;
 use rt_test_util::*;
+
+/// How many workers there are at most.
+const WORKERS: usize = 2;
 
 /// Tasks that compute for a time at each poll, and count their polls, until they are told to end.
 #[derive(Clone, Default)]
 struct Burners {
-    polls: Arc<AtomicUsize>,
+    /// By the worker.
+    polls: Arc<[AtomicUsize; WORKERS]>,
     end: Arc<AtomicBool>,
 }
 
@@ -26,7 +30,7 @@ impl Burners {
     fn spawn(&self, runtime: &Runtime, tasks: usize, each: Duration) -> Vec<JoinHandle<()>> {
         let burn = |burners: Self| async move {
             while !burners.end.load(SeqCst) {
-                burners.polls.fetch_add(1, SeqCst);
+                burners.polls[worker_index().unwrap()].fetch_add(1, SeqCst);
                 let start = Instant::now();
                 while start.elapsed() < each {
                     std::hint::spin_loop();
@@ -37,8 +41,12 @@ impl Burners {
         (0..tasks).map(|_| runtime.spawn(burn(self.clone()))).collect()
     }
 
+    fn polls_of_each(&self) -> [usize; WORKERS] {
+        self.polls.each_ref().map(|polls| polls.load(SeqCst))
+    }
+
     fn polls(&self) -> usize {
-        self.polls.load(SeqCst)
+        self.polls_of_each().into_iter().sum()
     }
 
     fn end(&self, runtime: &Runtime, tasks: Vec<JoinHandle<()>>) {
@@ -64,7 +72,7 @@ fn runtime(workers: usize, event_interval: u32) -> Runtime {
 #[test]
 fn i4_timers_do_not_wait_for_an_interval_of_long_polls() {
     let _watchdog = watchdog();
-    for workers in [1, 2] {
+    for workers in 1..=WORKERS {
         // Two thousand polls would take ten seconds.
         let runtime = runtime(workers, 2000);
         let burners = Burners::default();
@@ -84,21 +92,24 @@ fn i4_timers_do_not_wait_for_an_interval_of_long_polls() {
 #[test]
 fn i4_what_a_timer_wakes_is_not_passed_from_worker_to_worker() {
     let _watchdog = watchdog();
-    let runtime = runtime(2, 61);
+    let runtime = runtime(WORKERS, 61);
     let burners = Burners::default();
     let tasks = burners.spawn(&runtime, 100, Duration::from_millis(1));
     let watch = burners.clone();
     let longest = runtime.spawn(async move {
         let mut longest = 0;
         for _ in 0..200 {
-            let before = watch.polls();
+            let before = watch.polls_of_each();
             rt::time::sleep(Duration::from_millis(1)).await;
-            longest = longest.max(watch.polls() - before);
+            let after = watch.polls_of_each();
+            // While the system lets one worker wait the other polls on, and cannot help what that one has in its hands:
+            // this task, or the drivers. What is passed on waits for the polls of both.
+            longest = longest.max((0..WORKERS).map(|worker| after[worker] - before[worker]).min().unwrap());
         }
         longest
     });
     let longest = runtime.block_on(longest).unwrap();
-    assert!(longest < 60, "{longest} polls");
+    assert!(longest < 30, "{longest} polls of each worker");
     burners.end(&runtime, tasks);
 }
 

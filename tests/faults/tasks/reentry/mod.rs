@@ -91,7 +91,7 @@ fn clones(handle: &Handle, make: Make, does: Does) {
         }
         drop(leaf);
         drop(waker);
-        assert_eq!(meddling.alive(), 0, "{name}");
+        leaves(&meddling, 0, may_be_over, name);
     }
 }
 
@@ -112,8 +112,17 @@ fn drops(handle: &Handle, make: Make, does: Does) {
     }
     drop(leaf);
     assert!(meddling.acts() >= expected || may_be_over, "{name}: {} of {expected}", meddling.acts());
-    assert_eq!(meddling.alive(), 1, "{name}");
+    leaves(&meddling, 1, may_be_over, name);
     drop(std::mem::ManuallyDrop::into_inner(waker));
+}
+
+/// Checks that what is dropped has left no more wakers than that. What may be over by itself may be so at this moment:
+/// then a driver has taken the waker, calls it, and drops it.
+fn leaves(meddling: &Meddling, wakers: usize, may_be_over: bool, name: &str) {
+    if may_be_over {
+        eventually(|| meddling.alive() == wakers);
+    }
+    assert_eq!(meddling.alive(), wakers, "{name}");
 }
 
 /// Leaves a waker, and has the thing happen. `None` if it has happened before.
