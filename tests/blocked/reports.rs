@@ -1,28 +1,50 @@
 //! What is counted and reported of blocked workers.
 
+use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use rt::runtime::{Activity, BlockedTask, Runtime};
-use rt::task::JoinHandle;
+use rt::runtime::{Activity, BlockedTask, Runtime, worker_index};
+use rt::task::{Id, JoinHandle};
 use rt_test_util::*;
 
 use crate::builder;
 
-/// Lets a task block the only worker until the runtime has counted that, and the task behind it has run.
-fn block_once(runtime: &Runtime, block: JoinHandle<()>, gate: &Gate) {
+/// Blocks its worker at the gate. A spare worker holds up nothing: there it ends at once.
+async fn block(gate: Gate) {
+    if worker_index().is_some() {
+        gate.pass();
+    }
+}
+
+/// Has such a task, spawned by `spawn`, block the only worker until the runtime has counted that, and a task behind it
+/// has run. Returns its number.
+fn block_once(runtime: &Runtime, spawn: impl Fn(Gate) -> JoinHandle<()>) -> Id {
     let metrics = runtime.handle().metrics();
-    let before = metrics.blocked_count();
-    let behind = runtime.spawn(async {});
-    runtime.block_on(behind).unwrap();
-    eventually(|| metrics.blocked_count() > before);
-    gate.open();
-    runtime.block_on(block).unwrap();
-    // With a spare worker at hand the next one would hold up nothing.
-    eventually(|| metrics.num_spare_threads() == 0);
+    loop {
+        let before = metrics.blocked_count();
+        let gate = Gate::new();
+        let block = spawn(gate.clone());
+        let id = block.id();
+        eventually(|| gate.arrived() == 1 || block.is_finished());
+        // There is a spare worker already if the worker was held up by the system, as by a task. Then once more.
+        let holds_up = gate.arrived() == 1 && metrics.num_spare_threads() == 0;
+        if holds_up {
+            let behind = runtime.spawn(async {});
+            runtime.block_on(behind).unwrap();
+            eventually(|| metrics.blocked_count() > before);
+        }
+        gate.open();
+        runtime.block_on(block).unwrap();
+        // With a spare worker at hand the next one would hold up nothing.
+        eventually(|| metrics.num_spare_threads() == 0);
+        if holds_up {
+            return id;
+        }
+    }
 }
 
 /// The one report there is.
@@ -41,21 +63,19 @@ fn a_blocked_task_is_reported_by_name_number_and_place() {
     let _watchdog = watchdog();
     let (mut builder, reports) = builder(1);
     let runtime = builder.build().unwrap();
-    let gate = Gate::new();
-    let (block, line) = {
-        let gate = gate.clone();
+    let line = Cell::new(0);
+    let id = block_once(&runtime, |gate| {
         let _guard = runtime.enter();
         let builder = rt::task::Builder::new().name("sleeper");
-        (builder.spawn(async move { gate.pass() }).unwrap(), Location::caller().line())
-    };
-    gate.wait_for(1);
-    let id = block.id();
-    block_once(&runtime, block, &gate);
+        let (block, spawned_at) = (builder.spawn(block(gate)).unwrap(), Location::caller().line());
+        line.set(spawned_at);
+        block
+    });
     let report = only(&reports);
     assert_eq!(report.id, Some(id));
     assert_eq!(report.name, Some("sleeper"));
     let at = report.spawned_at.unwrap();
-    assert!(at.file().ends_with("reports.rs") && at.line() == line, "{at}");
+    assert!(at.file().ends_with("reports.rs") && at.line() == line.get(), "{at}");
     assert!(report.duration >= Duration::from_millis(10));
     assert!(report.is_over);
     assert!(report.tasks_waiting > 0 || report.drivers_waited);
@@ -69,29 +89,15 @@ fn a_place_is_reported_once_and_every_event_counted() {
     let _watchdog = watchdog();
     let (mut builder, reports) = builder(1);
     let runtime = builder.build().unwrap();
-    let block = || {
-        let gate = Gate::new();
-        let block = {
-            let gate = gate.clone();
-            runtime.spawn(async move { gate.pass() })
-        };
-        gate.wait_for(1);
-        block_once(&runtime, block, &gate);
-    };
-    block();
+    let here = |gate| runtime.spawn(block(gate));
+    block_once(&runtime, here);
     let first = only(&reports);
     for _ in 0..3 {
-        block();
+        block_once(&runtime, here);
     }
     assert!(runtime.handle().metrics().blocked_count() >= 4);
-    // Another place.
-    let gate = Gate::new();
-    let other = {
-        let gate = gate.clone();
-        runtime.spawn(async move { gate.pass() })
-    };
-    gate.wait_for(1);
-    block_once(&runtime, other, &gate);
+    let elsewhere = |gate| runtime.spawn(block(gate));
+    block_once(&runtime, elsewhere);
     let second = only(&reports);
     assert_ne!(first.spawned_at.unwrap().line(), second.spawned_at.unwrap().line());
     drop(runtime);
@@ -154,13 +160,7 @@ fn a_hook_that_panics_hurts_nobody() {
         builder(1).0.on_blocked(hook).build().unwrap()
     };
     for _ in 0..2 {
-        let gate = Gate::new();
-        let block = {
-            let gate = gate.clone();
-            runtime.spawn(async move { gate.pass() })
-        };
-        gate.wait_for(1);
-        block_once(&runtime, block, &gate);
+        block_once(&runtime, |gate| runtime.spawn(block(gate)));
     }
     eventually(|| called.load(SeqCst));
 }

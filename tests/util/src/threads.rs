@@ -80,6 +80,11 @@ impl Gate {
         changed.notify_all();
     }
 
+    /// How often [`pass`](Self::pass) has been called.
+    pub fn arrived(&self) -> usize {
+        self.0.0.lock().arrived
+    }
+
     /// Blocks the thread until [`pass`](Self::pass) has been called `others` times in all.
     pub fn wait_for(&self, others: usize) {
         let (state, changed) = &*self.0;
