@@ -91,7 +91,8 @@ pub fn open_process(id: u32) -> std::io::Result<std::os::fd::OwnedFd> {
     use std::os::fd::FromRawFd;
 
     // SAFETY: It takes two numbers, and touches no memory. The descriptor is closed on `exec` without being asked.
-    let number = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::c_long::from(id), 0 as libc::c_long) };
+    let number =
+        unsafe { libc::syscall(libc::SYS_pidfd_open, libc::c_long::from(id.cast_signed()), 0 as libc::c_long) };
     match std::os::fd::RawFd::try_from(number) {
         // SAFETY: It was made just now, and is ours.
         Ok(number) if number >= 0 => Ok(unsafe { std::os::fd::OwnedFd::from_raw_fd(number) }),

@@ -7,9 +7,10 @@
 //! group.
 //!
 //! Should the operating system interrupt a thread in the middle of a short poll, that poll has taken long. So each of
-//! these is tried until that has not happened.
+//! these is tried until that has not happened, and what counts as long is longer each time.
 
 use std::future::{Future, pending, poll_fn};
+use std::ops::Range;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,20 +21,21 @@ use rt::runtime::{Builder, Histogram, Runtime, TaskEventKind, TaskInfo};
 use rt::task::JoinHandle;
 use rt_test_util::*;
 
-const LONG: Duration = Duration::from_millis(2);
+/// What counts as long at the first try, and at the last ones.
+const LONG: Range<Duration> = Duration::from_millis(2)..Duration::from_millis(200);
 
-fn compute() {
+fn compute(long: Duration) {
     let began = Instant::now();
-    while began.elapsed() < LONG {
+    while began.elapsed() < long {
         std::hint::spin_loop();
     }
 }
 
 /// What was counted in buckets of durations that are as long.
-fn long_polls(runtime: &Runtime) -> u64 {
+fn long_polls(runtime: &Runtime, long: Duration) -> u64 {
     let histogram = runtime.metrics().poll_times();
     let buckets = histogram.buckets().iter().enumerate();
-    buckets.filter(|&(bucket, _)| Histogram::bucket_range(bucket).end > LONG).map(|(_, count)| count).sum()
+    buckets.filter(|&(bucket, _)| Histogram::bucket_range(bucket).end > long).map(|(_, count)| count).sum()
 }
 
 /// Everybody's records.
@@ -59,22 +61,30 @@ async fn until_all_wait(runtime: &Runtime) {
 }
 
 /// Whether none of the runtime's tasks was charged with so much, all its polls together.
-fn is_nobody_charged(runtime: &Runtime) -> bool {
-    infos(runtime).iter().all(|task| task.longest_poll < LONG && task.total_poll_time < LONG)
+fn is_nobody_charged(runtime: &Runtime, long: Duration) -> bool {
+    infos(runtime).iter().all(|task| task.longest_poll < long && task.total_poll_time < long)
 }
 
-/// Tries it on new runtimes until it is so.
-fn on_each_until(builder: impl Fn(&mut Builder), is_so: impl Fn(&Runtime) -> bool) {
+/// Tries it until it is so, by what counts as long.
+fn until(mut is_so: impl FnMut(Duration) -> bool) {
+    let mut long = LONG.start;
+    while !is_so(long) {
+        long = (long * 2).min(LONG.end);
+    }
+}
+
+/// Tries it on new runtimes.
+fn on_each_until(builder: impl Fn(&mut Builder, Duration), is_so: impl Fn(&Runtime, Duration) -> bool) {
     let _watchdog = watchdog();
     let current = || (Builder::new_current_thread(), 1);
     let multi = |workers| move || (Builder::new_multi_thread(), workers);
     let kinds: [Box<dyn Fn() -> (Builder, usize)>; 3] = [Box::new(current), Box::new(multi(1)), Box::new(multi(2))];
     for kind in kinds {
-        eventually(|| {
+        until(|long| {
             let (mut new, workers) = kind();
             new.worker_threads(workers).enable_all();
-            builder(&mut new);
-            is_so(&new.build().unwrap())
+            builder(&mut new, long);
+            is_so(&new.build().unwrap(), long)
         });
     }
 }
@@ -83,13 +93,13 @@ fn on_each_until(builder: impl Fn(&mut Builder), is_so: impl Fn(&Runtime) -> boo
 #[test]
 fn only_the_task_that_took_the_time_is_charged_with_it() {
     on_each_until(
-        |_| (),
-        |runtime| {
+        |_, _| (),
+        |runtime, long| {
             runtime.block_on(async {
                 let idlers: Vec<_> = (0..4).map(|_| idler(runtime, 20)).collect();
-                let busy = runtime.spawn(async {
+                let busy = runtime.spawn(async move {
                     for _ in 0..20 {
-                        compute();
+                        compute(long);
                         rt::task::yield_now().await;
                     }
                     pending::<()>().await;
@@ -98,8 +108,8 @@ fn only_the_task_that_took_the_time_is_charged_with_it() {
                 until_all_wait(runtime).await;
                 let (its, others): (Vec<_>, Vec<_>) = infos(runtime).into_iter().partition(|task| task.id == busy.id());
                 assert_eq!((its.len(), others.len()), (1, idlers.len()));
-                let are_others_free = others.iter().all(|task| task.longest_poll < LONG && task.total_poll_time < LONG);
-                its[0].longest_poll >= LONG && are_others_free
+                let are_others_free = others.iter().all(|task| task.longest_poll < long && task.total_poll_time < long);
+                its[0].longest_poll >= long && are_others_free
             })
         },
     );
@@ -108,28 +118,28 @@ fn only_the_task_that_took_the_time_is_charged_with_it() {
 /// What is dropped with a task that is over takes long: that is its last poll's, and no other's.
 #[test]
 fn the_end_of_a_task_is_not_charged_to_the_next() {
-    struct TakesLong;
+    struct TakesLong(Duration);
     impl Drop for TakesLong {
         fn drop(&mut self) {
-            compute();
+            compute(self.0);
         }
     }
     on_each_until(
-        |_| (),
-        |runtime| {
+        |_, _| (),
+        |runtime, long| {
             runtime.block_on(async {
                 for _ in 0..5 {
-                    let (dropped_with_it, mut polls) = (TakesLong, 0);
+                    let (dropped_with_it, mut polls) = (TakesLong(long), 0);
                     drop(runtime.spawn(poll_fn(move |cx| {
                         let _ = &dropped_with_it;
                         cx.waker().wake_by_ref();
                         polls += 1;
-                        if polls < 3 { Poll::Pending } else { Poll::Ready(TakesLong) }
+                        if polls < 3 { Poll::Pending } else { Poll::Ready(TakesLong(long)) }
                     })));
                     (0..4).for_each(|_| drop(idler(runtime, 5)));
                     until_all_wait(runtime).await;
                 }
-                is_nobody_charged(runtime)
+                is_nobody_charged(runtime, long)
             })
         },
     );
@@ -138,20 +148,20 @@ fn the_end_of_a_task_is_not_charged_to_the_next() {
 #[test]
 fn an_observer_takes_no_polls_time() {
     on_each_until(
-        |builder| {
-            builder.on_task_event(|event| {
+        |builder, long| {
+            builder.on_task_event(move |event| {
                 if matches!(event.kind, TaskEventKind::Polled | TaskEventKind::Pending | TaskEventKind::Completed) {
-                    compute();
+                    compute(long);
                 }
             });
         },
-        |runtime| {
+        |runtime, long| {
             runtime.block_on(async {
                 let idlers: Vec<_> = (0..3).map(|_| idler(runtime, 3)).collect();
                 rt::spawn(async {}).await.unwrap();
                 until_all_wait(runtime).await;
                 drop(idlers);
-                is_nobody_charged(runtime) && long_polls(runtime) == 0
+                is_nobody_charged(runtime, long) && long_polls(runtime, long) == 0
             })
         },
     );
@@ -160,10 +170,10 @@ fn an_observer_takes_no_polls_time() {
 #[test]
 fn hooks_take_no_polls_time() {
     on_each_until(
-        |builder| {
-            builder.on_thread_park(compute).on_thread_unpark(compute);
+        |builder, long| {
+            builder.on_thread_park(move || compute(long)).on_thread_unpark(move || compute(long));
         },
-        |runtime| {
+        |runtime, long| {
             let idlers: Vec<_> = (0..3).map(|_| idler(runtime, 3)).collect();
             runtime.block_on(async {
                 for _ in 0..3 {
@@ -173,7 +183,7 @@ fn hooks_take_no_polls_time() {
                 }
                 until_all_wait(runtime).await;
                 drop(idlers);
-                is_nobody_charged(runtime) && long_polls(runtime) == 0
+                is_nobody_charged(runtime, long) && long_polls(runtime, long) == 0
             })
         },
     );
@@ -182,28 +192,28 @@ fn hooks_take_no_polls_time() {
 /// The drivers call a waker that takes long, of a future that is no task's.
 #[test]
 fn what_the_drivers_do_takes_no_polls_time() {
-    struct TakesLong(AtomicBool);
+    struct TakesLong(Duration, AtomicBool);
     impl Wake for TakesLong {
         fn wake(self: Arc<Self>) {
-            compute();
-            self.0.store(true, Ordering::SeqCst);
+            compute(self.0);
+            self.1.store(true, Ordering::SeqCst);
         }
     }
     on_each_until(
-        |_| (),
-        |runtime| {
+        |_, _| (),
+        |runtime, long| {
             let idlers: Vec<_> = (0..3).map(|_| idler(runtime, usize::MAX)).collect();
             let is_so = runtime.block_on(async {
                 for _ in 0..3 {
-                    let called = Arc::new(TakesLong(AtomicBool::new(false)));
+                    let called = Arc::new(TakesLong(long, AtomicBool::new(false)));
                     let waker = Waker::from(called.clone());
                     let mut sleep = pin!(rt::time::sleep(Duration::from_millis(1)));
                     poll_fn(|_| Poll::Ready(sleep.as_mut().poll(&mut Context::from_waker(&waker)))).await.is_pending();
-                    while !called.0.load(Ordering::SeqCst) {
+                    while !called.1.load(Ordering::SeqCst) {
                         rt::task::yield_now().await;
                     }
                 }
-                infos(runtime).iter().all(|task| task.longest_poll < LONG) && long_polls(runtime) == 0
+                infos(runtime).iter().all(|task| task.longest_poll < long) && long_polls(runtime, long) == 0
             });
             idlers.iter().for_each(JoinHandle::abort);
             is_so
@@ -214,17 +224,17 @@ fn what_the_drivers_do_takes_no_polls_time() {
 #[test]
 fn the_main_future_takes_no_tasks_time() {
     let _watchdog = watchdog();
-    eventually(|| {
+    until(|long| {
         let runtime = Builder::new_current_thread().build().unwrap();
         let idlers: Vec<_> = (0..3).map(|_| idler(&runtime, 50)).collect();
         runtime.block_on(async {
             for _ in 0..5 {
-                compute();
+                compute(long);
                 rt::task::yield_now().await;
             }
             until_all_wait(&runtime).await;
             assert_eq!(infos(&runtime).len(), idlers.len());
-            is_nobody_charged(&runtime) && long_polls(&runtime) == 0
+            is_nobody_charged(&runtime, long) && long_polls(&runtime, long) == 0
         })
     });
 }

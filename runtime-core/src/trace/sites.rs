@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn site(number: usize) -> *mut () {
-        ptr::without_provenance_mut(0x7f00_0000_0000 + 24 * number)
+        ptr::without_provenance_mut(0x7f00_0000 + 24 * number)
     }
 
     #[test]

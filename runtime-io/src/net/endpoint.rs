@@ -1,21 +1,18 @@
 //! [`Endpoint`]: a socket or pipe of any kind but TCP, registered with the driver.
 //!
 //! The public types hold one each, and add names, addresses and options to it. It has all that they have in common:
-//! trying an operation, waiting, and bytes in either direction. (TCP has a backend of its own, for what its short
-//! transfers prove.) Nothing here reads meaning into a short read or a partial write: of datagrams and pipes it proves
+//! trying an operation, and waiting. (TCP has a backend of its own, for what its short transfers prove; bytes to and from
+//! Unix streams and pipes are in `unix/byte_io.rs`.) Nothing here reads meaning into a short read or a partial write: of datagrams and pipes it proves
 //! nothing; [`readiness`](crate::readiness) has the list. So readiness is cleared when the system refuses an operation,
 //! and only then. Unix streams have a way of reading that tells more (`unix/stream_read.rs`).
-//!
-//! The macros at the end write the methods that the public types share.
 
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::io;
 use std::task::{Context, Poll};
 
 use mio::event::Source;
 
 use crate::driver::{Handle, Numbered};
 use crate::interest::Interest;
-use crate::io::ReadBuf;
 use crate::readiness::Direction;
 use crate::ready::Ready;
 use crate::registration::{Evented, Registration};
@@ -41,12 +38,6 @@ macro_rules! carriers {
     )*};
 }
 pub(super) use carriers;
-
-/// One that bytes are read from without a sender's address.
-pub(super) trait Receiver: Carrier {
-    /// Reads once into what is not filled.
-    fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize>;
-}
 
 /// A registered socket, or end of a pipe. Dropping it takes it out of the driver and closes it.
 #[derive(Debug)]
@@ -120,54 +111,5 @@ impl<S: Carrier> Endpoint<S> {
         mut operation: impl FnMut() -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
         self.registration().poll_io(cx, direction, || self.source().run(&mut operation))
-    }
-}
-
-/// Bytes to be read.
-impl<S: Receiver> Endpoint<S> {
-    #[inline]
-    pub(super) fn poll_read(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.poll_io(cx, Direction::Read, || self.source().receive(buf)).map_ok(drop)
-    }
-
-    pub(super) fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
-        let mut buf = ReadBuf::new(buf);
-        self.try_io(Interest::READABLE, || self.source().receive(&mut buf))
-    }
-
-    #[cfg(feature = "io-util")]
-    pub(super) fn try_read_buf<B: bytes::BufMut>(&self, buf: &mut B) -> io::Result<usize> {
-        let receive = |part: &mut ReadBuf<'_>| self.source().receive(part);
-        self.try_io(Interest::READABLE, || super::receive::fill(buf, receive).map(|(count, _)| count))
-    }
-
-    pub(super) fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize>
-    where
-        for<'a> &'a S: Read,
-    {
-        self.registration().try_io(Interest::READABLE, || self.source().read_vectored(bufs))
-    }
-}
-
-/// Bytes to be written.
-impl<S: Carrier> Endpoint<S>
-where
-    for<'a> &'a S: Write,
-{
-    #[inline]
-    pub(super) fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.registration().poll_io(cx, Direction::Write, || self.source().write(buf))
-    }
-
-    pub(super) fn poll_write_vectored(&self, cx: &mut Context<'_>, bufs: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        self.registration().poll_io(cx, Direction::Write, || self.source().write_vectored(bufs))
-    }
-
-    pub(super) fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
-        self.registration().try_io(Interest::WRITABLE, || self.source().write(buf))
-    }
-
-    pub(super) fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-        self.registration().try_io(Interest::WRITABLE, || self.source().write_vectored(bufs))
     }
 }

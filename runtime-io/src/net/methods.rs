@@ -112,64 +112,6 @@ macro_rules! operation_methods {
     };
 }
 
-/// `try_read`, `try_read_vectored` and `try_read_buf`.
-macro_rules! try_read_methods {
-    () => {
-        /// Reads what is there, without waiting. 0 is the end of what the other side sends (or an empty buffer).
-        ///
-        /// # Errors
-        ///
-        /// The operating system's; `WouldBlock` if nothing is there, or none is known to be until
-        /// [`readable`](Self::readable) has returned.
-        pub fn try_read(&self, buf: &mut [u8]) -> std::io::Result<usize> {
-            self.io.try_read(buf)
-        }
-
-        /// As [`try_read`](Self::try_read), into several buffers in turn.
-        ///
-        /// # Errors
-        ///
-        /// See [`try_read`](Self::try_read).
-        pub fn try_read_vectored(&self, bufs: &mut [std::io::IoSliceMut<'_>]) -> std::io::Result<usize> {
-            self.io.try_read_vectored(bufs)
-        }
-
-        /// As [`try_read`](Self::try_read), into what `buf` has to offer, which need not be initialised.
-        ///
-        /// # Errors
-        ///
-        /// See [`try_read`](Self::try_read).
-        #[cfg(feature = "io-util")]
-        pub fn try_read_buf<B: bytes::BufMut>(&self, buf: &mut B) -> std::io::Result<usize> {
-            self.io.try_read_buf(buf)
-        }
-    };
-}
-
-/// `try_write` and `try_write_vectored`.
-macro_rules! try_write_methods {
-    () => {
-        /// Writes what there is room for, without waiting.
-        ///
-        /// # Errors
-        ///
-        /// The operating system's; `WouldBlock` if there is no room, or none is known of until
-        /// [`writable`](Self::writable) has returned.
-        pub fn try_write(&self, buf: &[u8]) -> std::io::Result<usize> {
-            self.io.try_write(buf)
-        }
-
-        /// As [`try_write`](Self::try_write), from several buffers in turn.
-        ///
-        /// # Errors
-        ///
-        /// See [`try_write`](Self::try_write).
-        pub fn try_write_vectored(&self, bufs: &[std::io::IoSlice<'_>]) -> std::io::Result<usize> {
-            self.io.try_write_vectored(bufs)
-        }
-    };
-}
-
 /// `from_std` and `into_std`, for a type of the standard library that mio has a type for.
 macro_rules! std_methods {
     ($std:ty, $source:ty, $interest:expr) => {
@@ -335,5 +277,3 @@ pub(super) use std_methods;
 pub(super) use traffic_class_methods;
 pub(super) use try_from_std;
 pub(super) use writable_methods;
-#[cfg_attr(not(unix), allow(unused_imports))] // for Unix streams and pipes
-pub(super) use {try_read_methods, try_write_methods};

@@ -41,6 +41,7 @@ enum Watch {
 
 impl Watch {
     /// Watches a child by way of a driver.
+    #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "a signal is for all children"))]
     fn new(child: &Child, driver: &Arc<Handle>) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         if let Ok(process) = descriptor::Process::open(child.id(), driver) {

@@ -9,21 +9,13 @@ use socket2::SockRef;
 
 use crate::located::with_driver;
 use crate::net::addr::{ToSocketAddrs, first_that_works};
-use crate::net::endpoint::{BOTH_WAYS, Endpoint, Receiver, carriers};
+use crate::net::endpoint::{BOTH_WAYS, Endpoint, carriers};
 use crate::net::methods::{
     operation_methods, readable_methods, ready_method, std_methods, try_from_std, writable_methods,
 };
-use crate::net::receive::receive;
 use crate::ready::Ready;
 
 carriers!(mio::net::UdpSocket);
-
-impl Receiver for mio::net::UdpSocket {
-    #[inline]
-    fn receive(&self, buf: &mut crate::io::ReadBuf<'_>) -> io::Result<usize> {
-        receive(&SockRef::from(self), buf)
-    }
-}
 
 /// A UDP socket.
 ///

@@ -8,11 +8,10 @@ use std::path::Path;
 use socket2::SockRef;
 
 use crate::driver::Handle;
-use crate::net::endpoint::{BOTH_WAYS, Endpoint, Receiver, carriers};
+use crate::net::endpoint::{BOTH_WAYS, Endpoint, carriers};
 use crate::net::methods::{
     operation_methods, readable_methods, ready_method, std_methods, try_from_std, writable_methods,
 };
-use crate::net::receive::receive;
 use crate::ready::Ready;
 use crate::registration::current_driver;
 
@@ -20,13 +19,6 @@ use super::address::to_system;
 use super::{SocketAddr, UnixSocket};
 
 carriers!(mio::net::UnixDatagram);
-
-impl Receiver for mio::net::UnixDatagram {
-    #[inline]
-    fn receive(&self, buf: &mut crate::io::ReadBuf<'_>) -> io::Result<usize> {
-        receive(&SockRef::from(self), buf)
-    }
-}
 
 /// A Unix socket for messages that keep their boundaries, between processes of the same host.
 ///

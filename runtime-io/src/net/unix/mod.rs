@@ -4,6 +4,7 @@
 //! ones included; `pipe` has anonymous and named pipes.
 
 mod address;
+mod byte_io;
 mod credentials;
 mod datagram;
 mod datagram_io;

@@ -13,11 +13,10 @@ use socket2::{SockAddr, SockRef};
 use crate::driver::Handle;
 use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::located::with_driver;
-use crate::net::endpoint::{Endpoint, Receiver, carriers};
+use crate::net::endpoint::{Endpoint, carriers};
 use crate::net::forward::{forward_read, forward_write};
 use crate::net::methods::{
-    operation_methods, readable_methods, ready_method, std_methods, try_from_std, try_read_methods, try_write_methods,
-    writable_methods,
+    operation_methods, readable_methods, ready_method, std_methods, try_from_std, writable_methods,
 };
 use crate::net::receive::receive;
 use crate::readiness::Direction;
@@ -25,6 +24,7 @@ use crate::ready::Ready;
 use crate::registration::current_driver;
 
 use super::address::{named_to_system, to_system};
+use super::byte_io::{Receiver, try_read_methods, try_write_methods};
 use super::stream_read::{self, INTEREST};
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, SocketAddr, UCred, UnixSocket, WriteHalf, split, split_owned};
 

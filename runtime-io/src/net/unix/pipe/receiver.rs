@@ -11,15 +11,16 @@ use runtime_core::os::descriptor::StatusFlags;
 use crate::driver::Handle;
 use crate::interest::Interest;
 use crate::io::{AsyncRead, ReadBuf};
-use crate::net::endpoint::{self, Endpoint};
-use crate::net::methods::{readable_methods, ready_method, try_read_methods};
+use crate::net::endpoint::Endpoint;
+use crate::net::methods::{readable_methods, ready_method};
 use crate::net::receive::read;
 use crate::ready::Ready;
 use crate::registration::current_driver;
 
+use super::super::byte_io::{self, try_read_methods};
 use super::{blocking, prepare};
 
-impl endpoint::Receiver for mio::unix::pipe::Receiver {
+impl byte_io::Receiver for mio::unix::pipe::Receiver {
     #[inline]
     fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
         read(self, buf)

@@ -12,10 +12,11 @@ use crate::driver::Handle;
 use crate::interest::Interest;
 use crate::io::AsyncWrite;
 use crate::net::endpoint::Endpoint;
-use crate::net::methods::{ready_method, try_write_methods, writable_methods};
+use crate::net::methods::{ready_method, writable_methods};
 use crate::ready::Ready;
 use crate::registration::current_driver;
 
+use super::super::byte_io::try_write_methods;
 use super::{blocking, prepare};
 
 /// The writing end of a pipe.
