@@ -65,8 +65,14 @@ impl Events {
         &self.recorder
     }
 
-    pub(crate) fn listeners(&self) -> Option<&Listeners> {
-        self.listeners.as_ref()
+    /// Those that hear of events of this kind.
+    pub(crate) fn listeners_to(&self, kind: TaskEventKind) -> Option<&Listeners> {
+        self.listeners.as_ref().filter(|listeners| listeners.hear(kind))
+    }
+
+    /// Whether listeners are called before or after each poll, which takes longer than to read the clock.
+    pub(crate) fn are_polls_heard(&self) -> bool {
+        self.listeners.as_ref().is_some_and(Listeners::hear_polls)
     }
 
     /// Them, if anybody listens at the moment.
@@ -86,7 +92,7 @@ impl Events {
     #[cold]
     fn tell(&self, lane: LaneId, task: &TaskRef, kind: TaskEventKind) {
         self.write(lane, task, kind);
-        if let Some(listeners) = &self.listeners {
+        if let Some(listeners) = self.listeners_to(kind) {
             listeners.tell(task, kind);
         }
     }
@@ -169,6 +175,16 @@ impl Listeners {
         (observer.is_some() || hooks.is_some()).then_some(Self { observer, hooks })
     }
 
+    /// Whether anybody is called for events of this kind: nothing is done for the sake of those whom nobody asked for.
+    pub(crate) fn hear(&self, kind: TaskEventKind) -> bool {
+        self.observer.is_some() || self.hooks.as_ref().is_some_and(|hooks| hooks.hear(kind))
+    }
+
+    /// Whether anybody is called before or after each poll.
+    pub(crate) fn hear_polls(&self) -> bool {
+        self.hear(TaskEventKind::Polled) || self.hear(TaskEventKind::Pending)
+    }
+
     #[cold]
     pub(crate) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {
         if let Some(observer) = &self.observer {
@@ -176,7 +192,7 @@ impl Listeners {
             let event = TaskEvent { id: header.id(), name: task.name(), spawned_at: header.location(), kind };
             discard(contain(|| observer(&event)));
         }
-        if let Some(hooks) = &self.hooks {
+        if let Some(hooks) = self.hooks.as_ref().filter(|hooks| hooks.hear(kind)) {
             hooks.tell(task, kind);
         }
     }

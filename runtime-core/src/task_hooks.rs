@@ -78,6 +78,12 @@ pub struct TaskHooks {
     pub measure_latency: bool,
 }
 
+impl TaskHooks {
+    fn are_of_polls(&self) -> bool {
+        self.before_poll.is_some() || self.after_poll.is_some()
+    }
+}
+
 impl fmt::Debug for TaskHooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TaskHooks").field("measure_latency", &self.measure_latency).finish_non_exhaustive()
@@ -106,10 +112,19 @@ fn with_polls<R>(f: impl FnOnce(&mut Vec<Poll>) -> R) -> Option<R> {
 impl HookCaller {
     /// `None` if there is none.
     pub(crate) fn new(hooks: &TaskHooks) -> Option<Self> {
-        let of_polls = hooks.before_poll.is_some() || hooks.after_poll.is_some();
-        let any = of_polls || hooks.spawn.is_some() || hooks.terminate.is_some();
-        let queued = (of_polls && hooks.measure_latency).then(QueueTimes::default);
+        let any = hooks.are_of_polls() || hooks.spawn.is_some() || hooks.terminate.is_some();
+        let queued = (hooks.are_of_polls() && hooks.measure_latency).then(QueueTimes::default);
         any.then(|| Self { hooks: hooks.clone(), queued })
+    }
+
+    /// Whether there is anything to do about events of this kind.
+    pub(crate) fn hear(&self, kind: TaskEventKind) -> bool {
+        match kind {
+            TaskEventKind::Spawned => self.hooks.spawn.is_some() || self.queued.is_some(),
+            TaskEventKind::Woken => self.queued.is_some(),
+            TaskEventKind::Polled | TaskEventKind::Pending => self.hooks.are_of_polls(),
+            TaskEventKind::Completed => self.hooks.terminate.is_some() || self.hooks.are_of_polls(),
+        }
     }
 
     pub(crate) fn tell(&self, task: &TaskRef, kind: TaskEventKind) {

@@ -7,6 +7,7 @@
 mod computing;
 mod crowds;
 mod in_place;
+mod in_place_outside_of_polls;
 mod limits;
 mod not_waited_for;
 mod processors;

@@ -167,6 +167,27 @@ fn an_observer_takes_no_polls_time() {
     );
 }
 
+/// Hooks that are not called before and after polls: then polls are measured in groups.
+#[test]
+fn hooks_of_spawns_and_of_ends_take_no_polls_time() {
+    on_each_until(
+        |builder, long| {
+            builder.on_task_spawn(move |_| compute(long)).on_task_terminate(move |_| compute(long));
+        },
+        |runtime, long| {
+            let idlers: Vec<_> = (0..3).map(|_| idler(runtime, 300)).collect();
+            runtime.block_on(async {
+                for _ in 0..3 {
+                    runtime.spawn(rt::task::yield_now()).await.unwrap();
+                }
+                until_all_wait(runtime).await;
+                drop(idlers);
+                is_nobody_charged(runtime, long) && long_polls(runtime, long) == 0
+            })
+        },
+    );
+}
+
 #[test]
 fn hooks_take_no_polls_time() {
     on_each_until(

@@ -1,7 +1,8 @@
 //! `LocalRuntime`: tasks that are not `Send` are polled and dropped on their home thread, and nowhere else.
 //!
 //! Mutations that these tests are for: a foreign thread that takes the core in its `block_on`; an abort, a last waker
-//! or a last abort handle that drops the future, or the output, where it is.
+//! or a last abort handle that drops the future, or the output, where it is; a foreign thread that is woken whenever the
+//! core is put down, which it may never have.
 
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
@@ -211,6 +212,41 @@ fn outputs_that_are_not_send_are_dropped_at_home() {
     drop(runtime.spawn_local(async move { resident }));
     runtime.block_on(rt::task::yield_now());
     assert_eq!(log.borrow().len(), 2);
+}
+
+/// What the system says of a thread of this process, and how often that has gone to sleep.
+#[cfg(target_os = "linux")]
+fn sleeps_of(thread: &std::path::Path) -> (bool, u64) {
+    let status = std::fs::read_to_string(thread.join("status")).unwrap();
+    let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+    (value("State:").starts_with('S'), value("voluntary_ctxt_switches:").parse().unwrap())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_thread_that_only_waits_is_left_alone_while_the_home_thread_drives() {
+    const STEPS: u64 = 100;
+    let _watchdog = watchdog();
+    let runtime = local();
+    let (handle, end) = (runtime.handle().clone(), Signal::new());
+    let (told, tell) = mpsc::channel();
+    scope(|scope| {
+        let end = &end;
+        scope.spawn(move || {
+            told.send(std::path::Path::new("/proc").join(std::fs::read_link("/proc/thread-self").unwrap())).unwrap();
+            handle.block_on(end.wait());
+        });
+        let thread = tell.recv().unwrap();
+        eventually(|| end.waiters() == 1 && sleeps_of(&thread).0);
+        let before = sleeps_of(&thread).1;
+        for _ in 0..STEPS {
+            runtime.try_tick();
+            eventually(|| sleeps_of(&thread).0);
+        }
+        let sleeps = sleeps_of(&thread).1 - before;
+        end.set();
+        assert!(sleeps < STEPS / 2, "it was woken {sleeps} times");
+    });
 }
 
 #[test]

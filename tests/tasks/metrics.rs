@@ -191,7 +191,15 @@ fn descriptors_and_their_events_are_counted() {
         });
         assert_eq!(drivers().io_registered, 0);
         let metrics = runtime.handle().metrics();
-        assert_eq!((metrics.io_driver_fd_registered_count(), metrics.io_driver_fd_deregistered_count()), (3, 3));
+        let registrations = || (metrics.io_driver_fd_registered_count(), metrics.io_driver_fd_deregistered_count());
+        assert_eq!(registrations(), (3, 3));
+        // The system has no readiness of ordinary files.
+        #[cfg(target_os = "linux")]
+        runtime.block_on(async {
+            let file = std::fs::File::open("/proc/self/exe").unwrap();
+            assert!(rt::io::unix::AsyncFd::new(file).is_err());
+            assert_eq!(registrations(), (3, 3), "one that was refused is none");
+        });
     });
 }
 
@@ -269,20 +277,27 @@ fn each_poll_of_a_spare_worker_counts_as_some_workers() {
             })
             .collect();
         gate.wait_for(workers);
-        // By a spare worker: all others are blocked.
+        // By a spare worker, which goes to sleep time and again: all others are blocked.
         let yields = runtime.spawn(async {
             for _ in 0..10 {
+                rt::time::sleep(Duration::from_millis(1)).await;
                 rt::task::yield_now().await;
+                assert_eq!(rt::runtime::worker_index(), None);
             }
         });
         runtime.block_on(yields).unwrap();
+        // Its timers are called, and nothing is polled.
+        runtime.block_on(async {
+            for _ in 0..20 {
+                rt::time::sleep(Duration::from_millis(1)).await;
+            }
+        });
         gate.open();
         runtime.block_on(async {
             for task in blocked {
                 task.await.unwrap();
             }
         });
-        assert!(metrics.num_spare_threads() > 0);
         drop(runtime);
         let workers = 0..workers;
         let sum = |count: &dyn Fn(usize) -> u64| workers.clone().map(count).sum::<u64>();
@@ -290,6 +305,9 @@ fn each_poll_of_a_spare_worker_counts_as_some_workers() {
         assert_eq!(sum(&|worker| metrics.worker_poll_count(worker)), totals.polls);
         let queued = sum(&|worker| metrics.worker_local_schedule_count(worker)) + metrics.remote_schedule_count();
         assert_eq!(queued, totals.polls, "each poll follows a schedule");
+        let noops = sum(&|worker| metrics.worker_noop_count(worker));
+        let parks = sum(&|worker| metrics.worker_park_count(worker));
+        assert!(0 < noops && noops <= parks, "{noops} of {parks} sleeps were for nothing");
     }
 }
 

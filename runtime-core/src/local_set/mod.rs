@@ -109,7 +109,7 @@ impl LocalSet {
     ///
     /// With [`ShutdownRuntime`](UnhandledPanic::ShutdownRuntime) the other tasks of the set are dropped as soon as one
     /// panics, and [`run_until`](Self::run_until), [`block_on`](Self::block_on) and the set as a future panic then, and
-    /// whenever they are used later. The runtime goes on.
+    /// whenever they are used later; the first two not if their future is ready at once. The runtime goes on.
     ///
     /// # Example
     ///

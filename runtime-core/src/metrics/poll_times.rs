@@ -135,6 +135,11 @@ impl PollTimes {
         self.target.is_some()
     }
 
+    /// Whether each poll is a group of its own.
+    pub(crate) fn is_one_by_one(&self) -> bool {
+        self.one_by_one
+    }
+
     /// How long a group is to take, in nanoseconds.
     pub(crate) fn target_nanos(&self) -> Option<u64> {
         self.target
@@ -183,6 +188,11 @@ impl PollTimes {
             self.size.set(1);
             self.begin(now, polls);
         }
+    }
+
+    /// For so long, up to now, the worker's thread did something that is no poll's, in the middle of a group.
+    pub(crate) fn leave_out(&self, nanos: u64) {
+        self.began.set(self.began.get().map(|began| began.plus_nanos(nanos)));
     }
 
     /// The group has ended, and the worker does not know when the next poll of a task begins: it is to

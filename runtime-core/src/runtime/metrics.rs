@@ -47,17 +47,18 @@ impl RuntimeMetrics {
         }
     }
 
-    /// How often a worker has gone to sleep.
+    /// How often a worker has gone to sleep. Spare workers count with one of the others.
     ///
     /// # Panics
     ///
     /// If there is no such worker: they are numbered from 0 to [`num_workers`](Self::num_workers), exclusive.
     #[track_caller]
     pub fn worker_park_count(&self, worker: usize) -> u64 {
-        self.existing_worker(worker).parks
+        self.worker_with_spares(worker).parks
     }
 
-    /// How often a worker has gone to sleep and come back, both counted: the number is odd while it sleeps.
+    /// How often a worker has gone to sleep and come back, both counted: the number is odd while it sleeps. It is that
+    /// worker's own, without any spare worker's.
     ///
     /// # Panics
     ///

@@ -3,7 +3,7 @@
 //! (`histogram_configuration.rs`).
 //!
 //! In Tokio all polls are some worker's, and programs add up what the workers have counted. So each spare worker counts
-//! as one with some worker here, but for the time that it is busy.
+//! as one with some worker here, but for the time that it is busy, and where a number tells whether the worker sleeps.
 
 use std::ops::Range;
 use std::thread::ThreadId;
@@ -22,8 +22,9 @@ impl RuntimeMetrics {
         }
     }
 
+    /// What the worker has counted, and the spare workers that count with it.
     #[track_caller]
-    fn worker_with_spares(&self, worker: usize) -> Counts {
+    pub(super) fn worker_with_spares(&self, worker: usize) -> Counts {
         let mut counts = self.existing_worker(worker);
         self.shared().into_iter().flat_map(|shared| shared.spare_counts(worker)).for_each(|spare| counts += spare);
         counts

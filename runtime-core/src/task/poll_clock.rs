@@ -49,12 +49,17 @@ impl PollClock<'_> {
         self.poll_times.take_back_end();
     }
 
-    /// Runs code of an observer of the runtime, before the poll or at its end: it belongs to no poll. (With an observer
-    /// each poll is a group of its own.)
+    /// Calls a listener of the runtime, before the poll or at its end: that belongs to no poll.
     #[cold]
     pub(super) fn leave_out(&self, is_before_poll: bool, observe: impl FnOnce()) {
         if !self.poll_times.is_on() {
             return observe();
+        }
+        if !self.poll_times.is_one_by_one() {
+            // For the end of a task: in the middle of a group.
+            let before = Moment::now();
+            observe();
+            return self.poll_times.leave_out(Moment::now().nanos_since(before));
         }
         let poll = self.counters.polls.get();
         if !is_before_poll && self.poll_times.is_last(poll) && self.poll_times.end_of(poll).is_none() {

@@ -79,7 +79,7 @@ impl<'a> Run<'a> {
     #[cold]
     fn tell_listeners(&self, events: &Events, task: &TaskRef, kind: TaskEventKind) {
         events.write(self.runner.lane, task, kind);
-        if let Some(listeners) = events.listeners() {
+        if let Some(listeners) = events.listeners_to(kind) {
             let tell = || listeners.tell(task, kind);
             match &self.runner.clock {
                 Some(clock) => clock.leave_out(kind == TaskEventKind::Polled, tell),

@@ -57,8 +57,8 @@ struct Free(Mutex<Slots>);
 struct Slots {
     /// Which slots are claimed.
     claimed: Slab<()>,
-    /// How often one was.
-    claims: u64,
+    /// How often one was, but for those whose object the system refused.
+    registrations: u64,
     /// The driver is gone: nothing is given out any more.
     closed: bool,
 }
@@ -78,7 +78,7 @@ impl Shard {
             number,
             registry,
             pages: [const { OnceLock::new() }; PAGES],
-            free: Free(Mutex::new(Slots { claimed: Slab::new(), claims: 0, closed: false })),
+            free: Free(Mutex::new(Slots { claimed: Slab::new(), registrations: 0, closed: false })),
         }
     }
 
@@ -106,7 +106,7 @@ impl Shard {
         // Under the lock, so that a shutdown, which closes under the lock and then visits all pages, misses none.
         self.pages[page].get_or_init(|| (0..FIRST_PAGE << page).map(|_| ScheduledIo::new()).collect());
         slots.claimed.insert(());
-        slots.claims += 1;
+        slots.registrations += 1;
         drop(slots);
         Ok(Some(Slot { shard: self.clone(), slot, number: None }))
     }
@@ -124,10 +124,10 @@ impl Shard {
         self.pages.iter().filter_map(OnceLock::get).flatten().for_each(each);
     }
 
-    /// How many slots are claimed, and how often one was.
+    /// How many slots are claimed, and how many registrations there have been.
     pub(super) fn claims(&self) -> (usize, u64) {
         let slots = self.free.0.lock();
-        (slots.claimed.len(), slots.claims)
+        (slots.claimed.len(), slots.registrations)
     }
 }
 
@@ -169,9 +169,12 @@ impl Slot {
     /// Registers an object under the token of this slot.
     pub(crate) fn register(&mut self, source: &mut (impl Source + Numbered), interest: Interest) -> io::Result<()> {
         let number = source.number();
-        self.shard.registry.register(source, number, self.token(), interest.to_mio())?;
-        self.number = Some(number);
-        Ok(())
+        let outcome = self.shard.registry.register(source, number, self.token(), interest.to_mio());
+        match outcome {
+            Ok(()) => self.number = Some(number),
+            Err(_) => self.shard.free.0.lock().registrations -= 1,
+        }
+        outcome
     }
 
     /// Takes the object out of the poller, unless its number stands for another registration by now.

@@ -78,7 +78,8 @@ impl Builder {
     }
 
     /// Calls the hook after each poll of a task, on the same thread as the one before it. After the last poll,
-    /// [`on_task_terminate`](Self::on_task_terminate) comes first; the task's `JoinHandle` is finished after both.
+    /// [`on_task_terminate`](Self::on_task_terminate) comes first, unless the task is cancelled because it was aborted
+    /// during that poll; its `JoinHandle` is finished after both.
     pub fn on_after_task_poll<F>(&mut self, hook: F) -> &mut Self
     where
         F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,

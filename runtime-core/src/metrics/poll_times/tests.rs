@@ -244,6 +244,22 @@ fn a_poll_that_was_not_over_counts_until_it_is() {
 }
 
 #[test]
+fn what_was_done_in_the_middle_of_a_group_is_nobodys_poll() {
+    let mut worker = Worker::new();
+    (0..4).for_each(|_| _ = worker.group(|_| 100));
+    let (counted, left) = (worker.counted(), worker.left);
+    for number in 0..left {
+        if number == left / 2 {
+            worker.pass(50_000);
+            worker.poll_times.leave_out(50_000);
+        }
+        worker.poll(100);
+    }
+    assert_eq!(worker.counted(), counted + u64::from(left));
+    assert_eq!(worker.buckets()[6], worker.polls, "all are from 64 to 128 ns");
+}
+
+#[test]
 fn one_by_one_each_poll_is_a_group() {
     let (poll_times, times, now) = (PollTimes::with_target(Some(TARGET), true), WorkerTimes::default(), Moment::now());
     poll_times.begin(now, 0);

@@ -97,6 +97,16 @@ struct CoreSlot {
     finished: bool,
 }
 
+impl CoreSlot {
+    /// Has those threads look again.
+    fn wake_waiting(&mut self) {
+        for waiter in self.waiting.drain(..) {
+            waiter.listed.store(false, Relaxed);
+            waiter.unparker.unpark();
+        }
+    }
+}
+
 /// A thread in `block_on` that waits for the core, or for its own future.
 struct Waiter {
     unparker: Unparker,
@@ -121,13 +131,14 @@ struct Core {
 impl Shared {
     pub(crate) fn new(config: &Config, driver: Box<dyn Driver>, rng: &Generator) -> Self {
         let (wakeup, parker) = Wakeup::new();
+        let are_polls_heard = config.listeners().is_some_and(|listeners| listeners.hear_polls());
         let core = Core {
             queue: RefCell::default(),
             parker,
             user_random: rng.split(),
             ids: IdBlock::default(),
             poll_interval: PollInterval::new(config.event_interval),
-            poll_times: PollTimes::new(config.measure_polls && !cfg!(loom), config.listeners().is_some()),
+            poll_times: PollTimes::new(config.measure_polls && !cfg!(loom), are_polls_heard),
             follower: Follower::new(0),
             injector_turns: InjectorTurns::new(config.global_queue_interval),
         };
@@ -178,7 +189,7 @@ impl Shared {
     }
 
     /// The core, if it is free and this thread may have it. Else the waiter, if there is one, is unparked when that may
-    /// have changed, or the runtime closes.
+    /// have changed, or the runtime closes. (Of a bound runtime only the latter: the others may never have the core.)
     fn take_core<'a>(&self, waiter: impl FnOnce() -> Option<&'a Arc<Waiter>>) -> Option<Box<Core>> {
         let may_have_it = self.bound_to.is_none_or(|bound_to| bound_to == thread::current().id());
         let mut slot = self.slot.lock();
@@ -205,14 +216,14 @@ impl Shared {
     /// Puts the core down. If the runtime is closing, this is the end of it.
     fn leave(&self, runtime: &Arc<Inner>, core: Box<Core>) {
         let mut slot = self.slot.lock();
-        for waiter in slot.waiting.drain(..) {
-            waiter.listed.store(false, Relaxed);
-            waiter.unparker.unpark();
-        }
         if self.is_closing() {
+            slot.wake_waiting();
             drop(slot);
             self.finale(runtime, &core);
         } else {
+            if !self.is_bound() {
+                slot.wake_waiting();
+            }
             slot.core = Some(core);
         }
     }
@@ -223,6 +234,9 @@ impl Shared {
             let mut slot = self.slot.lock();
             if self.closing.swap(true, SeqCst) {
                 return;
+            }
+            if slot.core.is_some() {
+                slot.wake_waiting();
             }
             slot.core.take()
         };

@@ -49,8 +49,9 @@ pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
 impl Worker {
     /// Runs code that blocks in the middle of a poll.
     pub(crate) fn block_in_place<R>(&self, f: impl FnOnce() -> R) -> R {
-        // Outside of a poll, in a hook, the worker is known to others as one that searches or sleeps.
-        if !self.is_block_on() && current::task_id().is_none() {
+        // Outside of a poll the worker is known to others as one that searches or sleeps, and may have something in its
+        // hands: so in a hook, even if that drives or drops a task by itself.
+        if !self.is_block_on() && !self.slot().activity.is_polling() {
             return outside(f);
         }
         let role = context::take_role(ThreadRole::BlockingInPlace(NonNull::from(&**self.runtime())));

@@ -78,7 +78,8 @@ impl Collector<'_> {
     #[inline]
     fn queue_part(&mut self) {
         // Who listens must hear of them first, and not yet.
-        let is_heard = || self.worker.runtime.events.listeners().is_some() || !self.batch.untold.is_empty();
+        let listeners = || self.worker.runtime.events.listeners_to(TaskEventKind::Woken);
+        let is_heard = || listeners().is_some() || !self.batch.untold.is_empty();
         if self.batch.len() >= MAX_EVENT_BATCH && !is_heard() {
             // If it slept in the drivers: others do not look at the queues of workers that sleep.
             self.worker.slot().activity.set_parked(false);
@@ -134,7 +135,7 @@ impl Worker {
         if let Some(events) = self.runtime.events.heard() {
             events.record_wakes(self.lane(), batch.all().map(Notified::task));
         }
-        let listeners = self.runtime.events.listeners();
+        let listeners = self.runtime.events.listeners_to(TaskEventKind::Woken);
         if listeners.is_some() || !batch.untold.is_empty() {
             return self.tell_and_queue(listeners, batch);
         }

@@ -159,6 +159,11 @@ impl Activity {
         self.task.store(HOOK_OR_WAKER, Relaxed);
     }
 
+    /// Whether it polls a task, for the worker itself.
+    pub(super) fn is_polling(&self) -> bool {
+        !matches!(self.task.load(Relaxed), NOTHING | HOOK_OR_WAKER)
+    }
+
     pub(super) fn set_parked(&self, is_parked: bool) {
         self.is_parked.store(is_parked, Relaxed);
     }

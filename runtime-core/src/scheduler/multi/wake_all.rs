@@ -93,7 +93,7 @@ pub fn wake_all(wakers: &mut [Option<Waker>]) -> Result<(), Box<dyn Any + Send>>
 
 /// Whether tasks of this runtime can be announced together.
 fn can_announce(runtime: &Inner) -> bool {
-    let is_heard = runtime.events.listeners().is_some() || waker_events::hear();
+    let is_heard = runtime.events.listeners_to(TaskEventKind::Woken).is_some() || waker_events::hear();
     matches!(runtime.scheduler, Scheduler::Multi(_)) && !is_heard
 }
 

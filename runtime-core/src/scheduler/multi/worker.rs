@@ -94,8 +94,7 @@ impl Worker {
         };
         let follower = Follower::new(slot.counters.local_schedules.get());
         let (shared, slot) = (NonNull::from(shared), NonNull::from(slot));
-        // A listener is called before and after each poll, and takes longer than to read the clock.
-        let poll_times = PollTimes::new(runtime.measures_polls, runtime.events.listeners().is_some());
+        let poll_times = PollTimes::new(runtime.measures_polls, runtime.events.are_polls_heard());
         Self {
             runtime,
             shared,

@@ -1,0 +1,84 @@
+//! `block_in_place` on a worker that polls nothing: it blocks the worker, and takes nothing away from it.
+//!
+//! Mutation that these tests are for: the worker gives its core away although it has something in its hands, because
+//! what a hook drops, or drives by itself, is a task.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rt::runtime::{Builder, TaskEvent, TaskEventKind};
+use rt::task::{JoinHandle, LocalSet, block_in_place};
+use rt_test_util::*;
+
+/// Blocks in place when it is dropped, until the other side of the second channel is gone.
+struct Blocks(mpsc::Sender<()>, mpsc::Receiver<()>);
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        block_in_place(|| {
+            self.0.send(()).unwrap();
+            self.1.recv().unwrap_err();
+        });
+    }
+}
+
+/// Drops a task that does so when its future is dropped.
+fn drop_future(blocks: Blocks) {
+    let set = LocalSet::new();
+    set.spawn_local(async move {
+        let _blocks = blocks;
+        std::future::pending::<()>().await;
+    });
+}
+
+/// Drops a join handle of a task whose output does so.
+fn drop_output(blocks: Blocks) {
+    let set = LocalSet::new();
+    let task: JoinHandle<Blocks> = set.spawn_local(async move { blocks });
+    set.block_on(&current(), async {
+        while !task.is_finished() {
+            rt::task::yield_now().await;
+        }
+    });
+    drop(task);
+}
+
+/// A timer wakes several tasks at once. Their worker has them in its hands while it tells the observer of the first.
+fn an_observer_hears_of_a_wake(meddle: fn(Blocks)) {
+    let (drops, is_first) = (Drops::new(), AtomicBool::new(true));
+    let (began, has_begun) = mpsc::channel();
+    let (go_on, goes_on) = mpsc::channel();
+    let blocks = parking_lot::Mutex::new(Some(Blocks(began, goes_on)));
+    let kept = drops.token();
+    let observe = move |event: &TaskEvent| {
+        let _ = &kept;
+        if event.kind == TaskEventKind::Woken && rt::task::try_id().is_none() && is_first.swap(false, SeqCst) {
+            meddle(blocks.lock().take().unwrap());
+        }
+    };
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().on_task_event(observe).build().unwrap();
+    let when = rt::time::Instant::now() + Duration::from_millis(5);
+    for _ in 0..3 {
+        let token = drops.token();
+        runtime.spawn(async move {
+            rt::time::sleep_until(when).await;
+            drop(token);
+        });
+    }
+    has_begun.recv().unwrap();
+    // The shutdown begins, and does not wait for the worker.
+    runtime.shutdown_timeout(Duration::ZERO);
+    drop(go_on);
+    // What the observer has is dropped with the runtime, which nothing keeps.
+    eventually(|| drops.count() == 4);
+}
+
+#[test]
+fn what_a_hook_drops_may_block_in_place_and_nothing_is_lost() {
+    let _watchdog = watchdog();
+    for meddle in [drop_future, drop_output] {
+        an_observer_hears_of_a_wake(meddle);
+    }
+}
