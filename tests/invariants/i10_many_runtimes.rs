@@ -63,7 +63,8 @@ fn i10_a_thousand_runtimes_leave_no_thread_and_no_descriptor_behind() {
 
         // So do those that could not be built.
         for _ in 0..20 {
-            let refused = Builder::new_multi_thread().worker_threads(2).thread_stack_size(1 << 46).enable_all().build();
+            let refused =
+                Builder::new_multi_thread().worker_threads(2).thread_stack_size(IMPOSSIBLE_STACK).enable_all().build();
             assert!(refused.is_err());
         }
         eventually(|| thread_count() == before.0);

@@ -12,9 +12,6 @@ use std::time::Duration;
 use rt::runtime::Builder;
 use rt_test_util::*;
 
-/// More than any address space has room for: the operating system refuses such a thread.
-const IMPOSSIBLE_STACK: usize = 1 << 46;
-
 #[test]
 fn i9_blocking_jobs_beyond_the_limit_queue() {
     let _watchdog = watchdog();

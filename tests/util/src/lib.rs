@@ -30,5 +30,5 @@ pub use runtimes::{assert_unhurt, current, multi, on_each_runtime, processors, r
 pub use streams::full_stream;
 pub use streams::tcp_pair;
 pub use tasks::{Channel, Signal, poll_once, yield_by_hand};
-pub use threads::{Gate, Scope, eventually, scope};
+pub use threads::{Gate, IMPOSSIBLE_STACK, Scope, eventually, scope};
 pub use watchdog::{Watchdog, watchdog};
