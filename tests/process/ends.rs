@@ -122,7 +122,7 @@ fn pidfd_error() -> Option<i32> {
 fn a_thousand_children_at_once() {
     in_own_process_by_signal_too(|| {
         let runtime = multi(4);
-        let before = descriptors();
+        let before = descriptor_count();
         runtime.block_on(async {
             let children: Vec<_> = (0..1000)
                 .map(|n| {
@@ -140,7 +140,7 @@ fn a_thousand_children_at_once() {
         });
         assert_eq!(super::children().len(), 0);
         let teller = if goes_by_signal() { 2 } else { 0 };
-        assert_eq!(descriptors(), before + teller);
+        assert_eq!(descriptor_count(), before + teller);
     });
 }
 

@@ -12,7 +12,7 @@ use super::*;
 fn a_program_that_is_not_there_leaves_nothing_behind() {
     in_own_process_by_signal_too(|| {
         current().block_on(async {
-            let before = descriptors();
+            let before = descriptor_count();
             for _ in 0..20 {
                 let mut command = Command::new("/no/such/program");
                 command.stdin(Stdio::piped());
@@ -20,7 +20,7 @@ fn a_program_that_is_not_there_leaves_nothing_behind() {
                 assert_eq!(command.status().await.unwrap_err().kind(), ErrorKind::NotFound);
                 assert_eq!(command.output().await.unwrap_err().kind(), ErrorKind::NotFound);
             }
-            assert_eq!(descriptors(), before);
+            assert_eq!(descriptor_count(), before);
             assert!(children().is_empty());
         });
     });
@@ -34,7 +34,7 @@ fn without_descriptors_there_is_an_error_and_no_child() {
         let runtime = current();
         runtime.block_on(async {
             assert!(Command::new("true").status().await.unwrap().success());
-            let before = descriptors();
+            let before = descriptor_count();
             let mut refused = 0;
             for left in 0..24 {
                 let files = take_all_but(left);
@@ -63,7 +63,7 @@ fn without_descriptors_there_is_an_error_and_no_child() {
             assert!(refused > 0 && refused < 24, "{refused}");
             eventually(|| reapers() == 0);
             let kept = if goes_by_signal() { 0 } else { 2 };
-            assert!(descriptors() <= before + kept, "at most the two that tell of signals");
+            assert!(descriptor_count() <= before + kept, "at most the two that tell of signals");
         });
     });
 }
@@ -106,7 +106,7 @@ fn without_processes_there_is_an_error_and_no_child() {
         }
         let runtime = current();
         runtime.block_on(async {
-            let before = descriptors();
+            let before = descriptor_count();
             let (_, hard) = getrlimit(Resource::RLIMIT_NPROC).unwrap();
             setrlimit(Resource::RLIMIT_NPROC, 1, hard).unwrap();
             for _ in 0..20 {
@@ -114,7 +114,7 @@ fn without_processes_there_is_an_error_and_no_child() {
                 assert_eq!(error.raw_os_error(), Some(libc::EAGAIN));
                 assert_eq!(error.kind(), ErrorKind::WouldBlock);
             }
-            assert_eq!(descriptors(), before);
+            assert_eq!(descriptor_count(), before);
             setrlimit(Resource::RLIMIT_NPROC, hard, hard).unwrap();
             assert!(Command::new("true").status().await.unwrap().success());
         });

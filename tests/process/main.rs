@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use rt::process::Command;
 use rt::runtime::{Builder, Runtime};
+use rt_test_util::descriptor_count;
 
 /// Set in a process that is for one test, to the name of that test.
 const VARIABLE: &str = "RT_TEST_PROCESS";
@@ -121,11 +122,6 @@ fn children() -> Vec<u32> {
 fn state(id: u32) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next())
-}
-
-/// How many descriptors this process has open.
-fn descriptors() -> usize {
-    fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
 /// How many threads of this process wait for orphans.

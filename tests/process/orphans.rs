@@ -108,7 +108,7 @@ fn crowds_of_orphans_leave_no_zombie_and_no_descriptor() {
         let runtime = multi(4);
         runtime.block_on(async { drop(Command::new("true").spawn().unwrap()) });
         eventually(|| reapers() == 0 && children().is_empty());
-        let before = descriptors();
+        let before = descriptor_count();
         runtime.block_on(async {
             let tasks: Vec<_> = (0..8)
                 .map(|n| {
@@ -129,6 +129,6 @@ fn crowds_of_orphans_leave_no_zombie_and_no_descriptor() {
             }
         });
         eventually(|| children().is_empty() && reapers() == 0);
-        assert_eq!(descriptors(), before);
+        assert_eq!(descriptor_count(), before);
     });
 }

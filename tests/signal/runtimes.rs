@@ -108,12 +108,11 @@ fn runtimes_that_come_and_go_all_hear() {
 #[cfg(target_os = "linux")]
 #[test]
 fn listening_costs_the_process_two_descriptors() {
-    fn open() -> usize {
-        std::fs::read_dir("/proc/self/fd").unwrap().count()
-    }
+    use rt_test_util::descriptor_count;
+
     in_own_process(|| {
         let (first, second) = (current(), current());
-        let before = open();
+        let before = descriptor_count();
         let all: Vec<_> = [&first, &second, &first]
             .into_iter()
             .flat_map(|runtime| {
@@ -121,13 +120,13 @@ fn listening_costs_the_process_two_descriptors() {
                     .map(|kind| runtime.block_on(async move { listen(kind) }))
             })
             .collect();
-        assert_eq!(open(), before + 2);
+        assert_eq!(descriptor_count(), before + 2);
         drop(all);
-        assert_eq!(open(), before + 2);
+        assert_eq!(descriptor_count(), before + 2);
         let third = current();
-        let with_third = open();
+        let with_third = descriptor_count();
         let _more = third.block_on(async { listen(SignalKind::alarm()) });
-        assert_eq!(open(), with_third);
+        assert_eq!(descriptor_count(), with_third);
     });
 }
 

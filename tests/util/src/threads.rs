@@ -8,7 +8,7 @@ use std::thread;
 use parking_lot::{Condvar, Mutex};
 
 /// More than an address space has room for: the operating system refuses such a thread.
-pub const IMPOSSIBLE_STACK: usize = usize::MAX / 16 * 13 & !0xffff;
+pub const IMPOSSIBLE_STACK: usize = (usize::MAX / 16 * 13) & !0xffff;
 
 /// Waits until a condition holds that another thread brings about. Yields the processor meanwhile.
 #[track_caller]
