@@ -1,4 +1,5 @@
-//! `block_in_place` on a worker that polls nothing: it blocks the worker, and takes nothing away from it.
+//! `block_in_place` outside of a task's own code. On a worker that polls nothing it blocks the worker, and takes nothing
+//! away from it; in the hooks of a poll it is as in the poll.
 //!
 //! Mutation that these tests are for: the worker gives its core away although it has something in its hands, because
 //! what a hook drops, or drives by itself, is a task.
@@ -80,5 +81,53 @@ fn what_a_hook_drops_may_block_in_place_and_nothing_is_lost() {
     let _watchdog = watchdog();
     for meddle in [drop_future, drop_output] {
         an_observer_hears_of_a_wake(meddle);
+    }
+}
+
+/// Which hook of a task blocks in place, and sets it.
+type SetHook = fn(&mut Builder, Box<dyn Fn() + Send + Sync>);
+
+#[test]
+fn hooks_around_tasks_may_block_in_place_and_nothing_is_lost() {
+    let _watchdog = watchdog();
+    let set_hooks: [SetHook; 4] = [
+        |builder, hook| _ = builder.on_task_spawn(move |_| hook()),
+        |builder, hook| _ = builder.on_before_task_poll(move |_| hook()),
+        |builder, hook| _ = builder.on_after_task_poll(move |_| hook()),
+        |builder, hook| _ = builder.on_task_terminate(move |_| hook()),
+    ];
+    for set_hook in set_hooks {
+        for yields in [0, 1] {
+            let (drops, is_first) = (Drops::new(), AtomicBool::new(true));
+            let (began, has_begun) = mpsc::channel();
+            let (go_on, goes_on) = mpsc::channel();
+            let blocks = parking_lot::Mutex::new(Some(Blocks(began, goes_on)));
+            let kept = drops.token();
+            let mut builder = Builder::new_multi_thread();
+            let hook = move || {
+                let _ = &kept;
+                // On the worker.
+                if rt::runtime::worker_index().is_some() && is_first.swap(false, SeqCst) {
+                    drop(blocks.lock().take());
+                }
+            };
+            set_hook(&mut builder, Box::new(hook));
+            let runtime = builder.worker_threads(1).enable_all().build().unwrap();
+            drop(builder);
+            for _ in 0..3 {
+                let (token, others) = (drops.token(), drops.token());
+                runtime.spawn(async move {
+                    rt::spawn(async move { drop(others) });
+                    for _ in 0..yields {
+                        rt::task::yield_now().await;
+                    }
+                    drop(token);
+                });
+            }
+            has_begun.recv().unwrap();
+            runtime.shutdown_timeout(Duration::ZERO);
+            drop(go_on);
+            eventually(|| drops.count() == 7);
+        }
     }
 }
