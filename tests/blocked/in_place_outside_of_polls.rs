@@ -4,9 +4,12 @@
 //! Mutation that these tests are for: the worker gives its core away although it has something in its hands, because
 //! what a hook drops, or drives by itself, is a task.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use rt::runtime::{Builder, TaskEvent, TaskEventKind};
@@ -36,13 +39,11 @@ fn drop_future(blocks: Blocks) {
 
 /// Drops a join handle of a task whose output does so.
 fn drop_output(blocks: Blocks) {
-    let set = LocalSet::new();
+    let mut set = LocalSet::new();
     let task: JoinHandle<Blocks> = set.spawn_local(async move { blocks });
-    set.block_on(&current(), async {
-        while !task.is_finished() {
-            rt::task::yield_now().await;
-        }
-    });
+    // By hand: a hook may not wait for it.
+    while Pin::new(&mut set).poll(&mut Context::from_waker(Waker::noop())).is_pending() {}
+    assert!(task.is_finished());
     drop(task);
 }
 
@@ -53,10 +54,14 @@ fn an_observer_hears_of_a_wake(meddle: fn(Blocks)) {
     let (go_on, goes_on) = mpsc::channel();
     let blocks = parking_lot::Mutex::new(Some(Blocks(began, goes_on)));
     let kept = drops.token();
+    let meddled = Arc::new(AtomicBool::new(false));
+    let has_meddled = meddled.clone();
     let observe = move |event: &TaskEvent| {
         let _ = &kept;
         if event.kind == TaskEventKind::Woken && rt::task::try_id().is_none() && is_first.swap(false, SeqCst) {
-            meddle(blocks.lock().take().unwrap());
+            let blocks = blocks.lock().take().unwrap();
+            meddle(blocks);
+            has_meddled.store(true, SeqCst);
         }
     };
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().on_task_event(observe).build().unwrap();
@@ -74,6 +79,7 @@ fn an_observer_hears_of_a_wake(meddle: fn(Blocks)) {
     drop(go_on);
     // What the observer has is dropped with the runtime, which nothing keeps.
     eventually(|| drops.count() == 4);
+    assert!(meddled.load(SeqCst), "the hook panicked");
 }
 
 #[test]
