@@ -1,10 +1,11 @@
 //! [`Endpoint`]: a socket or pipe of any kind but TCP, registered with the driver.
 //!
 //! The public types hold one each, and add names, addresses and options to it. It has all that they have in common:
-//! trying an operation, and waiting. (TCP has a backend of its own, for what its short transfers prove; bytes to and from
-//! Unix streams and pipes are in `unix/byte_io.rs`.) Nothing here reads meaning into a short read or a partial write: of datagrams and pipes it proves
-//! nothing; [`readiness`](crate::readiness) has the list. So readiness is cleared when the system refuses an operation,
-//! and only then. Unix streams have a way of reading that tells more (`unix/stream_read.rs`).
+//! trying an operation, and waiting. (TCP has a backend of its own, for what its short transfers prove; bytes to and
+//! from Unix streams and pipes are in `unix/byte_io.rs`.) Nothing here reads meaning into a short read or a partial
+//! write: of datagrams and pipes it proves nothing; [`readiness`](crate::readiness) has the list. So readiness is
+//! cleared when the system refuses an operation, and only then. Unix streams have a way of reading that tells more
+//! (`unix/stream_read.rs`).
 
 use std::io;
 use std::task::{Context, Poll};
