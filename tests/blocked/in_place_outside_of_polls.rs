@@ -1,5 +1,5 @@
-//! `block_in_place` outside of a task's own code. On a worker that polls nothing it blocks the worker, and takes nothing
-//! away from it; in the hooks of a poll it is as in the poll.
+//! `block_in_place` outside of a task's own code. On a worker that polls nothing it blocks the worker, and takes
+//! nothing away from it; in the hooks of a poll it is as in the poll.
 //!
 //! Mutation that these tests are for: the worker gives its core away although it has something in its hands, because
 //! what a hook drops, or drives by itself, is a task.

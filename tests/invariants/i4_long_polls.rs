@@ -111,8 +111,8 @@ fn i4_what_a_timer_wakes_is_not_passed_from_worker_to_worker() {
             })
             .await;
             let after = watch.polls_of_each();
-            // The system has let its worker wait in the middle of its poll, and the other one has woken it meanwhile. If
-            // that comes twice it counts as one that yields, and waits in the line of those.
+            // The system has let its worker wait in the middle of its poll, and the other one has woken it meanwhile.
+            // If that comes twice it counts as one that yields, and waits in the line of those.
             if is_due_in_its_poll {
                 continue;
             }
