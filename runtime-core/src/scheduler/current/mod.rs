@@ -92,8 +92,8 @@ pub(crate) struct Shared {
 struct CoreSlot {
     /// Empty while a thread drives, and after the end.
     core: Option<Box<Core>>,
-    /// Threads in `block_on` that would drive if they could; of a bound runtime those that never can, and are to hear of
-    /// its end.
+    /// Threads in `block_on` that would drive if they could; of a bound runtime those that never can, and are to hear
+    /// of its end.
     waiting: Vec<Arc<Waiter>>,
     finished: bool,
 }
