@@ -28,7 +28,7 @@ mod imp {
     pub use std::sync::Arc;
     pub use std::sync::atomic;
 
-    /// Thread-local storage without destructors, initialised at compile time.
+    /// Thread-local storage, initialised at compile time.
     macro_rules! plain_thread_local {
         ($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = $value:expr;) => {
             std::thread_local! { $(#[$meta])* $vis static $name: $type = const { $value } }

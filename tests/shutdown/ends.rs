@@ -286,6 +286,22 @@ fn a_runtime_that_never_did_anything_ends() {
     }
 }
 
+/// A thread keeps memory from one `block_on` to the next, but nothing of a runtime.
+#[test]
+fn a_thread_that_has_been_in_block_on_keeps_nothing_of_the_runtime() {
+    let _watchdog = watchdog();
+    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let held = Arc::new(());
+        let captured = Arc::clone(&held);
+        let runtime = builder.worker_threads(1).on_thread_park(move || drop(Arc::clone(&captured))).build().unwrap();
+        drop(builder);
+        (0..3).for_each(|_| runtime.block_on(rt::task::yield_now()));
+        drop(runtime);
+        // The last worker to go may take it along.
+        eventually(|| Arc::strong_count(&held) == 1);
+    }
+}
+
 /// Two threads at most, which begin with a hook that waits. Jobs that wait only for their thread are run.
 #[test]
 fn blocking_jobs_whose_thread_has_not_come_yet_are_run() {

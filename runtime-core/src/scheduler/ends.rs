@@ -159,8 +159,7 @@ mod loom_tests {
     use loom::thread;
 
     use super::*;
-    use crate::primitive::Parker;
-    use crate::scheduler::main_waker::MainWaker;
+    use crate::scheduler::main_waker::Caller;
 
     /// Two workers' counts.
     struct Model {
@@ -201,13 +200,12 @@ mod loom_tests {
 
         /// As `block_on` does.
         fn wait(&self) {
-            let parker = Parker::new();
-            let main = MainWaker::new(parker.unparker().clone(), || ());
-            let waker = Waker::from(main.clone());
+            let caller = Caller::new();
+            let waker = Waker::from(caller.main().clone());
             let mut wait = self.ends.wait();
             loop {
-                if !main.take() {
-                    parker.park();
+                if !caller.main().take() {
+                    caller.parker().park();
                 } else if wait.poll(&Context::from_waker(&waker), || self.have_all_ended()).is_ready() {
                     return;
                 }

@@ -1,27 +1,36 @@
-//! The waker of the future in a `block_on`: a flag, and whatever gets the calling thread to look at it.
+//! What a thread in `block_on` has for its call: the waker of its future, which is a flag and whatever gets the thread
+//! to look at it ([`MainWaker`]), and a place to sleep ([`Caller`]).
+//!
+//! Both take memory, and a program that bridges from synchronous code calls `block_on` for each read. So a thread keeps
+//! them for its next call, of whatever runtime. It keeps them only if nobody else has a clone of the waker any more: a
+//! clone that is used late would wake the future of a later call.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::task::Wake;
 
-use crate::primitive::Unparker;
+use super::Scheduler;
 use crate::primitive::atomic::AtomicBool;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire};
+use crate::primitive::{Parker, Unparker, thread_local};
+use crate::runtime::Inner;
 
-/// The waker of a future that a thread in `block_on` polls. `W` wakes the caller where the scheduler has it asleep, if
-/// it has.
-pub(super) struct MainWaker<W> {
+/// The waker of a future that a thread in `block_on` polls.
+pub(super) struct MainWaker {
     woken: AtomicBool,
-    wake_at_scheduler: W,
+    /// Where the scheduler may have the caller asleep.
+    place: Option<Place>,
     /// For a caller that just waits.
     unparker: Unparker,
 }
 
-impl<W> MainWaker<W> {
-    /// Woken from the start: the future wants its first poll.
-    pub(super) fn new(unparker: Unparker, wake_at_scheduler: W) -> Arc<Self> {
-        Arc::new(Self { woken: AtomicBool::new(true), wake_at_scheduler, unparker })
-    }
+/// The slot of a scheduler whose core the caller has. (There is only one in the single-threaded scheduler.)
+struct Place {
+    runtime: Arc<Inner>,
+    slot: usize,
+}
 
+impl MainWaker {
     /// Whether the future was woken, and not polled since.
     pub(super) fn is_woken(&self) -> bool {
         self.woken.load(Acquire)
@@ -34,7 +43,7 @@ impl<W> MainWaker<W> {
     }
 }
 
-impl<W: Fn() + Send + Sync> Wake for MainWaker<W> {
+impl Wake for MainWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -42,9 +51,127 @@ impl<W: Fn() + Send + Sync> Wake for MainWaker<W> {
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.woken.swap(true, AcqRel) {
             // Both: the caller may be on its way from the one place to the other.
-            (self.wake_at_scheduler)();
+            if let Some(Place { runtime, slot }) = &self.place {
+                match &runtime.scheduler {
+                    Scheduler::Multi(shared) => shared.wake_block_on(runtime, *slot),
+                    Scheduler::Current(shared) => shared.unpark(runtime),
+                }
+            }
             self.unparker.unpark();
         }
+    }
+}
+
+/// A thread in `block_on`, for the length of the call. It is to be dropped after the call's own clones of the waker.
+pub(super) struct Caller {
+    /// Taken only by drop.
+    kit: Option<Kit>,
+}
+
+struct Kit {
+    parker: Parker,
+    main: Arc<MainWaker>,
+}
+
+thread_local! {
+    /// What the thread keeps between two calls. It belongs to no runtime then.
+    static KEPT: Cell<Option<Kit>> = Cell::new(None);
+}
+
+impl Caller {
+    /// One that sleeps in its parker only.
+    pub(super) fn new() -> Self {
+        // There is none in a call inside of another one, nor at the end of the thread.
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        Self { kit: Some(kept.unwrap_or_else(Kit::new)) }
+    }
+
+    /// One that may also sleep at a scheduler.
+    pub(super) fn at(runtime: &Arc<Inner>, slot: usize) -> Self {
+        let mut caller = Self::new();
+        let main = caller.kit.as_mut().and_then(|kit| Arc::get_mut(&mut kit.main));
+        main.expect("nobody else has the waker yet").place = Some(Place { runtime: Arc::clone(runtime), slot });
+        caller
+    }
+
+    fn kit(&self) -> &Kit {
+        self.kit.as_ref().expect("taken only by drop")
+    }
+
+    pub(super) fn parker(&self) -> &Parker {
+        &self.kit().parker
+    }
+
+    /// The waker of its future, which has been woken: the future wants its first poll.
+    pub(super) fn main(&self) -> &Arc<MainWaker> {
+        &self.kit().main
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        if let Some(mut kit) = self.kit.take()
+            && let Some(main) = Arc::get_mut(&mut kit.main)
+        {
+            // A notification may be left in the parker: the next sleep in it ends at once, and the caller looks again.
+            (main.woken, main.place) = (AtomicBool::new(true), None);
+            // At the end of the thread it is just dropped.
+            let _ = KEPT.try_with(|kept| kept.set(Some(kit)));
+        }
+    }
+}
+
+impl Kit {
+    fn new() -> Self {
+        let parker = Parker::new();
+        let (woken, unparker) = (AtomicBool::new(true), parker.unparker().clone());
+        Self { parker, main: Arc::new(MainWaker { woken, place: None, unparker }) }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    fn parts() -> (Caller, *const MainWaker) {
+        let caller = Caller::new();
+        let main = Arc::as_ptr(caller.main());
+        (caller, main)
+    }
+
+    #[test]
+    fn a_thread_keeps_what_it_has_made_and_finds_it_as_new() {
+        let (first, its_main) = parts();
+        assert!(first.main().take() && !first.main().is_woken());
+        drop(first);
+        let (second, main) = parts();
+        assert_eq!(main, its_main);
+        assert!(second.main().is_woken());
+    }
+
+    #[test]
+    fn a_waker_of_one_call_does_not_wake_the_future_of_the_next() {
+        let (first, its_main) = parts();
+        let late = Waker::from(Arc::clone(first.main()));
+        drop(first);
+        let (second, main) = parts();
+        assert_ne!(main, its_main);
+        assert!(second.main().take());
+        late.wake();
+        assert!(!second.main().is_woken());
+    }
+
+    #[test]
+    fn a_call_inside_of_another_has_its_own() {
+        let (outer, its_main) = parts();
+        let (inner, main) = parts();
+        assert_ne!(main, its_main);
+        drop(inner);
+        assert_eq!(parts().1, main);
+        drop(outer);
+        assert_eq!(parts().1, its_main);
     }
 }
 
@@ -53,22 +180,20 @@ mod loom_tests {
     use loom::thread;
 
     use super::*;
-    use crate::primitive::Parker;
     use crate::primitive::atomic::AtomicUsize;
     use crate::primitive::atomic::Ordering::Relaxed;
 
     /// The future waits for two things, each told by a wake of its own: the poll after a wake sees what was told, and a
-    /// wake during a poll leads to another.
+    /// wake during a poll leads to another. The second call uses what the first one has left, if no waker is.
     #[test]
     fn loom_every_wake_leads_to_a_poll_that_sees_what_came_before_it() {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(3);
         builder.check(|| {
-            let parker = Parker::new();
-            let main = MainWaker::new(parker.unparker().clone(), || ());
+            let caller = Caller::new();
             let told = Arc::new(AtomicUsize::new(0));
             let tellers = [(); 2].map(|()| {
-                let (main, told) = (main.clone(), told.clone());
+                let (main, told) = (caller.main().clone(), told.clone());
                 thread::spawn(move || {
                     // Relaxed: the wake has to make it visible.
                     told.fetch_add(1, Relaxed);
@@ -77,15 +202,35 @@ mod loom_tests {
             });
             // As `block_on` does.
             loop {
-                if main.take() {
+                if caller.main().take() {
                     if told.load(Relaxed) == 2 {
                         break;
                     }
                 } else {
-                    parker.park();
+                    caller.parker().park();
                 }
             }
             tellers.into_iter().for_each(|teller| teller.join().unwrap());
+        });
+    }
+
+    /// The thread that has woken the future of one call goes on to drop its waker, while that call ends and the next
+    /// one begins: this is polled once, and then only if it is woken itself.
+    #[test]
+    fn loom_a_waker_that_is_dropped_late_leaves_the_next_call_alone() {
+        loom::model(|| {
+            let caller = Caller::new();
+            assert!(caller.main().take());
+            let waker = caller.main().clone();
+            let teller = thread::spawn(move || waker.wake());
+            while !caller.main().take() {
+                caller.parker().park();
+            }
+            drop(caller);
+            let next = Caller::new();
+            assert!(next.main().take());
+            teller.join().unwrap();
+            assert!(!next.main().is_woken());
         });
     }
 }

@@ -21,12 +21,12 @@ use crate::context::MainFuture;
 use crate::driver::{WakeSink, contain};
 use crate::events::TaskEventKind;
 use crate::metrics::{WorkerCounters, WorkerState};
+use crate::primitive::Unparker;
 use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, fence};
-use crate::primitive::{Parker, Unparker};
 use crate::rng::Stream;
 use crate::runtime::Inner;
-use crate::scheduler::main_waker::MainWaker;
+use crate::scheduler::main_waker::{Caller, MainWaker};
 use crate::scheduler::multi::take_one;
 use crate::scheduler::park::Slept;
 use crate::scheduler::{AnyWorker, is_task_of, work_as};
@@ -36,13 +36,13 @@ use crate::task::{self, JoinHandle, Notified, PollClock, Runner, SpawnInfo, curr
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
+    // Dropped last.
+    let caller = Caller::at(runtime, 0);
+    let main = caller.main();
     let mut future = pin!(future);
     let shared = Current::shared(runtime);
-    let parker = Parker::new();
-    let waking = Arc::clone(runtime);
-    let main = MainWaker::new(parker.unparker().clone(), move || Current::shared(&waking).unpark(&waking));
-    let waker = Waker::from(Arc::clone(&main));
-    let waiting = Waiting::new(shared, parker.unparker());
+    let waker = Waker::from(Arc::clone(main));
+    let waiting = Waiting::new(shared, caller.parker().unparker());
     let in_context = MainFuture::new();
     let mut poll = || {
         let _context = in_context.begin_poll();
@@ -53,7 +53,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
         if let Some(core) = shared.take_core(|| Some(waiting.waiter())) {
             // Dropped on the way out, also when the future panics: the core goes back.
             let driving = Driving::new(runtime, core);
-            if let Poll::Ready(output) = driving.run(&main, &mut poll) {
+            if let Poll::Ready(output) = driving.run(main, &mut poll) {
                 return output;
             }
         }
@@ -63,7 +63,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
                 return output;
             }
         } else {
-            parker.park();
+            caller.parker().park();
         }
     }
 }
@@ -126,7 +126,7 @@ impl Driving {
     }
 
     /// Until the future is done, or the runtime closes (`Pending`).
-    fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+    fn run<T>(&self, main: &MainWaker, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker();
         work_as(AnyWorker::Current(worker), || worker.work(self.since, |worker| worker.run_until_ready(main, poll)))
     }
@@ -134,9 +134,8 @@ impl Driving {
 
 impl Drop for Driving {
     fn drop(&mut self) {
-        let worker = self.worker.take().expect("dropped once");
-        let runtime = Arc::clone(&worker.runtime);
-        Current::shared(&runtime).leave(&runtime, worker.into_core());
+        let (runtime, core) = self.worker.take().expect("dropped once").into_parts();
+        Current::shared(&runtime).leave(&runtime, core);
     }
 }
 
@@ -158,9 +157,9 @@ impl Worker {
         Self { runtime, local_arena, core, line: Line::default() }
     }
 
-    pub(super) fn into_core(self) -> Box<Core> {
+    pub(super) fn into_parts(self) -> (Arc<Inner>, Box<Core>) {
         self.local_arena.flush();
-        self.core
+        (self.runtime, self.core)
     }
 
     /// Works with the core in hand, which it has had since a moment ago: counts the time.

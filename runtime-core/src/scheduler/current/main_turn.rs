@@ -8,11 +8,7 @@ use crate::task::current;
 
 impl Worker {
     /// Polls the main future and tasks until the main future is done, or the runtime closes (`Pending`).
-    pub(super) fn run_until_ready<T>(
-        &self,
-        main: &MainWaker<impl Fn()>,
-        poll: &mut impl FnMut() -> Poll<T>,
-    ) -> Poll<T> {
+    pub(super) fn run_until_ready<T>(&self, main: &MainWaker, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         while !self.is_closing() {
             if self.is_mains_turn(main) && main.take() {
                 let polled = self.measure_main(&mut *poll);
@@ -45,7 +41,7 @@ impl Worker {
     /// Whether the main future is to be polled, if it was woken. If it gave way, the drivers have their turn now; so
     /// they have if it was not woken, and tasks give way.
     #[inline]
-    fn is_mains_turn(&self, main: &MainWaker<impl Fn()>) -> bool {
+    fn is_mains_turn(&self, main: &MainWaker) -> bool {
         if main.is_woken() && !self.line.is_main_in_it() {
             if self.line.is_main_first() {
                 return true;
@@ -56,7 +52,7 @@ impl Worker {
     }
 
     /// The same, if somebody stands in the line.
-    fn is_anybodys_turn(&self, main: &MainWaker<impl Fn()>) -> bool {
+    fn is_anybodys_turn(&self, main: &MainWaker) -> bool {
         let has_tasks = || !(self.core.queue.borrow().is_empty() && self.shared().injector.is_empty());
         let is_of_wait = self.line.is_of_wait();
         if self.line.is_anybody_ahead() && (is_of_wait || has_tasks()) {

@@ -222,7 +222,7 @@ impl Shared {
             drop(slot);
             self.finale(runtime, &core);
         } else {
-            if !self.is_bound() {
+            if !self.is_bound() && !slot.waiting.is_empty() {
                 slot.wake_waiting();
             }
             slot.core = Some(core);
@@ -313,7 +313,7 @@ impl Shared {
         }
     }
 
-    fn unpark(&self, runtime: &Inner) {
+    pub(super) fn unpark(&self, runtime: &Inner) {
         // Nobody looks out for work here, where nobody else is awake to bring any.
         self.wakeup.unpark(&*runtime.drivers.unpark, || ());
     }
@@ -403,7 +403,7 @@ impl Shared {
         let (task, handle) = worker.make(future, info);
         let told = TaskRef::clone(task.task());
         worker.push(task);
-        self.leave(runtime, worker.into_core());
+        self.leave(runtime, worker.into_parts().1);
         // With the core put down, as a listener may want it. Nobody else polls the task meanwhile: that is for this
         // thread.
         runtime.events.emit(|| LaneId::Shared(0), &told, TaskEventKind::Spawned);

@@ -20,25 +20,20 @@ use std::task::{Context, Poll, Waker};
 
 use super::{Multi, Worker};
 use crate::context::MainFuture;
-use crate::primitive::Parker;
 use crate::runtime::Inner;
-use crate::scheduler::main_waker::MainWaker;
+use crate::scheduler::main_waker::{Caller, MainWaker};
 use crate::scheduler::{AnyWorker, work_as};
 use crate::task::current;
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
-    let mut future = pin!(future);
     let shared = Multi::shared(runtime);
-    let parker = Parker::new();
     let core = shared.cores.take_for_block_on();
-    let (waking, slot) = (Arc::clone(runtime), core.as_ref().map(|core| core.index));
-    let main = MainWaker::new(parker.unparker().clone(), move || {
-        if let Some(slot) = slot {
-            Multi::shared(&waking).wake_block_on(&waking, slot);
-        }
-    });
-    let waker = Waker::from(Arc::clone(&main));
+    // Dropped last.
+    let caller = core.as_ref().map_or_else(Caller::new, |core| Caller::at(runtime, core.index));
+    let main = caller.main();
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::clone(main));
     let in_context = MainFuture::new();
     let mut poll = || {
         let _context = in_context.begin_poll();
@@ -48,7 +43,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
     if let Some(core) = core {
         // Dropped on the way out, also when the future panics: the core goes back.
         let thread = BlockOnThread { worker: Some(Worker::new(Arc::clone(runtime), core)) };
-        if let Poll::Ready(output) = thread.run(&main, &mut poll) {
+        if let Poll::Ready(output) = thread.run(main, &mut poll) {
             return output;
         }
     }
@@ -58,7 +53,7 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
                 return output;
             }
         } else {
-            parker.park();
+            caller.parker().park();
         }
     }
 }
@@ -74,11 +69,11 @@ impl BlockOnThread {
     }
 
     /// Until the future is done, or the runtime closes (`Pending`).
-    fn run<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+    fn run<T>(&self, main: &MainWaker, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         work_as(AnyWorker::Multi(self.worker()), || self.run_at_work(main, poll))
     }
 
-    fn run_at_work<T>(&self, main: &MainWaker<impl Fn()>, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
+    fn run_at_work<T>(&self, main: &MainWaker, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         let worker = self.worker();
         while !worker.shared().is_closing() {
             if main.take() {
@@ -96,10 +91,9 @@ impl BlockOnThread {
 
 impl Drop for BlockOnThread {
     fn drop(&mut self) {
-        let worker = self.worker.take().expect("dropped once");
-        let runtime = Arc::clone(worker.runtime());
+        let (runtime, core) = self.worker.take().expect("dropped once").into_parts();
         let shared = Multi::shared(&runtime);
-        match worker.into_core() {
+        match core {
             Some(core) => shared.leave(&runtime, core),
             None => shared.cores.leave_without_core(),
         }

@@ -7,7 +7,7 @@ use crate::runtime::Inner;
 
 impl Shared {
     /// Wakes a `block_on` thread, which may spin for the next call (`spin.rs`).
-    pub(super) fn wake_block_on(&self, runtime: &Inner, slot: usize) {
+    pub(in crate::scheduler) fn wake_block_on(&self, runtime: &Inner, slot: usize) {
         let slot = self.slot(slot);
         slot.wakeup.unpark(&*runtime.drivers.unpark, || slot.wake_latency.note_call(Moment::now()));
     }

@@ -105,7 +105,7 @@ fn work(runtime: &Arc<Inner>, core: Core) {
     activity.set_parked(true);
     activity.set_thread(None);
     current::keep_no_time_here();
-    match worker.into_core() {
+    match worker.into_parts().1 {
         Some(core) => shared.leave(runtime, core),
         None => shared.cores.leave_without_core(),
     }

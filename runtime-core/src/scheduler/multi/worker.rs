@@ -120,10 +120,11 @@ impl Worker {
         !self.core.run_queue.is_empty()
     }
 
-    /// Its core, unless that is lost.
-    pub(super) fn into_core(self) -> Option<Core> {
+    /// Its runtime, and its core, unless that is lost.
+    pub(super) fn into_parts(self) -> (Arc<Inner>, Option<Core>) {
         self.local_arena.flush();
-        (self.standing.get() != Standing::Revoked).then_some(self.core)
+        let is_revoked = self.is_core_revoked();
+        (self.runtime, (!is_revoked).then_some(self.core))
     }
 
     /// The scheduler was ended while this worker blocked in place.
