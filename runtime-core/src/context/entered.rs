@@ -31,7 +31,7 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use super::{ABOVE, CONTEXT, Context};
 use crate::runtime::Inner;
@@ -41,7 +41,7 @@ use crate::task::{contain, discard, frame};
 pub(super) struct Entered {
     /// Not dropped with the thread: that would make every access to the context ask whether it was. It is empty when a
     /// thread ends, unless somebody has forgotten a guard outside of any frame; then the entry leaks, as the guard did.
-    entries: ManuallyDrop<Cell<Entries>>,
+    entries: ManuallyDrop<RefCell<Entries>>,
 }
 
 struct Entry {
@@ -54,7 +54,7 @@ struct Entry {
 /// runtime, of a `block_on`, or of a guard elsewhere.
 #[derive(Default)]
 struct Entries {
-    /// Older than the rest, if there is one. Filled only when there are no others.
+    /// Older than the rest, if there is one. Filled on the stack only when there are no others.
     first: Option<Entry>,
     rest: Vec<Entry>,
 }
@@ -71,14 +71,16 @@ impl Entries {
     }
 
     fn remove(&mut self, leaves: impl Fn(&Entry) -> bool) -> Self {
-        let mut removed = Self::NONE;
-        self.first.take_if(|entry| leaves(entry)).into_iter().for_each(|entry| removed.push(entry));
-        self.rest.extract_if(.., |entry| leaves(entry)).for_each(|entry| removed.push(entry));
+        let first = self.first.take_if(|entry| leaves(entry));
+        let mut rest = Vec::new();
+        if !self.rest.is_empty() {
+            rest.extend(self.rest.extract_if(.., |entry| leaves(entry)));
+        }
         if self.is_empty() {
             // Without memory that could leak.
-            *self = Self::NONE;
+            self.rest = Vec::new();
         }
-        removed
+        Self { first, rest }
     }
 
     fn is_empty(&self) -> bool {
@@ -92,15 +94,11 @@ impl Entries {
     fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
         self.first.iter_mut().chain(&mut self.rest)
     }
-
-    fn into_iter(self) -> impl Iterator<Item = Entry> {
-        self.first.into_iter().chain(self.rest)
-    }
 }
 
 impl Entered {
     pub(super) const fn new() -> Self {
-        Self { entries: ManuallyDrop::new(Cell::new(Entries::NONE)) }
+        Self { entries: ManuallyDrop::new(RefCell::new(Entries::NONE)) }
     }
 }
 
@@ -127,11 +125,10 @@ impl Context {
 
     /// Changes the stack, and what follows from it. The closure must not run code of the user's.
     fn change<R>(&self, f: impl FnOnce(&mut Entries) -> R) -> R {
-        let mut entries = self.entered.entries.take();
+        let mut entries = self.entered.entries.borrow_mut();
         let result = f(&mut entries);
         let current = entries.iter().rev().find(|entry| entry.in_force);
         self.set_runtime(current.map_or(ptr::null(), |entry| Arc::as_ptr(&entry.runtime)));
-        self.entered.entries.set(entries);
         result
     }
 }
@@ -181,9 +178,11 @@ impl Drop for RuntimeGuard {
 /// Removes what was entered since that ticket was the next one.
 #[cold]
 pub(super) fn end_frame(since: u64) {
-    let removed = CONTEXT.with(|context| context.leave(|ticket| ticket >= since));
+    let Entries { first, rest } = CONTEXT.with(|context| context.leave(|ticket| ticket >= since));
     // One by one: each may panic.
-    removed.into_iter().for_each(|entry| discard(contain(|| drop(entry))));
+    let drop_one = |entry: Entry| discard(contain(|| drop(entry)));
+    first.into_iter().for_each(drop_one);
+    rest.into_iter().for_each(drop_one);
 }
 
 /// The main future of a `block_on`: what it has entered in one poll is in force in the next one, and not in between.
