@@ -4,6 +4,7 @@ mod cancellation;
 mod identity;
 mod join_set;
 mod local_set;
+mod local_set_drivers;
 mod scope;
 mod scope_ends;
 mod scope_panics;

@@ -145,6 +145,7 @@ impl LocalSet {
     /// Dropping it drops the future; the tasks stay in the set.
     pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
         let mut future = pin!(future);
+        let _drive = Drive::begin(self);
         poll_fn(|cx| {
             self.shared.put_waker(cx.waker());
             let early_end = EarlyEnd(self);
@@ -209,6 +210,24 @@ impl LocalSet {
     }
 }
 
+/// A `run_until`, from its first poll to its drop.
+struct Drive<'a>(&'a LocalSet);
+
+impl<'a> Drive<'a> {
+    fn begin(set: &'a LocalSet) -> Self {
+        // SAFETY: a `LocalSet` is on its thread.
+        unsafe { set.shared.begin_drive() };
+        Self(set)
+    }
+}
+
+impl Drop for Drive<'_> {
+    fn drop(&mut self) {
+        // SAFETY: a `LocalSet` is on its thread, and this borrows it.
+        unsafe { self.0.shared.end_drive() };
+    }
+}
+
 /// The caller of `run_until` drives the set no more, since its future is done or has panicked: others may have to.
 struct EarlyEnd<'a>(&'a LocalSet);
 
@@ -223,6 +242,8 @@ impl Future for LocalSet {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // SAFETY: a `LocalSet` is on its thread.
+        unsafe { self.shared.become_future() };
         self.shared.put_waker(cx.waker());
         if self.run_tasks(cx) { Poll::Ready(()) } else { Poll::Pending }
     }

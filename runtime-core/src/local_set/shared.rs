@@ -16,6 +16,9 @@
 //! called in the run inside of the run; so the outer one leaves its waker once more at its end, and looks whether
 //! anything has come.
 //!
+//! When no `run_until` is left the wakers go: a program that drives a set now and then, each time as another main future,
+//! would have it call all of those. A set that is polled as a future keeps them, as nobody says when that is over.
+//!
 //! A task of the set may also drive something else on its thread, and block in that: a runtime of its own, or another
 //! set. What has been driven last may then go on for long before the set's own loop has control again. So from the end
 //! of a run inside of the run on, the set does not count as running, and everything goes through the inbox, until a
@@ -76,6 +79,9 @@ pub(super) struct Shared {
     has_panicked: Cell<bool>,
     /// How many of its tasks are being polled, one inside of the other.
     polls: Cell<u32>,
+    /// How many `run_until`s there are that have been polled; and one for the set as a future.
+    drives: Cell<usize>,
+    is_future: Cell<bool>,
     outstanding: Outstanding,
     /// The runtime that has driven the set last, by its number.
     driven_by: AtomicU64,
@@ -148,6 +154,8 @@ impl Shared {
             ends_by_panic: Cell::new(false),
             has_panicked: Cell::new(false),
             polls: Cell::new(0),
+            drives: Cell::new(0),
+            is_future: Cell::new(false),
             outstanding: Outstanding::new(),
             driven_by: AtomicU64::new(0),
         });
@@ -239,6 +247,41 @@ impl Shared {
         };
         stale.call();
         has_tasks
+    }
+
+    /// A `run_until` begins.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's.
+    pub(super) unsafe fn begin_drive(&self) {
+        self.drives.set(self.drives.get() + 1);
+    }
+
+    /// It is over. If it was the last, nobody is to be woken any more.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's.
+    pub(super) unsafe fn end_drive(&self) {
+        self.drives.set(self.drives.get() - 1);
+        if self.drives.get() == 0 {
+            let Drivers { first, others } = std::mem::take(&mut self.inbox.lock().drivers);
+            // One by one: what the runtime did not make may panic.
+            first.into_iter().chain(others).for_each(|waker| discard(contain(|| drop(waker))));
+        }
+    }
+
+    /// The set is polled as a future, from now on.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's.
+    pub(super) unsafe fn become_future(&self) {
+        if !self.is_future.replace(true) {
+            // SAFETY: the caller's promise.
+            unsafe { self.begin_drive() };
+        }
     }
 
     /// What a task's panic means to the others.
