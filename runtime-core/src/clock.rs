@@ -11,7 +11,7 @@
 mod moment;
 mod ticks;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -22,12 +22,19 @@ pub(crate) use self::ticks::Ticks;
 /// A runtime's clock, which can be paused and moved.
 #[derive(Debug)]
 pub struct Clock {
-    /// Mirrors `state.frozen.is_some()` or a non-zero lag, so that the common case is one relaxed load.
-    shifted: AtomicBool,
+    /// What follows from `state`, and is asked all the time. Written under its lock.
+    pace: AtomicU8,
     state: Mutex<State>,
     /// How many parties forbid the timer driver to move a paused clock.
     inhibitors: AtomicUsize,
 }
+
+/// It is in step with the operating system's clock.
+const IN_STEP: u8 = 0;
+/// It has been paused, and resumed: it runs behind the operating system's clock, or ahead of it.
+const SHIFTED: u8 = 1;
+/// It stands still.
+const PAUSED: u8 = 2;
 
 #[derive(Debug)]
 struct State {
@@ -68,7 +75,7 @@ impl Clock {
     #[allow(clippy::new_without_default)] // a clock belongs to a runtime: nobody should get one by accident
     pub fn new() -> Self {
         Self {
-            shifted: AtomicBool::new(false),
+            pace: AtomicU8::new(IN_STEP),
             state: Mutex::new(State { frozen: None, lag: Lag::NONE }),
             inhibitors: AtomicUsize::new(0),
         }
@@ -84,7 +91,7 @@ impl Clock {
     #[inline]
     pub fn now(&self) -> Instant {
         // Relaxed: the thread that pauses or moves the clock publishes that by other means to those who must see it.
-        if !self.shifted.load(Ordering::Relaxed) {
+        if self.pace.load(Ordering::Relaxed) == IN_STEP {
             return Self::real();
         }
         self.now_shifted()
@@ -103,7 +110,7 @@ impl Clock {
             return false;
         }
         state.frozen = Some(state.lag.apply(Self::real()));
-        self.shifted.store(true, Ordering::Relaxed);
+        self.pace.store(PAUSED, Ordering::Relaxed);
         true
     }
 
@@ -112,12 +119,15 @@ impl Clock {
         let mut state = self.state.lock();
         let Some(frozen) = state.frozen.take() else { return false };
         state.lag = Lag::between(frozen, Self::real());
+        self.pace.store(SHIFTED, Ordering::Relaxed);
         true
     }
 
     /// Whether the clock stands still.
+    #[inline]
     pub fn is_paused(&self) -> bool {
-        self.shifted.load(Ordering::Relaxed) && self.state.lock().frozen.is_some()
+        // Relaxed: as in `now`.
+        self.pace.load(Ordering::Relaxed) == PAUSED
     }
 
     /// Moves a paused clock on. Returns false, and does nothing, if it is running or would overflow.

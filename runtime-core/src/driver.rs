@@ -253,6 +253,8 @@ impl ThreadDriver {
 impl Driver for ThreadDriver {
     fn park(&mut self, timeout: Option<Duration>, _woken: &mut dyn WakeSink) -> bool {
         match timeout {
+            // Nothing to wait for. (A notification that is there ends the next wait.)
+            Some(Duration::ZERO) => {}
             Some(timeout) => self.parker.park_timeout(timeout),
             None => self.parker.park(),
         }
