@@ -88,9 +88,11 @@ async fn run(address: &str, path: Option<&str>) -> io::Result<()> {
             }
         };
         rt::select! {
+            // In this order: ctrl-c is heard before the first connection is accepted.
+            biased;
+            ended = rt::signal::ctrl_c() => ended,
             error = tcp => Err(error),
             error = unix => Err(error),
-            ended = rt::signal::ctrl_c() => ended,
         }
     };
     if let Some(path) = path {

@@ -79,6 +79,12 @@ async fn run(options: Options) -> io::Result<()> {
             (listener.accept().await, permit)
         };
         rt::select! {
+            // In this order: ctrl-c is heard before the first connection is accepted.
+            biased;
+            ended = &mut end => {
+                ended?;
+                break;
+            }
             (accepted, permit) = next => match accepted {
                 Ok((client, peer)) => {
                     let options = Arc::clone(&options);
@@ -96,10 +102,6 @@ async fn run(options: Options) -> io::Result<()> {
                     sleep(Duration::from_millis(100)).await;
                 }
             },
-            ended = &mut end => {
-                ended?;
-                break;
-            }
         }
     }
 

@@ -68,6 +68,12 @@ async fn run(listen: &str, target: &str, silence: Duration) -> io::Result<()> {
     let mut end = pin::pin!(rt::signal::ctrl_c());
     loop {
         rt::select! {
+            // In this order: ctrl-c is heard before the first datagram is passed on.
+            biased;
+            ended = &mut end => {
+                println!("ending; {} sessions", sessions.values().filter(|session| session.is_open()).count());
+                return ended;
+            }
             received = socket.recv_from(&mut buffer) => {
                 let (length, peer) = match received {
                     Ok(received) => received,
@@ -89,10 +95,6 @@ async fn run(listen: &str, target: &str, silence: Duration) -> io::Result<()> {
                 if let Err(error) = sessions[&peer].upstream.send(&buffer[..length]).await {
                     eprintln!("{peer}: {error}");
                 }
-            }
-            ended = &mut end => {
-                println!("ending; {} sessions", sessions.values().filter(|session| session.is_open()).count());
-                return ended;
             }
         }
     }
