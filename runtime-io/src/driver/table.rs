@@ -108,7 +108,7 @@ impl Shard {
         slots.claimed.insert(());
         slots.registrations += 1;
         drop(slots);
-        Ok(Some(Slot { shard: self.clone(), slot, number: None }))
+        Ok(Some(Slot { shard: self.clone(), slot, number: None, was_refused: false }))
     }
 
     /// The readiness in a slot, if the slot was ever given out.
@@ -144,6 +144,8 @@ pub(crate) struct Slot {
     slot: usize,
     /// The number that the object is registered under, if it is.
     number: Option<Number>,
+    /// The system has refused the object: this is not counted as a registration once the slot is back.
+    was_refused: bool,
 }
 
 impl Slot {
@@ -172,7 +174,7 @@ impl Slot {
         let outcome = self.shard.registry.register(source, number, self.token(), interest.to_mio());
         match outcome {
             Ok(()) => self.number = Some(number),
-            Err(_) => self.shard.free.0.lock().registrations -= 1,
+            Err(_) => self.was_refused = true,
         }
         outcome
     }
@@ -187,7 +189,10 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         self.io().retire();
-        self.shard.free.0.lock().claimed.remove(self.slot);
+        let mut slots = self.shard.free.0.lock();
+        slots.claimed.remove(self.slot);
+        // Together: there are never more slots claimed than registrations counted.
+        slots.registrations -= u64::from(self.was_refused);
     }
 }
 
@@ -235,6 +240,35 @@ mod tests {
         assert_eq!(shard.claims().0, 0);
         let again: Vec<_> = (0..500).map(|_| shard.claim().unwrap().unwrap()).collect();
         assert!(again.iter().all(|slot| places.binary_search(&std::ptr::from_ref(slot.io())).is_ok()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_the_system_refuses_is_counted_as_long_as_it_has_its_slot() {
+        struct Refused(std::io::Stdin);
+        impl std::os::fd::AsRawFd for Refused {
+            fn as_raw_fd(&self) -> std::os::fd::RawFd {
+                self.0.as_raw_fd()
+            }
+        }
+        impl Source for Refused {
+            fn register(&mut self, _: &mio::Registry, _: Token, _: mio::Interest) -> io::Result<()> {
+                Err(io::ErrorKind::PermissionDenied.into())
+            }
+            fn reregister(&mut self, _: &mio::Registry, _: Token, _: mio::Interest) -> io::Result<()> {
+                unreachable!("it is not registered")
+            }
+            fn deregister(&mut self, _: &mio::Registry) -> io::Result<()> {
+                unreachable!("it is not registered")
+            }
+        }
+        let shard = shard();
+        let _other = shard.claim().unwrap().unwrap();
+        let mut slot = shard.claim().unwrap().unwrap();
+        assert!(slot.register(&mut Refused(std::io::stdin()), Interest::READABLE).is_err());
+        assert_eq!(shard.claims(), (2, 2));
+        drop(slot);
+        assert_eq!(shard.claims(), (1, 1));
     }
 
     #[test]
