@@ -9,7 +9,7 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 
 use rt::runtime::Builder;
-use rt::task::{LocalSet, yield_now};
+use rt::task::{LocalSet, spawn_local, yield_now};
 use rt_test_util::*;
 
 /// How often it was woken.
@@ -74,6 +74,28 @@ fn a_driver_that_is_done_takes_no_waker_of_another_along() {
         .unwrap();
     });
     sender.join().unwrap().join().unwrap();
+}
+
+/// One that drives a set is dropped when its last run has left tasks in the queue: another has to poll them.
+#[test]
+fn a_driver_that_is_dropped_leaves_the_queue_to_another() {
+    let _watchdog = watchdog();
+    let set = LocalSet::new();
+    let wakes = [(); 2].map(|()| Arc::new(Wakes::default()));
+    let wakers = wakes.each_ref().map(|wakes| Waker::from(Arc::clone(wakes)));
+    let [ref mut goes_on, ref mut is_dropped] = wakers.each_ref().map(|waker| Context::from_waker(waker));
+    let mut first = pin!(set.run_until(pending::<()>()));
+    assert!(first.as_mut().poll(goes_on).is_pending());
+    {
+        let many = async {
+            (0..100).for_each(|_| drop(spawn_local(async {})));
+            pending::<()>().await;
+        };
+        let mut second = pin!(set.run_until(many));
+        assert!(second.as_mut().poll(is_dropped).is_pending());
+        assert_eq!(wakes.each_ref().map(|wakes| wakes.0.load(Relaxed)), [0, 1], "the one that has left them goes on");
+    }
+    assert_eq!(wakes[0].0.load(Relaxed), 1);
 }
 
 /// A set that is polled as a future keeps the waker of that, whatever else drives it for a while.

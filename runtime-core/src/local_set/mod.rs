@@ -11,7 +11,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
-use std::mem;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -148,10 +147,8 @@ impl LocalSet {
         let _drive = Drive::begin(self);
         poll_fn(|cx| {
             self.shared.put_waker(cx.waker());
-            let early_end = EarlyEnd(self);
             let polled = self.run(|| future.as_mut().poll(cx));
             if polled.is_pending() {
-                mem::forget(early_end);
                 self.run_tasks(cx);
             }
             polled
@@ -225,16 +222,6 @@ impl Drop for Drive<'_> {
     fn drop(&mut self) {
         // SAFETY: a `LocalSet` is on its thread, and this borrows it.
         unsafe { self.0.shared.end_drive() };
-    }
-}
-
-/// The caller of `run_until` drives the set no more, since its future is done or has panicked: others may have to.
-struct EarlyEnd<'a>(&'a LocalSet);
-
-impl Drop for EarlyEnd<'_> {
-    fn drop(&mut self) {
-        // SAFETY: a `LocalSet` is on its thread.
-        unsafe { self.0.shared.call_if_queued() };
     }
 }
 

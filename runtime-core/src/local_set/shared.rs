@@ -258,7 +258,8 @@ impl Shared {
         self.drives.set(self.drives.get() + 1);
     }
 
-    /// It is over. If it was the last, nobody is to be woken any more.
+    /// It is over: it has returned, or panicked, or was dropped on the way. Others have to poll what its last run has
+    /// left in the queue. If there are no others, nobody is to be woken any more.
     ///
     /// # Safety
     ///
@@ -269,6 +270,11 @@ impl Shared {
             let Drivers { first, others } = std::mem::take(&mut self.inbox.lock().drivers);
             // One by one: what the runtime did not make may panic.
             first.into_iter().chain(others).for_each(|waker| discard(contain(|| drop(waker))));
+            return;
+        }
+        // SAFETY: the caller's promise.
+        if unsafe { self.has_queued() } {
+            self.call_drivers();
         }
     }
 
@@ -388,18 +394,6 @@ impl Shared {
     unsafe fn has_queued(&self) -> bool {
         // SAFETY: the caller's promise.
         unsafe { self.with_local(|local| !local.is_empty()) }
-    }
-
-    /// A run has ended early. Calls those that drive the set, if tasks are left.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread is the set's.
-    pub(super) unsafe fn call_if_queued(&self) {
-        // SAFETY: the caller's promise.
-        if unsafe { self.has_queued() } {
-            self.call_drivers();
-        }
     }
 
     /// The end. What is spawned from now on is refused. Those that drive the set are called if `calls_drivers`.
