@@ -1,8 +1,10 @@
 //! Names, places, states and counts.
 
 use std::future::poll_fn;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rt::runtime::{Builder, TaskState};
 use rt::sync::mpsc;
@@ -126,6 +128,43 @@ fn the_task_that_asks_runs() {
         let seen = runtime.block_on(asked).unwrap();
         assert_eq!(seen.len(), 1);
         assert!(seen[0].state.is_running() && seen[0].state.since().is_some());
+    }
+}
+
+/// A hook at the end of a task takes its time in the middle of many short polls: the next one has not begun before it.
+#[test]
+fn a_task_is_said_to_run_since_no_earlier_than_the_hook_before_it() {
+    for polls_are_heard in [false, true] {
+        let (ended, is_slow) = (Arc::new(Mutex::new(None)), Arc::new(AtomicBool::new(false)));
+        let (by_hook, slow) = (Arc::clone(&ended), Arc::clone(&is_slow));
+        let mut builder = Builder::new_current_thread();
+        builder.record_tasks().on_task_terminate(move |_| {
+            if slow.swap(false, Relaxed) {
+                std::thread::sleep(Duration::from_millis(1));
+                *by_hook.lock() = Some(Instant::now());
+            }
+        });
+        if polls_are_heard {
+            builder.on_before_task_poll(|_| ());
+        }
+        let runtime = builder.build().unwrap();
+        runtime.block_on(async {
+            // Until the polls are measured by the group.
+            for _ in 0..1000 {
+                rt::spawn(rt::task::yield_now());
+                rt::task::yield_now().await;
+            }
+            let over = rt::spawn(async move { is_slow.store(true, Relaxed) });
+            let runs = rt::spawn(async move {
+                let seen = Handle::current().tasks();
+                let since_hook = ended.lock().unwrap().elapsed();
+                let running: Vec<_> = seen.iter().filter(|task| task.state.is_running()).collect();
+                assert_eq!(running.len(), 1);
+                assert!(running[0].state.since().unwrap() <= since_hook, "{running:?}, {since_hook:?}");
+            });
+            over.await.unwrap();
+            runs.await.unwrap();
+        });
     }
 }
 

@@ -14,7 +14,7 @@
 //! 1. The worker *begins* a group when it has done something else until then: slept, looked for work, polled the
 //!    drivers, called hooks. Before it does such a thing it *ends* the group at hand.
 //!    (A hook that is called at the end of a task, and of no other poll, ends no group. What it takes is
-//!    [left out](PollTimes::leave_out).)
+//!    [left out](PollTimes::leave_out), for two readings of the clock with each such end.)
 //! 2. The worker says which poll is to be the [last](PollTimes::expect_last) of the group, by its count. (It takes a
 //!    poll for the last by the countdown of `scheduler/poll_interval.rs`, though, where it costs nothing to look. That
 //!    may come earlier, if the worker found nothing to poll meanwhile.)

@@ -33,15 +33,21 @@ impl PollClock<'_> {
         if !self.poll_times.is_on() {
             return 0;
         }
-        let now = Moment::now();
-        current::set_time_here(now);
-        self.times.note_clock(now);
+        let now = self.read_clock();
         let took = if self.poll_times.is_last(poll) { self.poll_times.note_end(now, poll) } else { None };
         took.unwrap_or_else(|| {
             // At least so long, if the monitor has found it.
             let found = self.times.watch.found(poll).map_or(0, |found| now.nanos_since(found));
             self.poll_times.usual().max(found)
         })
+    }
+
+    /// What the clock says. It is known where the time of the poll at hand is told, too.
+    fn read_clock(&self) -> Moment {
+        let now = Moment::now();
+        current::set_time_here(now);
+        self.times.note_clock(now);
+        now
     }
 
     /// The poll goes on, although it was said to have ended: its future is dropped.
@@ -59,7 +65,7 @@ impl PollClock<'_> {
             // For the end of a task: in the middle of a group.
             let before = Moment::now();
             observe();
-            return self.poll_times.leave_out(Moment::now().nanos_since(before));
+            return self.poll_times.leave_out(self.read_clock().nanos_since(before));
         }
         let poll = self.counters.polls.get();
         if !is_before_poll && self.poll_times.is_last(poll) && self.poll_times.end_of(poll).is_none() {
@@ -67,7 +73,7 @@ impl PollClock<'_> {
         }
         observe();
         if is_before_poll && !self.poll_times.has_begun(poll - 1) {
-            self.poll_times.begin(Moment::now(), poll - 1);
+            self.poll_times.begin(self.read_clock(), poll - 1);
         }
     }
 }
