@@ -13,7 +13,8 @@ use crate::scheduler::multi::outside;
 /// the whole task stands still: also other branches of a `join!` or `select!` it is in.
 ///
 /// In `block_on`, on the blocking pool, and outside of any runtime, where nobody is held up, it just runs the
-/// closure.
+/// closure. So it does between two polls, where a worker calls a hook or a waker of other code's making, though the
+/// worker is held up then.
 ///
 /// # Panics
 ///

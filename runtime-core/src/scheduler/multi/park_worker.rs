@@ -20,9 +20,7 @@ impl Worker {
     #[cold]
     pub(super) fn idle(&self, batch: &mut EventBatch) {
         self.call_external_wakers();
-        // One of these may have driven a task that called `block_in_place`, while the runtime was shut down: the core
-        // is gone then, and the loop ends.
-        if self.is_core_revoked() || self.may_retire() {
+        if self.may_retire() {
             return;
         }
         // Only a searcher spins, because the others rely on a thread that searches; and one is enough, for each takes a
