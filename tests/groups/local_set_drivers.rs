@@ -83,7 +83,7 @@ fn a_driver_that_is_dropped_leaves_the_queue_to_another() {
     let set = LocalSet::new();
     let wakes = [(); 2].map(|()| Arc::new(Wakes::default()));
     let wakers = wakes.each_ref().map(|wakes| Waker::from(Arc::clone(wakes)));
-    let [ref mut goes_on, ref mut is_dropped] = wakers.each_ref().map(|waker| Context::from_waker(waker));
+    let [ref mut goes_on, ref mut is_dropped] = wakers.each_ref().map(Context::from_waker);
     let mut first = pin!(set.run_until(pending::<()>()));
     assert!(first.as_mut().poll(goes_on).is_pending());
     {
