@@ -18,6 +18,12 @@
 //! The next wait is taken to be like the last one (the last-value predictor of the same paper). A thread spins if its
 //! last wait was ended by another thread, and so soon that spinning would have caught it.
 //!
+//! It would have, that is, if both threads had a processor. On a busy machine the other one may be waiting for that of
+//! the thread that spins: each sleep is a short one then, and each spin in vain. So after a spin in vain the thread
+//! sleeps the next time at once, and after several in a row twice as often each time (the exponential backoff of
+//! Metcalfe and Boggs, "Ethernet", CACM 1976, with [`MOST_SKIPPED`] as its bound). A spin that finds something ends
+//! that.
+//!
 //! Workers spin for threads outside of the runtime and in `block_on` only, which need a worker, and wait for it. They
 //! do not spin for each other, nor for sockets and timers: in a server all work comes from these, and a worker that
 //! spins takes a processor from the client or from a neighbour, while the worker that calls it could do the work by
@@ -26,6 +32,7 @@
 //! A thread that spins writes nothing that others read, and makes no system call but for the clock, where that takes
 //! one.
 
+use std::cell::Cell;
 use std::hint::spin_loop;
 use std::time::Duration;
 
@@ -35,9 +42,8 @@ use crate::clock::Moment;
 const MIN_SPIN: Duration = Duration::from_micros(MAX_SPIN.as_micros() as u64 / 10);
 /// The longest spin, and the longest wake that counts as one.
 pub(crate) const MAX_SPIN: Duration = Duration::from_micros(100);
-/// Pauses of the processor between two looks: a hundred nanoseconds or two, in which others have the memory that is
-/// looked at.
-const PAUSES_PER_LOOK: u32 = 3;
+/// After spins in vain this many waits go by without one, at most: the price of a last try is spread over as many.
+const MOST_SKIPPED: u32 = 63;
 
 /// What came of spinning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,37 +56,55 @@ pub(crate) enum Spun {
     Found,
 }
 
-/// Calls `look` until it sees something, or until it is time to sleep.
-///
-/// `last_wait` is the length of the thread's last wait, spinning and asleep, until another thread ended it for which
-/// the thread spins; `None` if something else did. `wake` is how long it takes to be awake after such a call.
-pub(crate) fn spin(
-    last_wait: Option<Duration>,
-    wake: Duration,
-    clock: impl Fn() -> Moment,
-    look: impl Fn() -> bool,
-) -> Spun {
-    let Some(waited) = last_wait else { return Spun::NotAtAll };
-    let length = (2 * wake).clamp(MIN_SPIN, MAX_SPIN);
-    if waited > length {
-        return Spun::NotAtAll;
+/// What a thread knows of its waits, to see whether it should spin in the next one.
+#[derive(Debug, Default)]
+pub(crate) struct Spinner {
+    /// How long its last wait took, spinning and asleep, until another thread ended it for which the thread spins;
+    /// `None` if something else did.
+    last_wait: Cell<Option<Duration>>,
+    /// How many waits were to go by without a spin after the last one, if that was in vain.
+    skips: Cell<u32>,
+    /// How many are still to go by.
+    left: Cell<u32>,
+}
+
+impl Spinner {
+    /// The thread has waited, and not just spun.
+    pub(crate) fn note_wait(&self, waited: Option<Duration>) {
+        self.last_wait.set(waited);
     }
-    let began = clock();
-    loop {
-        if look() {
-            return Spun::Found;
+
+    /// Calls `look` until it sees something, or until it is time to sleep.
+    ///
+    /// `wake` is how long it takes to be awake after a call.
+    pub(crate) fn spin(&self, wake: Duration, clock: impl Fn() -> Moment, look: impl Fn() -> bool) -> Spun {
+        let length = (2 * wake).clamp(MIN_SPIN, MAX_SPIN);
+        if self.last_wait.get().is_none_or(|waited| waited > length) {
+            return Spun::NotAtAll;
         }
-        if clock().since(began) >= length {
-            return Spun::InVain;
+        if self.left.get() > 0 {
+            self.left.set(self.left.get() - 1);
+            return Spun::NotAtAll;
         }
-        (0..PAUSES_PER_LOOK).for_each(|_| spin_loop());
+        let began = clock();
+        loop {
+            if look() {
+                self.skips.set(0);
+                return Spun::Found;
+            }
+            if clock().since(began) >= length {
+                let skips = (2 * self.skips.get() + 1).min(MOST_SKIPPED);
+                self.skips.set(skips);
+                self.left.set(skips);
+                return Spun::InVain;
+            }
+            spin_loop();
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use super::*;
 
     const MICRO: Duration = Duration::from_micros(1);
@@ -91,10 +115,16 @@ mod tests {
         move || now.replace(now.get() + MICRO)
     }
 
+    fn after(last_wait: Option<Duration>) -> Spinner {
+        let spinner = Spinner::default();
+        spinner.note_wait(last_wait);
+        spinner
+    }
+
     /// How many looks it takes to give up.
-    fn looks(last_wait: Option<Duration>, wake: Duration) -> u128 {
+    fn looks(spinner: &Spinner, wake: Duration) -> u128 {
         let looks = Cell::new(0);
-        let spun = spin(last_wait, wake, clock(), || {
+        let spun = spinner.spin(wake, clock(), || {
             looks.set(looks.get() + 1);
             false
         });
@@ -104,21 +134,37 @@ mod tests {
 
     #[test]
     fn a_thread_spins_after_a_wait_that_spinning_would_have_caught() {
-        assert_eq!(looks(Some(20 * MICRO), 10 * MICRO), 20);
-        assert_eq!(looks(Some(21 * MICRO), 10 * MICRO), 0);
-        assert_eq!(looks(None, 10 * MICRO), 0, "a socket woke it, or nobody has yet");
+        assert_eq!(looks(&after(Some(20 * MICRO)), 10 * MICRO), 20);
+        assert_eq!(looks(&after(Some(21 * MICRO)), 10 * MICRO), 0);
+        assert_eq!(looks(&after(None), 10 * MICRO), 0, "a socket woke it, or nobody has yet");
     }
 
     #[test]
     fn a_spin_ends_when_it_sees_something() {
         let left = Cell::new(5);
-        assert_eq!(spin(Some(MICRO), 10 * MICRO, clock(), || left.replace(left.get() - 1) == 1), Spun::Found);
-        assert_eq!(spin(Some(MICRO), 10 * MICRO, clock(), || true), Spun::Found);
+        let spinner = after(Some(MICRO));
+        assert_eq!(spinner.spin(10 * MICRO, clock(), || left.replace(left.get() - 1) == 1), Spun::Found);
+        assert_eq!(spinner.spin(10 * MICRO, clock(), || true), Spun::Found);
     }
 
     #[test]
     fn a_spin_has_an_end() {
-        assert_eq!(looks(Some(MICRO), Duration::from_secs(1)), MAX_SPIN.as_micros());
-        assert_eq!(looks(Some(MICRO), Duration::ZERO), MIN_SPIN.as_micros());
+        assert_eq!(looks(&after(Some(MICRO)), Duration::from_secs(1)), MAX_SPIN.as_micros());
+        assert_eq!(looks(&after(Some(MICRO)), Duration::ZERO), MIN_SPIN.as_micros());
+    }
+
+    #[test]
+    fn spins_in_vain_become_rare_until_one_is_not() {
+        let spinner = after(Some(MICRO));
+        let skipped = || (0..).take_while(|_| looks(&spinner, MICRO) == 0).count();
+        assert_eq!((0..9).map(|_| skipped()).collect::<Vec<_>>(), [0, 1, 3, 7, 15, 31, 63, 63, 63]);
+        (0..MOST_SKIPPED).for_each(|_| assert_eq!(looks(&spinner, MICRO), 0));
+        assert_eq!(spinner.spin(MICRO, clock(), || true), Spun::Found);
+        assert_eq!([(); 4].map(|()| skipped()), [0, 1, 3, 7]);
+        // A wait that is too long for a spin is none that goes by.
+        spinner.note_wait(None);
+        assert_eq!(looks(&spinner, MICRO), 0);
+        spinner.note_wait(Some(MICRO));
+        assert_eq!(skipped(), 15);
     }
 }

@@ -31,7 +31,7 @@ use crate::processors;
 use crate::runtime::{Config, Inner, join_threads};
 use crate::scheduler::ThreadRole;
 use crate::spans;
-use crate::spin;
+use crate::spin::{self, Spinner};
 use crate::task::{JoinHandle, Notified, Runner, SpawnInfo, request_cancel};
 
 /// A thread that has spun for longer than this has lost its processor.
@@ -125,15 +125,15 @@ impl Pool {
                 |number| pool.add_thread(&for_thread, number),
                 |job| run(&for_thread, job),
                 |job| run(&for_thread, job),
-                |last_wait, wake, is_there| pool.spin(last_wait, wake, is_there),
+                |spinner, wake, is_there| pool.spin(spinner, wake, is_there),
             );
             for_thread.hooks.on_thread_stop();
         })
     }
 
-    fn spin(&self, last_wait: Option<Duration>, wake: Duration, is_there: &dyn Fn() -> bool) {
+    fn spin(&self, spinner: &Spinner, wake: Duration, is_there: &dyn Fn() -> bool) {
         if !self.single_cpu.get_or_init(|| processors::available() == 1) {
-            spin::spin(last_wait, wake, Moment::now, is_there);
+            spinner.spin(wake, Moment::now, is_there);
         }
     }
 

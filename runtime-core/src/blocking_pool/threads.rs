@@ -54,6 +54,7 @@ use std::time::{Duration, Instant};
 
 use crate::clock::{Clock, Moment};
 use crate::primitive::{Condvar, Mutex, MutexGuard};
+use crate::spin::Spinner;
 use crate::wake_latency::WakeLatency;
 
 /// The threads of a blocking pool and their queue. `J` is a job.
@@ -213,17 +214,17 @@ impl<J> PoolThreads<J> {
 
     /// What a thread does until it ends. `begin` is called once, before anything else of the user's; `start` starts the
     /// thread of a number; `run` does a job, and `run_late` is for one taken, but not begun before the pool was
-    /// closed; `spin` looks for a job as long as that seems to pay (`spin.rs`), given for how long this thread has
-    /// waited last and how long it takes to be woken.
+    /// closed; `spin` looks for a job as long as that seems to pay (`spin.rs`), given what this thread knows of its
+    /// waits and how long it takes to be woken.
     pub(super) fn work(
         &self,
         begin: impl FnOnce(),
         start: impl Fn(u64),
         run: impl Fn(J),
         run_late: impl Fn(J),
-        spin: impl Fn(Option<Duration>, Duration, &dyn Fn() -> bool),
+        spin: impl Fn(&Spinner, Duration, &dyn Fn() -> bool),
     ) {
-        let mut last_wait = None;
+        let spinner = Spinner::default();
         let mut begin = Some(begin);
         let mut state = self.state.lock();
         loop {
@@ -255,14 +256,14 @@ impl<J> PoolThreads<J> {
                 continue;
             }
             let began = Moment::now();
-            if self.spin_for_job(&mut state, |wake, is_there| spin(last_wait, wake, is_there)) {
+            if self.spin_for_job(&mut state, |wake, is_there| spin(&spinner, wake, is_there)) {
                 continue;
             }
             if state.closed {
                 break;
             }
             let Some(woken_at) = self.wait_for_work(&mut state) else { break };
-            last_wait = Some(woken_at.since(began));
+            spinner.note_wait(Some(woken_at.since(began)));
         }
         self.uncount_thread(&mut state);
     }

@@ -40,11 +40,9 @@ mod threads;
 mod wake_all;
 mod worker;
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::task::Waker;
-use std::time::Duration;
 
 use crate::primitive::{Injector, Parker};
 use crossbeam_utils::CachePadded;
@@ -72,6 +70,7 @@ use crate::context;
 use crate::driver::Driver;
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner};
+use crate::spin::Spinner;
 use crate::task::Notified;
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::trace::LaneId;
@@ -124,8 +123,7 @@ struct Core {
     victims: Stream,
     user_random: Stream,
     ids: IdBlock,
-    /// For how long it has waited last until it was called, if it was one for which it spins (`spin.rs`).
-    last_wait: Cell<Option<Duration>>,
+    spinner: Spinner,
 }
 
 /// Both sides of a worker.
@@ -133,8 +131,8 @@ fn new_worker(index: usize, injector_interval: u32, rng: &Generator) -> (Slot, C
     let (run_queue, stealers) = RunQueue::new(injector_interval);
     let (wakeup, parker) = Wakeup::new();
     let (victims, user_random) = (rng.split(), rng.split());
-    let (ids, last_wait) = (IdBlock::default(), Cell::default());
-    let core = Core { index, run_queue, parker, victims, user_random, ids, last_wait };
+    let (ids, spinner) = (IdBlock::default(), Spinner::default());
+    let core = Core { index, run_queue, parker, victims, user_random, ids, spinner };
     (Slot::new(index, stealers, wakeup), core)
 }
 

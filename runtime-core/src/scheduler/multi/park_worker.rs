@@ -12,7 +12,7 @@ use super::{Slot, Worker};
 use crate::clock::Moment;
 use crate::metrics::WorkerState;
 use crate::scheduler::park::Slept;
-use crate::spin::{self, Spun};
+use crate::spin::Spun;
 use crate::task::current;
 
 impl Worker {
@@ -179,14 +179,16 @@ impl Worker {
 
     fn spin(&self, look: impl Fn() -> bool) -> Spun {
         // On a single processor nobody brings anything while this thread looks.
-        let last_wait = self.core.last_wait.get().filter(|_| !self.shared().single_cpu);
-        spin::spin(last_wait, self.slot().wake_latency.average(), Moment::now, look)
+        if self.shared().single_cpu {
+            return Spun::NotAtAll;
+        }
+        self.core.spinner.spin(self.slot().wake_latency.average(), Moment::now, look)
     }
 
     /// The thread is awake again, and has waited since `began`.
     fn note_unparked(&self, began: Moment) {
         let called_at = self.slot().wake_latency.note_awake(Moment::now);
         let waited = called_at.map(|called_at| called_at.since(began));
-        self.core.last_wait.set(waited);
+        self.core.spinner.note_wait(waited);
     }
 }
