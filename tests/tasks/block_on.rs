@@ -5,10 +5,12 @@
 //! no thread looks at; tasks that were spawned before the first `block_on` and lose their place in the line.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
@@ -268,4 +270,34 @@ fn tasks_that_are_spawned_before_the_first_poll_run_in_the_order_of_their_spawns
         });
         assert!(order.lock().iter().copied().eq(0..400), "interval {interval}: {:?}", order.lock());
     }
+}
+
+/// A future that leaves its waker in its first poll only. On a thread of the blocking pool that is the one poll before
+/// the thread has anything of the runtime.
+#[test]
+fn a_waker_of_the_first_poll_wakes_on_the_blocking_pool_too() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let bridge = runtime.spawn_blocking(|| {
+            for _ in 0..300 {
+                let woken = Arc::new(AtomicBool::new(false));
+                let mut waking = None;
+                Handle::current().block_on(poll_fn(|cx| {
+                    if woken.load(SeqCst) {
+                        return Poll::Ready(());
+                    }
+                    let (woken, waker) = (Arc::clone(&woken), cx.waker().clone());
+                    waking.get_or_insert_with(|| {
+                        thread::spawn(move || {
+                            woken.store(true, SeqCst);
+                            waker.wake();
+                        })
+                    });
+                    Poll::Pending
+                }));
+                waking.unwrap().join().unwrap();
+            }
+        });
+        runtime.block_on(bridge).unwrap();
+    });
 }

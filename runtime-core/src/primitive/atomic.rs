@@ -175,7 +175,7 @@ macro_rules! atomics {
 }
 
 atomics! {
-    AtomicBool: bool, {};
+    AtomicBool: bool, { fetch_or };
     AtomicI32: i32, { fetch_add, fetch_sub };
     AtomicPtr<T>: *mut T, {};
     AtomicU8: u8, { fetch_add, fetch_sub, fetch_and, fetch_or, fetch_xor };

@@ -1,6 +1,16 @@
 //! What a thread in `block_on` has for its call: the waker of its future, which is a flag and whatever gets the thread
 //! to look at it ([`MainWaker`]), and a place to sleep ([`Caller`]).
 //!
+//! # Where the caller sleeps
+//!
+//! In its parker; or, from when it has a core, where the scheduler says ([`Caller::settle`]), which may be after the
+//! first poll. A waker sets the flag by an exchange, and looks after that where the caller may be. The caller says where
+//! it may be, and looks after that at the flag, by an exchange of its own. One of the two exchanges comes first. If the
+//! waker's does, the caller sees the flag set, and polls. Else the waker's exchange reads what the caller's has
+//! published, and the waker sees the place. In the parker it is called in either case.
+//!
+//! # What a thread keeps
+//!
 //! Both take memory, and a program that bridges from synchronous code calls `block_on` for each read. So a thread keeps
 //! them for its next call, of whatever runtime. It keeps them only if nobody else has a clone of the waker any more: a
 //! clone that is used late would wake the future of a later call.
@@ -12,14 +22,14 @@ use std::task::Wake;
 use super::Scheduler;
 use crate::primitive::atomic::AtomicBool;
 use crate::primitive::atomic::Ordering::{AcqRel, Acquire};
-use crate::primitive::{Parker, Unparker, thread_local};
+use crate::primitive::{OnceLock, Parker, Unparker, thread_local};
 use crate::runtime::Inner;
 
 /// The waker of a future that a thread in `block_on` polls.
 pub(super) struct MainWaker {
     woken: AtomicBool,
-    /// Where the scheduler may have the caller asleep.
-    place: Option<Place>,
+    /// Where the scheduler may have the caller asleep, if it may.
+    place: OnceLock<Place>,
     /// For a caller that just waits.
     unparker: Unparker,
 }
@@ -51,7 +61,7 @@ impl Wake for MainWaker {
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.woken.swap(true, AcqRel) {
             // Both: the caller may be on its way from the one place to the other.
-            if let Some(Place { runtime, slot }) = &self.place {
+            if let Some(Place { runtime, slot }) = self.place.get() {
                 match &runtime.scheduler {
                     Scheduler::Multi(shared) => shared.wake_block_on(runtime, *slot),
                     Scheduler::Current(shared) => shared.unpark(runtime),
@@ -79,19 +89,19 @@ thread_local! {
 }
 
 impl Caller {
-    /// One that sleeps in its parker only.
+    /// One that sleeps in its parker.
     pub(super) fn new() -> Self {
         // There may be none: in the first call, or if it is inside of another one, or after one whose waker others had.
         let kept = KEPT.try_with(Cell::take).ok().flatten();
         Self { kit: Some(kept.unwrap_or_else(Kit::new)) }
     }
 
-    /// One that may also sleep at a scheduler.
-    pub(super) fn at(runtime: &Arc<Inner>, slot: usize) -> Self {
-        let mut caller = Self::new();
-        let main = caller.kit.as_mut().and_then(|kit| Arc::get_mut(&mut kit.main));
-        main.expect("nobody else has the waker yet").place = Some(Place { runtime: Arc::clone(runtime), slot });
-        caller
+    /// It has the core of a slot, until it is dropped, and may sleep at the scheduler from now on. Once in a call.
+    pub(super) fn settle(&self, runtime: &Arc<Inner>, slot: usize) {
+        let main = self.main();
+        main.place.get_or_init(|| Place { runtime: Arc::clone(runtime), slot });
+        // Changes nothing: it is for the order, as the module says.
+        main.woken.fetch_or(false, AcqRel);
     }
 
     fn kit(&self) -> &Kit {
@@ -122,14 +132,14 @@ impl Kit {
     fn new() -> Self {
         let parker = Parker::new();
         let (woken, unparker) = (AtomicBool::new(true), parker.unparker().clone());
-        Self { parker, main: Arc::new(MainWaker { woken, place: None, unparker }) }
+        Self { parker, main: Arc::new(MainWaker { woken, place: OnceLock::new(), unparker }) }
     }
 
     /// The same for the next call, if nobody else has the waker. (A notification may be left in the parker: the next
     /// sleep in it ends at once, and the caller looks again.)
     fn renew(mut self) -> Option<Self> {
         let main = Arc::get_mut(&mut self.main)?;
-        (main.woken, main.place) = (AtomicBool::new(true), None);
+        (main.woken, main.place) = (AtomicBool::new(true), OnceLock::new());
         Some(self)
     }
 }

@@ -36,10 +36,11 @@ use crate::task::{self, JoinHandle, Notified, PollClock, Runner, SpawnInfo, curr
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
-    // Dropped last.
-    let caller = Caller::at(runtime, 0);
-    let main = caller.main();
     let mut future = pin!(future);
+    // Dropped after its waker.
+    let caller = Caller::new();
+    caller.settle(runtime, 0);
+    let main = caller.main();
     let shared = Current::shared(runtime);
     let waker = Waker::from(Arc::clone(main));
     let waiting = Waiting::new(shared, caller.parker().unparker());

@@ -16,8 +16,9 @@ use loom::sync::{Arc, Mutex as LoomMutex};
 use loom::thread;
 
 use super::*;
-use crate::driver::{DriverStack, Unpark, WakeSink};
+use crate::driver::{DriverStack, Unpark, WakeAtOnce, WakeSink};
 use crate::runtime::Flavor;
+use crate::scheduler::main_waker::Caller;
 use crate::task::arena::requests_drain;
 use crate::task::{Id, Site};
 
@@ -380,4 +381,27 @@ fn loom_what_dies_during_the_walk_is_freed_after_it() {
             assert_gone(&gone);
         });
     }
+}
+
+/// A thread has polled its future before it takes the core, and goes on to sleep where the scheduler does: it hears of a
+/// wake that comes meanwhile. (So do threads of the blocking pool, in the other scheduler.)
+#[test]
+fn loom_a_wake_finds_a_caller_that_goes_to_the_scheduler_after_its_first_poll() {
+    check(3, || {
+        let runtime = start();
+        let shared = Current::shared(&runtime);
+        let caller = Caller::new();
+        assert!(caller.main().take(), "for the first poll");
+        let waker = Waker::from(caller.main().clone());
+        let waking = thread::spawn(move || waker.wake());
+        let core = shared.take_core(|| None).expect("nobody else wants it");
+        caller.settle(&runtime, 0);
+        while !caller.main().take() {
+            shared.wakeup.park(&core.parker, &shared.driver, &mut WakeAtOnce);
+        }
+        shared.leave(&runtime, core);
+        waking.join().unwrap();
+        drop(caller);
+        assert_gone(&end(runtime));
+    });
 }

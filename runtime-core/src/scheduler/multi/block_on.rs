@@ -11,6 +11,9 @@
 //! its own future. Before it sleeps it spins a little (`spin.rs`): what it waits for is often done in less time than it
 //! takes to fall asleep and be woken.
 //!
+//! A thread of the blocking pool mostly waits for a single thing, a read say, on behalf of synchronous code, again and
+//! again, and mostly that is ready. So it takes a core only if the first poll is not the last.
+//!
 //! A caller that finds no spare core, or whose runtime is shut down meanwhile, spawns like any remote thread.
 
 use std::future::Future;
@@ -19,20 +22,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::{Multi, Worker};
-use crate::context::MainFuture;
+use crate::context::{self, MainFuture};
 use crate::runtime::Inner;
 use crate::scheduler::main_waker::{Caller, MainWaker};
-use crate::scheduler::{AnyWorker, work_as};
+use crate::scheduler::{AnyWorker, ThreadRole, work_as};
 use crate::task::current;
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
-    let shared = Multi::shared(runtime);
-    let core = shared.cores.take_for_block_on();
-    // Dropped last.
-    let caller = core.as_ref().map_or_else(Caller::new, |core| Caller::at(runtime, core.index));
-    let main = caller.main();
     let mut future = pin!(future);
+    // Dropped after its waker.
+    let caller = Caller::new();
+    let main = caller.main();
     let waker = Waker::from(Arc::clone(main));
     let in_context = MainFuture::new();
     let mut poll = || {
@@ -40,7 +41,15 @@ pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output 
         let _budget = current::begin_main_poll(&waker, runtime.budget);
         future.as_mut().poll(&mut Context::from_waker(&waker))
     };
-    if let Some(core) = core {
+    if matches!(context::role(), ThreadRole::BlockingPool(_))
+        && main.take()
+        && let Poll::Ready(output) = poll()
+    {
+        return output;
+    }
+    let shared = Multi::shared(runtime);
+    if let Some(core) = shared.cores.take_for_block_on() {
+        caller.settle(runtime, core.index);
         // Dropped on the way out, also when the future panics: the core goes back.
         let thread = BlockOnThread { worker: Some(Worker::new(Arc::clone(runtime), core)) };
         if let Poll::Ready(output) = thread.run(main, &mut poll) {
