@@ -8,6 +8,7 @@ fn main() {
         .row(PingPong)
         .row(ThereAndBack::TASKS)
         .row(ThereAndBack::IN_BLOCK_ON)
+        .row(ThereAndBack::IN_BLOCK_ON_BESIDE_NEIGHBOUR)
         .row(ManySenders)
         .finish();
 }

@@ -1,6 +1,7 @@
-//! Tasks that keep the workers busy while something else is measured.
+//! What takes processor time while something else is measured: tasks that keep the workers busy, another process.
 
 use std::hint;
+use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -63,5 +64,21 @@ pub(super) async fn hog<R: Runtime>(kind: Hogs, burn: Duration, stop: Arc<Atomic
             // It is pending once, no more.
             Hogs::WakeThemselves => future::yield_now().await,
         }
+    }
+}
+
+/// A process that takes one processor all the while, until this is dropped.
+pub(super) struct Neighbour(Child);
+
+impl Neighbour {
+    pub(super) fn start() -> Self {
+        Self(Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("there is a shell"))
+    }
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        // It cannot have ended by itself.
+        self.0.kill().and_then(|()| self.0.wait()).expect("the neighbour ends");
     }
 }

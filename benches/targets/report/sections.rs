@@ -125,6 +125,7 @@ fn yielding_and_messaging() -> Section {
         .timed(ThereAndBack::TASKS, 0.8)
         .telling(0)
         .timed(ThereAndBack::IN_BLOCK_ON, 1.0)
+        .timed(ThereAndBack::IN_BLOCK_ON_BESIDE_NEIGHBOUR, 1.0)
         .timed(ManySenders, 0.8)
 }
 
