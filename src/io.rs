@@ -49,5 +49,27 @@
 //! Names, signatures and meanings are Tokio's, and the types are rt's own. On Unix, [`unix::AsyncFd`] makes a source of
 //! readiness of any other file descriptor.
 
+// By name: the compiler then says which feature a missing one needs.
+#[cfg(feature = "compat")]
 #[doc(inline)]
-pub use runtime_io::io::*;
+pub use runtime_io::io::compat;
+#[cfg(all(unix, feature = "net"))]
+#[doc(inline)]
+pub use runtime_io::io::unix;
+#[doc(inline)]
+pub use runtime_io::io::{
+    AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, Error, ErrorKind, IoSlice, IoSliceMut, ReadBuf, Result, SeekFrom,
+};
+#[cfg(feature = "io-util")]
+#[doc(inline)]
+pub use runtime_io::io::{
+    AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader, BufStream, BufWriter, Chain, DuplexStream,
+    Empty, Join, Lines, ReadHalf, Repeat, SimplexStream, Sink, Split, Take, WriteHalf, copy, copy_bidirectional,
+    copy_bidirectional_with_sizes, copy_buf, duplex, empty, join, repeat, simplex, sink, split,
+};
+#[cfg(feature = "net")]
+#[doc(inline)]
+pub use runtime_io::io::{Interest, Ready};
+#[cfg(feature = "io-std")]
+#[doc(inline)]
+pub use runtime_io::io::{Stderr, Stdin, Stdout, stderr, stdin, stdout};

@@ -44,6 +44,29 @@
 //! - [`test_util`]: futures polled by hand, streams that follow a script, and assertions, for tests;
 //! - [`macro@main`] and [`macro@test`], and the macros [`select!`], [`join!`], [`try_join!`] and [`pin!`].
 //!
+//! # Features
+//!
+//! All are on by default but the last three. With `default-features = false` there are [`task`] but for what needs
+//! `sync`, [`runtime`] with its drivers for what else is there, and [`spawn`] and its kind.
+//!
+//! | Feature | What it adds |
+//! |---|---|
+//! | `macros` | [`macro@main`] and [`macro@test`], [`select!`], [`join!`], [`try_join!`] |
+//! | `io` | the I/O traits ([`io::AsyncRead`] and its kind) and [`io::ReadBuf`], no more; most of those below have it |
+//! | `io-util` | methods for these traits, buffers, copies, streams in memory |
+//! | `io-std` | [`io::stdin`], [`io::stdout`], [`io::stderr`] |
+//! | `net` | [`net`], [`io::unix::AsyncFd`], and the I/O driver |
+//! | `fs` | [`fs`] |
+//! | `process`, `signal` | [`process`], [`signal`] |
+//! | `sync` | [`sync`], and of [`task`]: `scope`, `CancellationToken`, `TaskTracker` |
+//! | `time` | [`time`], and the timer driver |
+//! | `test-util` | [`test_util`] |
+//! | `inspect` | a running program can be looked into: `RT_INSPECT`, and `Builder::inspect` |
+//! | `rt`, `rt-multi-thread`, `full` | nothing, and all of these: for manifests that ask as they would ask Tokio |
+//! | `compat` | `io::compat`: wrappers for the traits of `futures-io` |
+//! | `tracing` | spans and events of the crate `tracing` for tasks |
+//! | `blocked-backtrace` | the stack of the thread in reports of blocked tasks, on Linux |
+//!
 //! # Cancel safety
 //!
 //! Which futures can be dropped before they are done, and what becomes of their work, is said under "Cancel safety" of

@@ -1,4 +1,4 @@
-//! The core of the [rt](https://docs.rs/rt) async runtime: tasks, schedulers, parking, the blocking pool, context,
+//! The core of the rt async runtime: tasks, schedulers, parking, the blocking pool, context,
 //! counters.
 //!
 //! This crate knows nothing of sockets or timers. It is put together with `runtime-io` and `runtime-time` by the facade

@@ -1,4 +1,4 @@
-//! Looks into a running program on the [rt](https://docs.rs/rt) async runtime, over HTTP.
+//! Looks into a running program on the rt async runtime, over HTTP.
 //!
 //! One thread of its own, `rt-inspect`, serves all runtimes of the process that ask for the same address. It uses
 //! nothing of theirs but counters that they write anyway: so it answers while every worker is stuck. The facade's

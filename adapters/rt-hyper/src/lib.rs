@@ -1,4 +1,4 @@
-//! Runs [hyper](https://docs.rs/hyper) on [rt](https://docs.rs/rt), for programs that use hyper itself.
+//! Runs [hyper](https://docs.rs/hyper) on rt, for programs that use hyper itself.
 //!
 //! hyper names no runtime. It asks for three things, and this crate has them:
 //!

@@ -1,4 +1,4 @@
-//! Runs [quinn](https://docs.rs/quinn), the QUIC library, on [rt](https://docs.rs/rt).
+//! Runs [quinn](https://docs.rs/quinn), the QUIC library, on rt.
 //!
 //! quinn asks its runtime for sockets, timers and tasks, by its trait [`Runtime`](quinn::Runtime). [`RtRuntime`] is
 //! that trait over rt: give it to [`Endpoint::new`](quinn::Endpoint::new), in a task of rt or in its `block_on`.

@@ -1,6 +1,6 @@
-//! Streams of [rt](https://docs.rs/rt) for libraries that want Tokio's I/O traits, and the other way round.
+//! Streams of rt for libraries that want Tokio's I/O traits, and the other way round.
 //!
-//! For a program that cannot have [the drop-in for Tokio](https://docs.rs/rt) underneath its libraries. [`Compat`]
+//! For a program that cannot have the drop-in for Tokio underneath its libraries. [`Compat`]
 //! around a stream of rt implements `tokio::io::{AsyncRead, AsyncWrite, AsyncBufRead, AsyncSeek}`; around a stream with
 //! these traits it implements those of `rt::io`. No runtime of Tokio is started, or needed: a library that calls
 //! `tokio::spawn` or `tokio::time` itself needs one all the same.
