@@ -73,6 +73,33 @@ fn a_task_a_job_or_a_group() {
     });
 }
 
+#[cfg(unix)]
+#[test]
+fn a_signal_or_a_stream_in_memory() {
+    run(async || {
+        let waits = waits_for(async { _ = rt::signal::ctrl_c().await }).await;
+        assert!(matches!(waits, WaitsFor::Signal { number: 2, .. }) && waits.to_string() == "signal 2", "{waits:?}");
+
+        let (mut here, _there) = rt::io::duplex(1);
+        assert_eq!(waits_for(async move { here.read(&mut [0]).await }).await, WaitsFor::MemoryStream);
+
+        // A signal is what ends the wait for something else.
+        let (listener, mut signals) = (
+            TcpListener::bind("127.0.0.1:0").await.unwrap(),
+            rt::signal::unix::signal(rt::signal::unix::SignalKind::hangup()).unwrap(),
+        );
+        let seen = seen_of(async move {
+            rt::select! {
+                biased;
+                _ = listener.accept() => {}
+                _ = signals.recv() => {}
+            }
+        })
+        .await;
+        assert!(seen.waits_for_others && matches!(seen.waits_for, Some(WaitsFor::Socket { .. })), "{seen:?}");
+    });
+}
+
 #[test]
 fn a_timer() {
     run(async || {

@@ -68,6 +68,14 @@ pub enum WaitsFor {
     TaskGroup,
     /// The end of a job of `spawn_blocking`, or of an operation on a file or a standard stream.
     BlockingJob,
+    /// A signal, from the user or another process.
+    #[non_exhaustive]
+    Signal {
+        /// Its number, such as 2 for `SIGINT`.
+        number: i32,
+    },
+    /// The other end of a stream in memory, such as `duplex`.
+    MemoryStream,
     /// Something that the runtime does not know: a future of the program's own, or of another library.
     Unknown,
 }
@@ -90,7 +98,7 @@ pub enum SocketKind {
     Udp,
     /// A socket of the Unix domain.
     Unix,
-    /// Another descriptor: a pipe, a signal, a process, or one of the program's own.
+    /// Another descriptor: a pipe, a process, or one of the program's own.
     Other,
 }
 
@@ -150,6 +158,9 @@ pub enum Leaf {
     Join(Id),
     TaskGroup,
     BlockingJob,
+    /// A signal, by its number.
+    Signal(i32),
+    MemoryStream,
 }
 
 /// Says what the calling leaf future waits for, just before it returns `Pending`.
@@ -270,6 +281,8 @@ const LOCK: u32 = 4;
 const JOIN: u32 = 5;
 const BLOCKING_JOB: u32 = 6;
 const TASK_GROUP: u32 = 7;
+const SIGNAL: u32 = 8;
+const MEMORY_STREAM: u32 = 9;
 /// Up to 15 classes.
 const CLASS: u32 = 0xf;
 /// Above the class, the kind: up to 32 of each.
@@ -280,7 +293,7 @@ const AND_OTHERS: u32 = 1 << 9;
 const DIRECT: u32 = 1 << 10;
 /// How much of its word a code takes. A record has something else in the rest.
 pub(super) const CODE_BITS: u32 = 11;
-const _: () = assert!(TASK_GROUP <= CLASS && (LockKind::CancellationToken as u32) << KIND_SHIFT < AND_OTHERS);
+const _: () = assert!(MEMORY_STREAM <= CLASS && (LockKind::CancellationToken as u32) << KIND_SHIFT < AND_OTHERS);
 
 impl Note {
     /// No leaf has said anything.
@@ -296,6 +309,8 @@ impl Note {
             Leaf::Join(task) => (JOIN, task.0),
             Leaf::BlockingJob => (BLOCKING_JOB, 0),
             Leaf::TaskGroup => (TASK_GROUP, 0),
+            Leaf::Signal(number) => (SIGNAL, u64::from(number.unsigned_abs())),
+            Leaf::MemoryStream => (MEMORY_STREAM, 0),
         };
         Self { code, word }
     }
@@ -345,7 +360,7 @@ impl Note {
     /// Whether it puts an end to waiting for something else, mostly.
     fn is_secondary(self) -> bool {
         let code = self.code & !DIRECT;
-        code == TIMER || code == LOCK | (LockKind::CancellationToken as u32) << KIND_SHIFT
+        code == TIMER || code == SIGNAL || code == LOCK | (LockKind::CancellationToken as u32) << KIND_SHIFT
     }
 
     /// Both of them.
@@ -370,6 +385,8 @@ impl Note {
             JOIN => WaitsFor::Join { task: Id(self.word) },
             BLOCKING_JOB => WaitsFor::BlockingJob,
             TASK_GROUP => WaitsFor::TaskGroup,
+            SIGNAL => WaitsFor::Signal { number: i32::try_from(self.word).unwrap_or_default() },
+            MEMORY_STREAM => WaitsFor::MemoryStream,
             _ => WaitsFor::Unknown,
         }
     }
@@ -449,6 +466,8 @@ impl fmt::Display for WaitsFor {
             Self::Join { task } => write!(f, "end of task {task}"),
             Self::BlockingJob => f.write_str("blocking job"),
             Self::TaskGroup => f.write_str("end of tasks of a group"),
+            Self::Signal { number } => write!(f, "signal {number}"),
+            Self::MemoryStream => f.write_str("stream in memory"),
             Self::Unknown => f.write_str("unknown"),
         }
     }

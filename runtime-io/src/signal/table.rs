@@ -40,6 +40,7 @@ use std::task::{Context, Poll};
 use runtime_core::primitive::Mutex;
 use runtime_core::primitive::atomic::AtomicU32;
 use runtime_core::primitive::atomic::Ordering::{AcqRel, Relaxed, Release};
+use runtime_core::task::waits::{self, Leaf};
 use slab::Slab;
 
 use crate::readiness::{Direction, ScheduledIo, WakeBatch};
@@ -128,7 +129,7 @@ impl Listener {
                 Poll::Ready(())
             }
             Poll::Ready(Err(_)) => unreachable!("drivers shut down their own registrations, and no listeners"),
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => waits::pending(Leaf::Signal(self.number.try_into().unwrap_or_default())),
         }
     }
 }

@@ -21,6 +21,8 @@ fn what_is_said_is_told() {
     }
     assert_eq!(tell(Note::of(Leaf::Join(Id(5)))), WaitsFor::Join { task: Id(5) });
     assert_eq!(tell(Note::of(Leaf::BlockingJob)), WaitsFor::BlockingJob);
+    assert_eq!(tell(Note::of(Leaf::Signal(15))), WaitsFor::Signal { number: 15 });
+    assert_eq!(tell(Note::of(Leaf::MemoryStream)), WaitsFor::MemoryStream);
     assert_eq!(tell(Note::NOTHING), WaitsFor::Unknown);
 }
 

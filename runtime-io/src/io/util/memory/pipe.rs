@@ -18,6 +18,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 use runtime_core::coop;
 use runtime_core::primitive::Mutex;
+use runtime_core::task::waits::{self, Leaf};
 
 use crate::io::ReadBuf;
 
@@ -147,7 +148,7 @@ pub(super) fn poll_pipe<T>(
                 }
                 return Poll::Ready(value);
             }
-            Attempt::Waits(_) => return Poll::Pending,
+            Attempt::Waits(_) => return waits::pending(Leaf::MemoryStream),
             Attempt::NeedsWaker => waker = Some(cx.waker().clone()),
         }
     }
