@@ -294,7 +294,9 @@ impl LocalRuntime {
         self.runtime.block_on(future)
     }
 
-    /// Spawns a task that stays on this thread. It runs while the thread is in [`block_on`](Self::block_on).
+    /// Spawns a task that stays on this thread. It runs while the thread drives the runtime: in
+    /// [`block_on`](Self::block_on), [`run`](Self::run), [`try_tick`](Self::try_tick) or
+    /// [`run_until_stalled`](Self::run_until_stalled).
     #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where

@@ -30,3 +30,6 @@ async fn panics_otherwise() {}
 
 #[rt::main(crate = 3)]
 async fn crate_by_number() {}
+
+#[rt::main(flavor = "current_thread" start_paused = true)]
+async fn comma_forgotten() {}

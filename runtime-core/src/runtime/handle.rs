@@ -347,8 +347,8 @@ pub(super) fn block_on<F: Future>(inner: &Arc<Inner>, future: F) -> F::Output {
 pub(super) fn drive<R>(what: &str, instead: &str, inner: &Arc<Inner>, f: impl FnOnce() -> R) -> R {
     let Some(_entered) = context::try_enter() else {
         panic!(
-            "`{what}` was called inside a runtime: this thread is already driving a future or a worker, and waiting \
-             here would block it. {instead}"
+            "`{what}` was called inside a runtime: this thread is already driving a future or a worker, which would \
+             stand still meanwhile. {instead}"
         );
     };
     let _runtime = RuntimeGuard::enter(Arc::clone(inner));

@@ -94,10 +94,11 @@ impl Recorder {
         } else {
             return;
         };
-        if let Err(error) = &outcome {
-            // Nobody is left to be told that stderr is gone.
-            drop(writeln!(io::stderr(), "rt: no trace was written to {}: {error}", path.display()));
-        }
+        // Nobody is left to be told that stderr is gone.
+        drop(match &outcome {
+            Ok(()) => writeln!(io::stderr(), "rt: a trace was written to {}", path.display()),
+            Err(error) => writeln!(io::stderr(), "rt: no trace was written to {}: {error}", path.display()),
+        });
         let is_there = outcome.map_or_else(|error| error.kind() == io::ErrorKind::AlreadyExists, |()| true);
         is_accounted_for.store(is_there, Relaxed);
     }

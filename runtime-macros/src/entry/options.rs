@@ -94,6 +94,10 @@ impl Parsed {
             return errors.report(name, message);
         }
 
+        if let Some(next) = next_option(&value) {
+            return errors.report(next, "a comma is missing before this option");
+        }
+
         let first_time = match text.as_str() {
             "flavor" => self.flavor.replace(flavor(value, errors)).is_none(),
             "worker_threads" => {
@@ -175,6 +179,15 @@ impl Parsed {
             facade,
         }
     }
+}
+
+/// The name of another option, if there is one in the value of an option, with its own value.
+fn next_option(value: &TokenStream) -> Option<Ident> {
+    let tokens: Vec<_> = value.clone().into_iter().collect();
+    tokens.windows(2).skip(1).find_map(|pair| match pair {
+        [TokenTree::Ident(name), TokenTree::Punct(punct)] if punct.as_char() == '=' => Some(name.clone()),
+        _ => None,
+    })
 }
 
 fn flavor(value: TokenStream, errors: &mut Errors) -> Option<Flavor> {
