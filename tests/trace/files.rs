@@ -295,6 +295,8 @@ fn a_file_that_is_kept_is_told_once() {
                 panic_in_a_task(&runtime);
                 path.exists()
             });
+            let line = lines.next().unwrap();
+            assert!(line.contains("a trace was written to"), "{line}");
             panic_in_a_task(&runtime);
         });
         assert!(lines.is_empty(), "{lines:?}");
