@@ -5,9 +5,9 @@
 use std::io::{ErrorKind, SeekFrom};
 
 use rt::io::BufReader;
-use rt::io::compat::{AsyncReadCompat, AsyncWriteCompat, Compat};
 use rt::io::duplex;
 use rt::runtime::Builder;
+use runtime_io::io::compat::{AsyncReadCompat, AsyncWriteCompat, Compat};
 
 fn run<T>(test: impl Future<Output = T>) -> T {
     Builder::new_current_thread().enable_all().build().unwrap().block_on(test)
@@ -70,7 +70,7 @@ mod with_rt {
     use std::rc::Rc;
     use std::task::{Context, Poll};
 
-    use rt::io::compat::{FuturesReadCompat, FuturesWriteCompat};
+    use runtime_io::io::compat::{FuturesReadCompat, FuturesWriteCompat};
     use rt::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt};
 
     use super::*;

@@ -24,7 +24,7 @@ macro_rules! panics_here {
     }};
 }
 
-const NO_RUNTIME: &str = "there is no rt runtime on this thread";
+const NO_RUNTIME: &str = "there is no reactor running on this thread, for it is in no rt runtime";
 
 #[test]
 fn without_a_runtime_everything_that_needs_one_says_so() {

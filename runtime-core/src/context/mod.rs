@@ -100,8 +100,9 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Runtime => {
-                "there is no rt runtime on this thread: call this from a task, inside `Runtime::block_on`, or while \
-                 holding the guard of `Handle::enter`"
+                // Programs look for "no reactor running", which is what Tokio says.
+                "there is no reactor running on this thread, for it is in no rt runtime: call this from a task, inside \
+                 `Runtime::block_on`, or while holding the guard of `Handle::enter`"
             }
             Self::Io => {
                 "this rt runtime has no I/O driver: build it with `Builder::enable_io` or `Builder::enable_all`"
