@@ -74,6 +74,11 @@ impl Generator {
 pub(crate) struct Stream(Cell<u64>);
 
 impl Stream {
+    /// One without a generator, the same each time.
+    pub(crate) const fn fixed() -> Self {
+        Self(Cell::new(0))
+    }
+
     pub(crate) fn next_u64(&self) -> u64 {
         let state = self.0.get().wrapping_add(GAMMA);
         self.0.set(state);

@@ -57,7 +57,8 @@
 /// # Order
 ///
 /// Each poll starts at a branch picked at random and goes round from there, so that a branch which is always ready
-/// cannot starve the others. The picks come from the runtime's seeded generator.
+/// cannot starve the others. The picks come from the runtime's seeded generator, or on a thread that is none of its
+/// workers from one that is the same each time.
 ///
 /// With `biased;` the branches are polled from the top. That saves the random number and makes the order something to
 /// rely on, such as to look at a signal for shutdown first; and then it is up to you that the upper branches are not

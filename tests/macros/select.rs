@@ -390,3 +390,23 @@ async fn a_branch_may_have_an_output_of_no_known_type() {
     };
     assert_eq!(number, 1);
 }
+
+/// Synchronous code makes the same two calls in each round: neither starts at the same branch each time.
+#[test]
+fn no_branch_starves_on_a_thread_without_random_numbers_of_its_own() {
+    let runtime = rt::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let bridge = runtime.spawn_blocking(|| {
+        let first = || async {
+            rt::select! { _ = async {} => 0, _ = async {} => 1 }
+        };
+        let mut picks = [[0; 2]; 2];
+        for _ in 0..200 {
+            for call in &mut picks {
+                call[rt::runtime::Handle::current().block_on(first())] += 1;
+            }
+        }
+        picks
+    });
+    let picks = runtime.block_on(bridge).unwrap();
+    assert!(picks.iter().flatten().all(|&picked| picked > 50), "{picks:?}");
+}

@@ -23,6 +23,7 @@ pub use self::worker_token::WorkerToken;
 use crate::clock::Clock;
 use crate::driver::{BoxedSleep, KnownService, Service};
 use crate::primitive::thread_local;
+use crate::rng::Stream;
 pub use crate::runtime::Flavor;
 use crate::runtime::Inner;
 use crate::scheduler::ThreadRole;
@@ -40,8 +41,8 @@ struct Context {
     worker_token: Cell<Option<WorkerToken>>,
     /// Whether the thread is inside `block_on` or is a worker: it must not block on another future.
     is_driving: Cell<bool>,
-    /// For threads without a runtime: a counter in place of random numbers.
-    turn: Cell<u32>,
+    /// Random numbers for a thread that has none of a runtime.
+    random: Stream,
 }
 
 thread_local! {
@@ -51,7 +52,7 @@ thread_local! {
         role: Cell::new(ThreadRole::External),
         worker_token: Cell::new(None),
         is_driving: Cell::new(false),
-        turn: Cell::new(0),
+        random: Stream::fixed(),
     };
 }
 
@@ -201,16 +202,11 @@ pub fn flavor() -> Option<Flavor> {
     with_runtime(Inner::flavor).ok()
 }
 
-/// A random number below `n`, from the current runtime's seeded generator. Outside a runtime's threads, where there
-/// is no such generator, numbers are just taken in turn.
+/// A random number below `n`, which is not zero: from the current runtime's seeded generator; on a thread that has no
+/// part in it, from one that is the same for each thread. (Numbers in turn would not do: a loop with several `select!`s
+/// may draw as many in each round as a `select!` has branches.)
 pub fn random_below(n: u32) -> u32 {
-    own_role().random_below(n).unwrap_or_else(|| {
-        CONTEXT.with(|context| {
-            let turn = context.turn.get();
-            context.turn.set(turn.wrapping_add(1));
-            turn % n.max(1)
-        })
-    })
+    own_role().random_below(n).unwrap_or_else(|| CONTEXT.with(|context| context.random.below(n)))
 }
 
 #[inline]

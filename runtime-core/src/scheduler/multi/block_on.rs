@@ -12,7 +12,8 @@
 //! takes to fall asleep and be woken.
 //!
 //! A thread of the blocking pool mostly waits for a single thing, a read say, on behalf of synchronous code, again and
-//! again, and mostly that is ready. So it takes a core only if the first poll is not the last.
+//! again, and mostly that is ready. So it takes a core only if the first poll is not the last. In that poll it spawns
+//! like any remote thread.
 //!
 //! A caller that finds no spare core, or whose runtime is shut down meanwhile, spawns like any remote thread.
 
