@@ -70,8 +70,8 @@ mod with_rt {
     use std::rc::Rc;
     use std::task::{Context, Poll};
 
-    use runtime_io::io::compat::{FuturesReadCompat, FuturesWriteCompat};
     use rt::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt};
+    use runtime_io::io::compat::{FuturesReadCompat, FuturesWriteCompat};
 
     use super::*;
 

@@ -261,7 +261,7 @@ impl Service for Handle {
     fn counters(&self) -> DriverCounters {
         let mut counters = DriverCounters::default();
         counters.io_events = self.events.load(Ordering::Relaxed);
-        for (registered, registrations) in self.shards.iter().map(|shard| shard.claims()) {
+        for (registered, registrations) in self.shards.iter().map(|shard| shard.counts()) {
             counters.io_registered += registered as u64;
             counters.io_registrations += registrations;
         }

@@ -57,7 +57,9 @@ struct Free(Mutex<Slots>);
 struct Slots {
     /// Which slots are claimed.
     claimed: Slab<()>,
-    /// How often one was, but for those whose object the system refused.
+    /// How many of them have an object that the system has taken.
+    registered: usize,
+    /// How often it has taken one.
     registrations: u64,
     /// The driver is gone: nothing is given out any more.
     closed: bool,
@@ -78,7 +80,7 @@ impl Shard {
             number,
             registry,
             pages: [const { OnceLock::new() }; PAGES],
-            free: Free(Mutex::new(Slots { claimed: Slab::new(), registrations: 0, closed: false })),
+            free: Free(Mutex::new(Slots { claimed: Slab::new(), registered: 0, registrations: 0, closed: false })),
         }
     }
 
@@ -106,9 +108,8 @@ impl Shard {
         // Under the lock, so that a shutdown, which closes under the lock and then visits all pages, misses none.
         self.pages[page].get_or_init(|| (0..FIRST_PAGE << page).map(|_| ScheduledIo::new()).collect());
         slots.claimed.insert(());
-        slots.registrations += 1;
         drop(slots);
-        Ok(Some(Slot { shard: self.clone(), slot, number: None, was_refused: false }))
+        Ok(Some(Slot { shard: self.clone(), slot, number: None, is_counted: false }))
     }
 
     /// The readiness in a slot, if the slot was ever given out.
@@ -124,10 +125,10 @@ impl Shard {
         self.pages.iter().filter_map(OnceLock::get).flatten().for_each(each);
     }
 
-    /// How many slots are claimed, and how many registrations there have been.
-    pub(super) fn claims(&self) -> (usize, u64) {
+    /// How many objects are registered, and how often one was. The first is never more than the second.
+    pub(super) fn counts(&self) -> (usize, u64) {
         let slots = self.free.0.lock();
-        (slots.claimed.len(), slots.registrations)
+        (slots.registered, slots.registrations)
     }
 }
 
@@ -144,8 +145,8 @@ pub(crate) struct Slot {
     slot: usize,
     /// The number that the object is registered under, if it is.
     number: Option<Number>,
-    /// The system has refused the object: this is not counted as a registration once the slot is back.
-    was_refused: bool,
+    /// Whether the system has taken the object.
+    is_counted: bool,
 }
 
 impl Slot {
@@ -172,9 +173,12 @@ impl Slot {
     pub(crate) fn register(&mut self, source: &mut (impl Source + Numbered), interest: Interest) -> io::Result<()> {
         let number = source.number();
         let outcome = self.shard.registry.register(source, number, self.token(), interest.to_mio());
-        match outcome {
-            Ok(()) => self.number = Some(number),
-            Err(_) => self.was_refused = true,
+        if outcome.is_ok() {
+            self.number = Some(number);
+            self.is_counted = true;
+            let mut slots = self.shard.free.0.lock();
+            slots.registered += 1;
+            slots.registrations += 1;
         }
         outcome
     }
@@ -191,8 +195,7 @@ impl Drop for Slot {
         self.io().retire();
         let mut slots = self.shard.free.0.lock();
         slots.claimed.remove(self.slot);
-        // Together: there are never more slots claimed than registrations counted.
-        slots.registrations -= u64::from(self.was_refused);
+        slots.registered -= usize::from(self.is_counted);
     }
 }
 
@@ -203,6 +206,10 @@ mod tests {
     fn shard() -> Arc<Shard> {
         let poll = mio::Poll::new().unwrap();
         Arc::new(Shard::new(0, Arc::new(Registry::new(poll.registry(), 1).unwrap())))
+    }
+
+    fn claimed(shard: &Shard) -> usize {
+        shard.free.0.lock().claimed.len()
     }
 
     #[test]
@@ -235,40 +242,45 @@ mod tests {
         let mut places: Vec<_> = slots.iter().map(|slot| std::ptr::from_ref(slot.io())).collect();
         places.sort();
         places.dedup();
-        assert_eq!((places.len(), shard.claims()), (500, (500, 500)));
+        assert_eq!((places.len(), claimed(&shard)), (500, 500));
         drop(slots);
-        assert_eq!(shard.claims().0, 0);
+        assert_eq!(claimed(&shard), 0);
         let again: Vec<_> = (0..500).map(|_| shard.claim().unwrap().unwrap()).collect();
         assert!(again.iter().all(|slot| places.binary_search(&std::ptr::from_ref(slot.io())).is_ok()));
     }
 
     #[cfg(unix)]
     #[test]
-    fn what_the_system_refuses_is_counted_as_long_as_it_has_its_slot() {
-        struct Refused(std::io::Stdin);
-        impl std::os::fd::AsRawFd for Refused {
+    fn what_the_system_refuses_is_not_counted() {
+        /// The system takes it, or refuses it.
+        struct Object(std::io::Stdin, bool);
+        impl std::os::fd::AsRawFd for Object {
             fn as_raw_fd(&self) -> std::os::fd::RawFd {
                 self.0.as_raw_fd()
             }
         }
-        impl Source for Refused {
+        impl Source for Object {
             fn register(&mut self, _: &mio::Registry, _: Token, _: mio::Interest) -> io::Result<()> {
-                Err(io::ErrorKind::PermissionDenied.into())
+                if self.1 { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
             }
             fn reregister(&mut self, _: &mio::Registry, _: Token, _: mio::Interest) -> io::Result<()> {
-                unreachable!("it is not registered")
+                unreachable!("it is registered once")
             }
             fn deregister(&mut self, _: &mio::Registry) -> io::Result<()> {
-                unreachable!("it is not registered")
+                Ok(())
             }
         }
         let shard = shard();
-        let _other = shard.claim().unwrap().unwrap();
-        let mut slot = shard.claim().unwrap().unwrap();
-        assert!(slot.register(&mut Refused(std::io::stdin()), Interest::READABLE).is_err());
-        assert_eq!(shard.claims(), (2, 2));
-        drop(slot);
-        assert_eq!(shard.claims(), (1, 1));
+        for (number, is_taken) in [true, false].into_iter().enumerate() {
+            let mut object = Object(std::io::stdin(), is_taken);
+            let mut slot = shard.claim().unwrap().unwrap();
+            assert_eq!(shard.counts(), (0, number as u64));
+            assert_eq!(slot.register(&mut object, Interest::READABLE).is_ok(), is_taken);
+            assert_eq!(shard.counts(), (usize::from(is_taken), 1));
+            let _ = slot.deregister(&mut object);
+            drop(slot);
+            assert_eq!((shard.counts(), claimed(&shard)), ((0, 1), 0));
+        }
     }
 
     #[test]
@@ -280,6 +292,6 @@ mod tests {
         assert_eq!(visited, FIRST_PAGE);
         assert!(shard.claim().is_err());
         drop(before);
-        assert_eq!(shard.claims().0, 0);
+        assert_eq!(claimed(&shard), 0);
     }
 }
