@@ -33,3 +33,6 @@ async fn crate_by_number() {}
 
 #[rt::main(flavor = "current_thread" start_paused = true)]
 async fn comma_forgotten() {}
+
+#[rt::main(flavor = "current_thread" name = "x", start_paused = true)]
+async fn another_comma_forgotten() {}

@@ -94,8 +94,10 @@ impl Parsed {
             return errors.report(name, message);
         }
 
-        if let Some(next) = next_option(&value) {
-            return errors.report(next, "a comma is missing before this option");
+        let (value, next) = split_at_next_option(value);
+        if let Some(next) = next {
+            errors.report(next.first().cloned(), "a comma is missing before this option");
+            self.read(next, errors);
         }
 
         let first_time = match text.as_str() {
@@ -181,13 +183,15 @@ impl Parsed {
     }
 }
 
-/// The name of another option, if there is one in the value of an option, with its own value.
-fn next_option(value: &TokenStream) -> Option<Ident> {
-    let tokens: Vec<_> = value.clone().into_iter().collect();
-    tokens.windows(2).skip(1).find_map(|pair| match pair {
-        [TokenTree::Ident(name), TokenTree::Punct(punct)] if punct.as_char() == '=' => Some(name.clone()),
-        _ => None,
-    })
+/// The value of an option, and what comes behind it if that is another option with its own.
+fn split_at_next_option(value: TokenStream) -> (TokenStream, Option<Vec<TokenTree>>) {
+    let mut tokens: Vec<_> = value.into_iter().collect();
+    let begins_option = |pair: &[TokenTree]| match pair {
+        [TokenTree::Ident(_), TokenTree::Punct(punct)] => punct.as_char() == '=',
+        _ => false,
+    };
+    let next = tokens.windows(2).skip(1).position(begins_option).map(|at| tokens.split_off(at + 1));
+    (tokens.into_iter().collect(), next)
 }
 
 fn flavor(value: TokenStream, errors: &mut Errors) -> Option<Flavor> {
