@@ -331,6 +331,46 @@ fn polls_for_nothing_are_counted() {
     });
 }
 
+/// Beside a timer, a signal or a token there may be something that rt knows nothing of, for which the task was woken.
+#[cfg(unix)]
+#[test]
+fn polls_beside_a_limit_are_not_said_to_be_for_nothing() {
+    run(async || {
+        let messages = Arc::new(parking_lot::Mutex::new((0, None::<std::task::Waker>)));
+        let task = rt::spawn({
+            let messages = messages.clone();
+            async move {
+                // A channel of another library.
+                let receive = || {
+                    poll_fn(|cx| {
+                        let (count, waker) = &mut *messages.lock();
+                        *waker = Some(cx.waker().clone());
+                        if std::mem::take(count) > 0 { Poll::Ready(()) } else { Poll::Pending }
+                    })
+                };
+                let mut ctrl_c = std::pin::pin!(rt::signal::ctrl_c());
+                loop {
+                    rt::select! {
+                        () = receive() => {}
+                        _ = &mut ctrl_c => return,
+                    }
+                }
+            }
+        });
+        for polls in 1..=4 {
+            let seen = until(&task, |task| task.state.is_waiting() && task.polls == polls).await;
+            assert_eq!((seen.wakes, seen.spurious_polls), (polls - 1, 0));
+            let waker = {
+                let (count, waker) = &mut *messages.lock();
+                *count += 1;
+                waker.take()
+            };
+            waker.unwrap().wake();
+        }
+        task.abort();
+    });
+}
+
 #[test]
 fn the_holder_of_a_lock() {
     run(async || {

@@ -3,11 +3,12 @@
 //!
 //! # Where the caller sleeps
 //!
-//! In its parker; or, from when it has a core, where the scheduler says ([`Caller::settle`]), which may be after the
-//! first poll. A waker sets the flag by an exchange, and looks after that where the caller may be. The caller says where
-//! it may be, and looks after that at the flag, by an exchange of its own. One of the two exchanges comes first. If the
-//! waker's does, the caller sees the flag set, and polls. Else the waker's exchange reads what the caller's has
-//! published, and the waker sees the place. In the parker it is called in either case.
+//! In its parker; or, from some time on, where the scheduler says, too ([`Caller::settle`]), which may be after the
+//! first poll. A waker sets the flag by an exchange, and if it was not set looks after that where the caller may be. The
+//! caller says where it may be, and looks after that at the flag, by an exchange of its own. One of the two exchanges
+//! comes first. If the waker's does, the caller sees the flag set, and polls. Else the waker's exchange reads what the
+//! caller's has published, and the waker sees the place. In the parker it is called in either case. (A waker that finds
+//! the flag set calls nobody: the one that set it does.)
 //!
 //! # What a thread keeps
 //!
@@ -34,7 +35,7 @@ pub(super) struct MainWaker {
     unparker: Unparker,
 }
 
-/// The slot of a scheduler whose core the caller has. (There is only one in the single-threaded scheduler.)
+/// The slot of a scheduler whose core the caller may have. (There is only one in the single-threaded scheduler.)
 struct Place {
     runtime: Arc<Inner>,
     slot: usize,
@@ -96,7 +97,7 @@ impl Caller {
         Self { kit: Some(kept.unwrap_or_else(Kit::new)) }
     }
 
-    /// It has the core of a slot, until it is dropped, and may sleep at the scheduler from now on. Once in a call.
+    /// It may have the core of a slot, and sleep at the scheduler, from now on. Once in a call.
     pub(super) fn settle(&self, runtime: &Arc<Inner>, slot: usize) {
         let main = self.main();
         main.place.get_or_init(|| Place { runtime: Arc::clone(runtime), slot });

@@ -43,8 +43,9 @@ pub struct TaskInfo {
     /// How often it was woken. Wakes that found it woken already do not count.
     pub wakes: u64,
     /// Polls for nothing: the task was woken, and waited for the same thing as before, without any operation of the
-    /// runtime's having succeeded. (Where it is not known what a task waits for, none is counted; nor are more than
-    /// four billion.)
+    /// runtime's having succeeded. (Where it is not known what a task waits for, or only a timer, a signal or a
+    /// cancellation token is, which may be the limit of something else, none is counted; nor are more than four
+    /// billion.)
     pub spurious_polls: u64,
     /// What it waits for, if it waits.
     pub waits_for: Option<WaitsFor>,

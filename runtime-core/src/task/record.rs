@@ -287,7 +287,7 @@ pub(super) unsafe fn end_poll(cell: NonNull<Header>, run: &Run<'_>) -> bool {
     }
     let waits_as_before = record.go_on(took, waits_for, since);
     let made_progress = || run.current.is_none_or(|current| current.may_have_made_progress());
-    let is_spurious = waits_as_before && waits_for.is_known() && !made_progress();
+    let is_spurious = waits_as_before && waits_for.is_certain() && !made_progress();
     if is_spurious {
         record.count_spurious_poll();
     }

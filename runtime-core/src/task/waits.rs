@@ -4,8 +4,8 @@
 //! the end of the poll they go into the task's record (`record.rs`), and inspection makes a [`WaitsFor`] of them. The
 //! words are values. None is a pointer that anybody follows, since what it pointed to could be gone.
 //!
-//! If several leaves do so in one poll, as in a `select!`, the last one counts; but a deadline or a cancellation token
-//! does only if there is no other, since what a limit is put on says more than the limit.
+//! If several leaves do so in one poll, as in a `select!`, the last one counts; but a deadline, a cancellation token or
+//! a signal does only if there is no other, since what a limit is put on says more than the limit.
 //!
 //! A leaf may be given up in the poll in which it has said something: it has lost a race, or its limit has come. Nobody
 //! wakes the task for that, so what it said would stand until something else does. So `select!`, `try_join!`, timeouts
@@ -336,6 +336,12 @@ impl Note {
     #[inline]
     pub(super) fn is_known(self) -> bool {
         self.code != 0
+    }
+
+    /// Whether that is what the task waits for: with a limit, there may be something else that nobody has told of.
+    #[cfg_attr(loom, allow(dead_code))] // models do not inspect
+    pub(super) fn is_certain(self) -> bool {
+        self.is_known() && !self.is_secondary()
     }
 
     /// Whether it is certain that the leaf has left the task's own waker.

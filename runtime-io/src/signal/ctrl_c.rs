@@ -5,6 +5,7 @@ use std::io;
 use std::task::ready;
 
 use runtime_core::coop;
+use runtime_core::task::waits::{self, Leaf};
 
 use super::dispatch;
 use crate::located;
@@ -45,7 +46,7 @@ pub fn ctrl_c() -> impl Future<Output = io::Result<()>> {
         let listener = dispatch::listen(&driver, libc::SIGINT)?;
         poll_fn(|cx| {
             let coop = ready!(coop::poll_proceed(cx));
-            listener.poll(cx).map(|()| coop.made_progress())
+            waits::named(listener.poll(cx), Leaf::Signal(libc::SIGINT)).map(|()| coop.made_progress())
         })
         .await;
         Ok(())

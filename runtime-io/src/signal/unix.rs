@@ -7,6 +7,7 @@ use std::os::raw::c_int;
 use std::task::{Context, Poll, ready};
 
 use runtime_core::coop;
+use runtime_core::task::waits::{self, Leaf};
 
 use super::dispatch;
 use super::table::Listener;
@@ -173,7 +174,7 @@ impl Signal {
     /// As [`recv`](Self::recv), for hand-written futures. Only the last task to wait here is woken.
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         let coop = ready!(coop::poll_proceed(cx));
-        ready!(self.listener.poll(cx));
+        ready!(waits::named(self.listener.poll(cx), Leaf::Signal(self.listener.number())));
         coop.made_progress();
         Poll::Ready(Some(()))
     }

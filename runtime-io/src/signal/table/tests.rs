@@ -56,7 +56,7 @@ fn each_listener_hears_its_own_number_and_no_other() {
         deliver(&table);
         assert!(is_ready(&twin));
         for listener in &listeners {
-            assert_eq!(is_ready(listener), listener.number() == number);
+            assert_eq!(is_ready(listener), listener.number() == number as i32);
         }
     }
 }
