@@ -393,8 +393,17 @@ fn loom_a_wake_finds_a_caller_that_goes_to_the_scheduler_after_its_first_poll() 
         let caller = Caller::new();
         assert!(caller.main().take(), "for the first poll");
         let waker = Waker::from(caller.main().clone());
-        let waking = thread::spawn(move || waker.wake());
+        // loom does not see the cell with the place, and would not try the wake in front of that for its sake.
+        let before = Arc::new(AtomicUsize::new(0));
+        let waking = {
+            let before = before.clone();
+            thread::spawn(move || {
+                before.fetch_add(1, Relaxed);
+                waker.wake();
+            })
+        };
         let core = shared.take_core(|| None).expect("nobody else wants it");
+        before.fetch_add(1, Relaxed);
         caller.settle(&runtime, 0);
         while !caller.main().take() {
             shared.wakeup.park(&core.parker, &shared.driver, &mut WakeAtOnce);
