@@ -12,8 +12,8 @@ use crate::{Handle, Runtime, Workload, on_worker};
 ///
 /// Between the future in `block_on` and a task, the wake from inside `block_on` is measured, and the wake of it. smol's
 /// caller runs the task itself; rt's and Tokio's only waits, so each round trip is two wakes between threads, unless a
-/// runtime finds a way around them: by a thread that looks out for the wake instead of going to sleep, say. Where another
-/// process takes a processor, that is no way, as the thread that looks out is in the way of the other.
+/// runtime finds a way around them: by a thread that looks out for the wake instead of going to sleep, say. Where
+/// another process takes a processor, that is no way, as the thread that looks out is in the way of the other.
 #[derive(Clone, Debug)]
 pub struct ThereAndBack {
     in_block_on: bool,

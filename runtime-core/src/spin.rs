@@ -43,7 +43,8 @@ const MIN_SPIN: Duration = Duration::from_micros(MAX_SPIN.as_micros() as u64 / 1
 /// The longest spin, and the longest wake that counts as one.
 pub(crate) const MAX_SPIN: Duration = Duration::from_micros(100);
 /// After spins in vain this many waits go by without one, at most: the price of a last try is spread over as many. With
-/// that try they are a prime number, so that whatever comes round in fewer waits is not met at the same place each time.
+/// that try they are a prime number, so that whatever comes round in fewer waits is not met at the same place each
+/// time.
 const MOST_SKIPPED: u32 = 60;
 
 /// What came of spinning.

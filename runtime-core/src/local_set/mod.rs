@@ -3,6 +3,9 @@
 //! A set is a scheduler of its own ([`shared`]), inside of whatever polls it: `block_on` of either kind of runtime, a
 //! task, or another executor. It never starts a thread, and has no drivers.
 
+#[cfg(not(loom))]
+mod all;
+mod drivers;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod shared;
@@ -16,7 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 #[cfg(not(loom))]
-pub(crate) use self::shared::inspect_tasks;
+pub(crate) use self::all::inspect_tasks;
 use self::shared::{Running, Shared};
 use crate::box_large::boxed_if_large;
 use crate::runtime::control::Owned;

@@ -16,8 +16,8 @@
 //! called in the run inside of the run; so the outer one leaves its waker once more at its end, and looks whether
 //! anything has come.
 //!
-//! When no `run_until` is left the wakers go: a program that drives a set now and then, each time as another main future,
-//! would have it call all of those. A set that is polled as a future keeps them, as nobody says when that is over.
+//! When no `run_until` is left the wakers go: a program that drives a set now and then, each time as another main
+//! future, would have it call all of those. A set that is polled as a future keeps them, as nobody says when that is over.
 //!
 //! A task of the set may also drive something else on its thread, and block in that: a runtime of its own, or another
 //! set. What has been driven last may then go on for long before the set's own loop has control again. So from the end
@@ -41,12 +41,11 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-#[cfg(not(loom))]
-use std::sync::Weak;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
 
+use super::drivers::Drivers;
 use crate::context;
 use crate::coop::Budget;
 use crate::metrics::Counter;
@@ -58,10 +57,7 @@ use crate::task::Snapshot;
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::host::Host;
 use crate::task::outstanding::Outstanding;
-use crate::task::{
-    Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef, contain, discard, is_waker_of_task,
-    new_task, refuse,
-};
+use crate::task::{Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef, new_task, refuse};
 
 /// See the module.
 pub(super) struct Shared {
@@ -93,44 +89,6 @@ struct Inbox {
     closed: bool,
 }
 
-/// The wakers of those that have driven the set since something last came. There is hardly ever more than one.
-#[derive(Default)]
-struct Drivers {
-    first: Option<Waker>,
-    others: Vec<Waker>,
-}
-
-impl Drivers {
-    /// More than this are called, though nothing has come: most of them have gone.
-    const MAX: usize = 32;
-
-    fn have(&self, waker: &Waker) -> bool {
-        self.first.iter().chain(&self.others).any(|kept| kept.will_wake(waker))
-    }
-
-    /// Adds one. Returns those that are to be called in its place.
-    fn add(&mut self, waker: Waker) -> Self {
-        let stale = if self.others.len() < Self::MAX { Self::default() } else { std::mem::take(self) };
-        match &mut self.first {
-            first @ None => *first = Some(waker),
-            Some(_) => self.others.push(waker),
-        }
-        stale
-    }
-
-    /// Calls all. Not under the lock.
-    fn call(self) {
-        for waker in self.first.into_iter().chain(self.others) {
-            if is_waker_of_task(&waker) {
-                waker.wake();
-            } else {
-                // One that the runtime did not make may panic, and that is not to be the waking task's end.
-                discard(contain(|| waker.wake()));
-            }
-        }
-    }
-}
-
 // SAFETY: what is not Sync by itself, `local` and the cells, the set's thread alone touches: in methods that ask for
 // it, and which the `LocalSet` calls, or code below it on the same stack (`Running`).
 unsafe impl Sync for Shared {}
@@ -160,7 +118,7 @@ impl Shared {
             driven_by: AtomicU64::new(0),
         });
         #[cfg(not(loom))]
-        register(&this);
+        super::all::add(&this);
         this.tasks.bind(Arc::as_ptr(&this));
         // The count that all tasks together hold.
         std::mem::forget(Arc::clone(&this));
@@ -267,10 +225,8 @@ impl Shared {
     pub(super) unsafe fn end_drive(&self) {
         self.drives.set(self.drives.get() - 1);
         if self.drives.get() == 0 {
-            let Drivers { first, others } = std::mem::take(&mut self.inbox.lock().drivers);
-            // One by one: what the runtime did not make may panic.
-            first.into_iter().chain(others).for_each(|waker| discard(contain(|| drop(waker))));
-            return;
+            let drivers = std::mem::take(&mut self.inbox.lock().drivers);
+            return drivers.forget();
         }
         // SAFETY: the caller's promise.
         if unsafe { self.has_queued() } {
@@ -427,33 +383,17 @@ impl Shared {
         if calls_drivers {
             drivers.call();
         } else {
-            discard(contain(|| drop(drivers)));
+            drivers.forget();
         }
     }
-}
 
-/// All sets of the process, for inspection. (Those that are gone, too, until the next one is made.)
-#[cfg(not(loom))]
-static SETS: parking_lot::Mutex<Vec<Weak<Shared>>> = parking_lot::Mutex::new(Vec::new());
-
-#[cfg(not(loom))]
-fn register(set: &Arc<Shared>) {
-    let mut sets = SETS.lock();
-    if sets.len() == sets.capacity() {
-        sets.retain(|set| set.strong_count() > 0);
-        // Room for as many again: so each set pays for a look at one.
-        let room = sets.len() + 1;
-        sets.reserve(room);
+    /// Reads every task that is not over, if that runtime has driven the set last.
+    #[cfg(not(loom))]
+    pub(super) fn inspect_tasks(&self, runtime: runtime::Id, into: &mut Vec<Snapshot>) {
+        if self.driven_by.load(Relaxed) == runtime.get() {
+            self.tasks.inspect(into);
+        }
     }
-    sets.push(Arc::downgrade(set));
-}
-
-/// Reads every task that is not over of the sets that this runtime has driven last.
-#[cfg(not(loom))]
-pub(crate) fn inspect_tasks(runtime: runtime::Id, into: &mut Vec<Snapshot>) {
-    let sets: Vec<_> = SETS.lock().iter().filter_map(Weak::upgrade).collect();
-    let driven = |set: &&Arc<Shared>| set.driven_by.load(Relaxed) == runtime.get();
-    sets.iter().filter(driven).for_each(|set| set.tasks.inspect(into));
 }
 
 /// The set runs on this thread while this lives, unless another ran inside of it.

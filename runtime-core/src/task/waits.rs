@@ -55,8 +55,8 @@ pub enum WaitsFor {
         /// Which kind of lock.
         kind: LockKind,
         /// The task that has it, if that is known: the one that acquired it last, and has not given it back. If there
-        /// is no such task any more, it has ended without giving the lock back: the guard was forgotten, or given away. Of
-        /// a guard that owns its lock (`lock_owned` and its kind) the holder is not known.
+        /// is no such task any more, it has ended without giving the lock back: the guard was forgotten, or given away.
+        /// Of a guard that owns its lock (`lock_owned` and its kind) the holder is not known.
         holder: Option<Id>,
     },
     /// The end of a task: its join handle.

@@ -383,8 +383,8 @@ fn loom_what_dies_during_the_walk_is_freed_after_it() {
     }
 }
 
-/// A thread has polled its future before it takes the core, and goes on to sleep where the scheduler does: it hears of a
-/// wake that comes meanwhile. (So do threads of the blocking pool, in the other scheduler.)
+/// A thread has polled its future before it takes the core, and goes on to sleep where the scheduler does: it hears of
+/// a wake that comes meanwhile. (So do threads of the blocking pool, in the other scheduler.)
 #[test]
 fn loom_a_wake_finds_a_caller_that_goes_to_the_scheduler_after_its_first_poll() {
     check(3, || {
