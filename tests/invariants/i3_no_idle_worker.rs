@@ -3,13 +3,15 @@
 //! A worker is blocked here until some other work has been done: if no other worker does that, the test hangs, and the
 //! watchdog ends it. Mutations that these tests are for: a push that never wakes a sleeper; a worker that sleeps
 //! without a last look; a private slot that is out of the reach of thieves; a monitor that does not look after the
-//! single task or the drivers.
+//! single task or the drivers; a yield that never counts as a push, or always.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Barrier, mpsc};
+use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rt::runtime::Builder;
 use rt_test_util::*;
 
@@ -69,6 +71,75 @@ fn i3_a_task_that_yielded_is_rescued_too() {
         });
         eventually(|| task.is_finished());
     }
+}
+
+#[test]
+fn i3_two_tasks_that_go_on_and_on_come_to_have_a_worker_each() {
+    let _watchdog = watchdog();
+    let runtime = multi(2);
+    for _ in 0..20 {
+        let (threads, is_apart) = (Arc::new(Mutex::new([None; 2])), Signal::new());
+        let go_on = |number: usize| {
+            let (threads, is_apart) = (threads.clone(), is_apart.clone());
+            async move {
+                let look = || {
+                    let mut threads = threads.lock();
+                    threads[number] = Some(thread::current().id());
+                    if threads.iter().all(Option::is_some) && threads[0] != threads[1] {
+                        is_apart.set();
+                    }
+                };
+                while !is_apart.is_set() {
+                    look();
+                    rt::task::yield_now().await;
+                }
+            }
+        };
+        let (first, second) = (go_on(0), go_on(1));
+        let task = runtime.spawn(async {
+            let second = rt::spawn(second);
+            first.await;
+            second.await.unwrap();
+        });
+        eventually(|| task.is_finished());
+    }
+}
+
+/// As a connection that multiplexes streams does at each message: it wakes the handler, and goes on.
+#[test]
+fn i3_nobody_is_called_for_a_task_that_yields_beside_one_that_is_done_at_once() {
+    const MESSAGES: usize = 400;
+    let _watchdog = watchdog();
+    let runtime = multi(2);
+    // Without hooks: before a hook of the user's, who may block, a worker has another one look for work.
+    let metrics = runtime.handle().metrics();
+    let (messages, handed_on, handled) = (Channel::new(), Channel::new(), Arc::new(AtomicUsize::new(0)));
+    let (connection, handler, count) = (messages.clone(), handed_on.clone(), handled.clone());
+    runtime.spawn(async move {
+        loop {
+            let message = connection.receive().await;
+            handed_on.send(message);
+            rt::task::yield_now().await;
+        }
+    });
+    runtime.spawn(async move {
+        loop {
+            handler.receive().await;
+            count.fetch_add(1, SeqCst);
+        }
+    });
+    let both_sleep = || eventually(|| (0..2).all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1));
+    let sleeps = || (0..2).map(|worker| metrics.worker_park_count(worker)).sum::<u64>() as usize;
+    both_sleep();
+    let before = sleeps();
+    for n in 1..=MESSAGES {
+        messages.send(n);
+        eventually(|| handled.load(SeqCst) == n);
+        both_sleep();
+    }
+    // One for each message, which comes from outside. Where polls take long, as on a busy machine, there are more.
+    let sleeps = sleeps() - before;
+    assert!((MESSAGES..MESSAGES * 3 / 2).contains(&sleeps), "{sleeps}");
 }
 
 #[test]

@@ -40,8 +40,8 @@ use crate::clock::Moment;
 /// How long sockets and timers may go unattended while tasks run, unless a single poll takes longer, or many events
 /// are left to be served ([`MAX_DRIVER_POLL_GAP`]).
 pub(crate) const DRIVER_POLL_TARGET: Duration = Duration::from_micros(200);
-/// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, and tasks from
-/// outside wait for polls of no more than this.
+/// So little that nobody is meant to notice it: the drivers are not polled again before it has passed, tasks from
+/// outside wait for polls of no more than this, and no worker is called for one of two tasks that take no longer.
 const MIN_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 / 10);
 /// For so long a worker may leave the drivers alone because events are left.
 const MAX_DRIVER_POLL_GAP: Duration = Duration::from_micros(DRIVER_POLL_TARGET.as_micros() as u64 * 10);
@@ -156,6 +156,13 @@ impl PollInterval {
     /// How many polls fit into a time that nobody is meant to notice ([`MIN_DRIVER_POLL_GAP`]).
     pub(crate) fn polls_in_min_gap(&self) -> u32 {
         self.polls_in(MIN_DRIVER_POLL_GAP)
+    }
+
+    /// Whether that many polls fit into a time that nobody is meant to notice ([`MIN_DRIVER_POLL_GAP`]). As
+    /// [`polls_in_min_gap`](Self::polls_in_min_gap) says, without a division.
+    #[inline]
+    pub(crate) fn has_short_polls(&self, polls: u64) -> bool {
+        self.poll_time.get().saturating_mul(polls) <= MIN_DRIVER_POLL_GAP.as_nanos() as u64
     }
 
     /// How many polls fit into the time for which sockets and timers may go unattended ([`DRIVER_POLL_TARGET`]).

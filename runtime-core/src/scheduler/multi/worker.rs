@@ -77,6 +77,8 @@ pub(crate) struct Worker {
     standing: Cell<Standing>,
     /// The count of polls from which on a task that is woken in its poll may go first.
     rewake_lifo_from: Cell<u64>,
+    /// Which poll was the last that ended with a yield beside one other task.
+    yielded_beside_one: Cell<u64>,
 }
 
 impl Worker {
@@ -108,6 +110,7 @@ impl Worker {
             role,
             standing: Cell::new(Standing::InUse),
             rewake_lifo_from: Cell::new(0),
+            yielded_beside_one: Cell::new(u64::MAX),
         }
     }
 
@@ -248,7 +251,21 @@ impl Worker {
     fn push_yielded(&self, task: Notified) {
         self.count_queued(&task);
         self.core.run_queue.push_yielded(task);
-        self.offer_surplus();
+        if !self.polls_both_soon() {
+            self.offer_surplus();
+        }
+    }
+
+    /// A task has yielded: whether it and the only other task here are polled in less time than it takes another worker
+    /// to come for one of them. Not if the other one has just done the same, for then both may go on and on.
+    #[inline]
+    fn polls_both_soon(&self) -> bool {
+        if self.core.run_queue.len() != 2 {
+            return false;
+        }
+        let polls = self.counters().polls.get();
+        let is_second = self.yielded_beside_one.replace(polls).wrapping_add(1) == polls;
+        !is_second && self.poll_interval.has_short_polls(2)
     }
 
     #[inline]

@@ -256,3 +256,15 @@ fn the_drivers_are_left_alone_while_many_events_wait() {
     poll_interval.end_now();
     assert!(poll_interval.end_interval(now, || 1000), "a call is obeyed");
 }
+
+#[test]
+fn polls_are_short_if_they_fit_into_a_time_that_nobody_notices() {
+    let poll_interval = PollInterval::new(61);
+    assert!(poll_interval.has_short_polls(u64::MAX), "nothing is known yet");
+    for (nanos, fit) in [(1, 20_000), (7, 2857), (10_000, 2), (20_000, 1), (20_001, 0), (u64::MAX, 0)] {
+        poll_interval.poll_time.set(nanos);
+        assert_eq!(u64::from(poll_interval.polls_in_min_gap()), fit);
+        assert!(poll_interval.has_short_polls(fit));
+        assert!(!poll_interval.has_short_polls(fit + 1), "{nanos}");
+    }
+}
