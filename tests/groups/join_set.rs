@@ -4,23 +4,13 @@ use std::cell::Cell;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use rt::runtime::Builder;
 use rt::task::{JoinSet, unconstrained, yield_now};
 use rt_test_util::*;
-
-#[derive(Default)]
-struct Count(AtomicUsize);
-
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
 
 #[test]
 fn a_thousand_that_end_at_once_are_joined_in_order_and_cost_one_wake() {
@@ -42,15 +32,15 @@ fn a_thousand_that_end_at_once_are_joined_in_order_and_cost_one_wake() {
                 n
             });
         }
-        let count = Arc::new(Count::default());
-        let waker = Waker::from(Arc::clone(&count));
+        let wakes = Arc::new(Wakes::default());
+        let waker = Waker::from(Arc::clone(&wakes));
         assert!(set.poll_join_next(&mut Context::from_waker(&waker)).is_pending());
         go.set();
         while Arc::strong_count(&go) > 1 {
             yield_now().await;
         }
         yield_now().await;
-        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert_eq!(wakes.count(), 1);
         for n in 0..1000 {
             assert_eq!(set.join_next().await.unwrap().unwrap(), n);
         }
@@ -73,8 +63,8 @@ fn a_thousand_that_end_at_once_are_joined_as_they_ended_by_one_poll() {
             });
         }
         let mut joined = Vec::new();
-        let count = Arc::new(Count::default());
-        let waker = Waker::from(Arc::clone(&count));
+        let wakes = Arc::new(Wakes::default());
+        let waker = Waker::from(Arc::clone(&wakes));
         let mut cx = Context::from_waker(&waker);
         let mut joining = pin!(unconstrained(poll_fn(|cx| {
             while let Some(n) = ready!(set.poll_join_next(cx)) {
@@ -91,7 +81,7 @@ fn a_thousand_that_end_at_once_are_joined_as_they_ended_by_one_poll() {
         while ends.lock().len() < 1000 {
             yield_now().await;
         }
-        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert_eq!(wakes.count(), 1);
         assert!(joining.as_mut().poll(&mut cx).is_ready(), "one poll is enough for all");
         assert_eq!(joined, *ends.lock());
         assert!(!joined.is_sorted(), "it is not the order in which they were spawned");

@@ -3,24 +3,12 @@
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Waker};
 use std::thread;
 
 use rt::runtime::Builder;
 use rt::task::{LocalSet, spawn_local, yield_now};
 use rt_test_util::*;
-
-/// How often it was woken.
-#[derive(Default)]
-struct Wakes(AtomicUsize);
-
-impl Wake for Wakes {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Relaxed);
-    }
-}
 
 /// A program may drive a set again and again, each time by another future: none of those that are over is woken.
 #[test]
@@ -38,9 +26,9 @@ fn a_driver_that_is_done_leaves_no_waker_in_the_set() {
         assert!(second.as_mut().poll(cx).is_pending() && second.as_mut().poll(cx).is_ready());
     }
     assert_eq!(Arc::strong_count(&wakes), 2, "the set has a waker of one who is not there any more");
-    let before = wakes.0.load(Relaxed);
+    let before = wakes.count();
     send.send(()).unwrap();
-    assert_eq!(wakes.0.load(Relaxed), before);
+    assert_eq!(wakes.count(), before);
     // One that comes now finds what has been woken.
     Builder::new_current_thread().build().unwrap().block_on(set.run_until(task)).unwrap().unwrap();
 }
@@ -93,9 +81,9 @@ fn a_driver_that_is_dropped_leaves_the_queue_to_another() {
         };
         let mut second = pin!(set.run_until(many));
         assert!(second.as_mut().poll(is_dropped).is_pending());
-        assert_eq!(wakes.each_ref().map(|wakes| wakes.0.load(Relaxed)), [0, 1], "the one that has left them goes on");
+        assert_eq!(wakes.each_ref().map(|wakes| wakes.count()), [0, 1], "the one that has left them goes on");
     }
-    assert_eq!(wakes[0].0.load(Relaxed), 1);
+    assert_eq!(wakes[0].count(), 1);
 }
 
 /// A set that is polled as a future keeps the waker of that, whatever else drives it for a while.
@@ -111,5 +99,5 @@ fn a_set_as_a_future_is_woken_after_another_has_driven_it() {
     assert!(set.as_mut().poll(cx).is_pending());
     assert!(pin!(set.run_until(async {})).poll(cx).is_ready());
     send.send(()).unwrap();
-    assert!(wakes.0.load(Relaxed) > 0 && set.as_mut().poll(cx).is_ready());
+    assert!(wakes.count() > 0 && set.as_mut().poll(cx).is_ready());
 }

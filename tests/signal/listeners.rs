@@ -4,10 +4,10 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::Wake;
 use std::time::Duration;
 
 use rt::time::timeout;
+use rt_test_util::Wakes;
 
 use super::*;
 
@@ -197,24 +197,17 @@ fn a_handler_of_somebody_elses_is_still_called() {
 /// Of several wakers that one stream is polled with, the last one is woken.
 #[test]
 fn the_last_waker_is_woken() {
-    #[derive(Default)]
-    struct Count(AtomicUsize);
-    impl Wake for Count {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, SeqCst);
-        }
-    }
     in_own_process(|| {
         current().block_on(async {
             let mut usr1 = listen(SignalKind::user_defined1());
-            let counts = [(); 3].map(|()| Arc::new(Count::default()));
-            for count in &counts {
-                let waker = Waker::from(count.clone());
+            let wakes = [(); 3].map(|()| Arc::new(Wakes::default()));
+            for wakes in &wakes {
+                let waker = Waker::from(wakes.clone());
                 assert!(usr1.poll_recv(&mut Context::from_waker(&waker)).is_pending());
             }
             send(Number::SIGUSR1);
             let_drivers_look().await;
-            assert_eq!(counts.each_ref().map(|count| count.0.load(SeqCst)), [0, 0, 1]);
+            assert_eq!(wakes.each_ref().map(|wakes| wakes.count()), [0, 0, 1]);
             assert!(is_ready(&mut usr1));
         });
     });

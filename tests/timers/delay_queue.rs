@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use proptest::collection::vec;
@@ -26,15 +26,6 @@ fn paused() -> Runtime {
 
 const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
-}
-
-#[derive(Default)]
-struct Wakes(AtomicUsize);
-
-impl Wake for Wakes {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, SeqCst);
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -142,7 +133,7 @@ impl Pair {
         let polled = self.queue.poll_expired(&mut Context::from_waker(&waker));
         self.waits = None;
         match (self.first(), polled) {
-            (None, Poll::Ready(None)) => self.waits = Some((self.wakes.0.load(SeqCst), None)),
+            (None, Poll::Ready(None)) => self.waits = Some((self.wakes.count(), None)),
             (Some(first), Poll::Ready(Some(expired))) => {
                 assert!(first.deadline <= Instant::now(), "it is early");
                 assert_eq!((expired.key(), expired.deadline()), (first.key, first.deadline));
@@ -151,7 +142,7 @@ impl Pair {
             }
             (Some(first), Poll::Pending) => {
                 assert!(first.deadline > Instant::now(), "it is late");
-                self.waits = Some((self.wakes.0.load(SeqCst), Some(first.deadline)));
+                self.waits = Some((self.wakes.count(), Some(first.deadline)));
             }
             (_, polled) => panic!("{:?} is not what is in it", polled.map(|expired| expired.map(|it| it.into_inner()))),
         }
@@ -206,7 +197,7 @@ impl Pair {
             let is_earlier = first.is_some_and(|first| waits_for.is_none_or(|waits_for| first < waits_for));
             let is_empty_now = first.is_none() && waits_for.is_some();
             if is_due || is_earlier || is_empty_now {
-                assert!(self.wakes.0.load(SeqCst) > wakes, "the waiting thread was not woken");
+                assert!(self.wakes.count() > wakes, "the waiting thread was not woken");
                 self.waits = None;
             }
         }

@@ -6,9 +6,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::SeqCst;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -19,21 +17,12 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-#[derive(Default)]
-struct Count(AtomicUsize);
-
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, SeqCst);
-    }
-}
-
 #[test]
 fn a_dropped_timer_wakes_nobody() {
     let _watchdog = watchdog();
     let runtime = rt::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {
-        let wakes = Arc::<Count>::default();
+        let wakes = Arc::<Wakes>::default();
         let waker = Waker::from(wakes.clone());
         let mut sleeps: Vec<_> = (1..=100).map(|n| Box::pin(sleep(ms(n)))).collect();
         for sleep in &mut sleeps {
@@ -45,7 +34,7 @@ fn a_dropped_timer_wakes_nobody() {
             n % 3 == 0
         });
         rt::time::advance(ms(200)).await;
-        assert_eq!(wakes.0.load(SeqCst), 33);
+        assert_eq!(wakes.count(), 33);
         assert!(sleeps.iter().all(|sleep| sleep.is_elapsed()));
     });
     let drivers = runtime.handle().metrics().drivers();
@@ -57,7 +46,7 @@ fn a_reset_timer_wakes_at_its_new_time_only() {
     let _watchdog = watchdog();
     let runtime = rt::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {
-        let wakes = Arc::<Count>::default();
+        let wakes = Arc::<Wakes>::default();
         let waker = Waker::from(wakes.clone());
         let poll = |sleep: Pin<&mut Sleep>| sleep.poll(&mut Context::from_waker(&waker));
         let start = Instant::now();
@@ -65,16 +54,16 @@ fn a_reset_timer_wakes_at_its_new_time_only() {
         assert!(poll(sleep.as_mut()).is_pending());
         sleep.as_mut().reset(start + ms(30));
         rt::time::advance(ms(29)).await;
-        assert_eq!(wakes.0.load(SeqCst), 0);
+        assert_eq!(wakes.count(), 0);
         rt::time::advance(ms(1)).await;
-        assert_eq!((wakes.0.load(SeqCst), poll(sleep.as_mut())), (1, Poll::Ready(())));
+        assert_eq!((wakes.count(), poll(sleep.as_mut())), (1, Poll::Ready(())));
         // To an earlier time, and again after it has fired.
         sleep.as_mut().reset(start + ms(1000));
         assert!(!sleep.is_elapsed() && poll(sleep.as_mut()).is_pending());
         sleep.as_mut().reset(start + ms(40));
         assert_eq!(sleep.deadline(), start + ms(40));
         rt::time::advance(ms(10)).await;
-        assert_eq!((wakes.0.load(SeqCst), poll(sleep.as_mut())), (2, Poll::Ready(())));
+        assert_eq!((wakes.count(), poll(sleep.as_mut())), (2, Poll::Ready(())));
         // To the past.
         sleep.as_mut().reset(start);
         assert_eq!(poll(sleep.as_mut()), Poll::Ready(()));

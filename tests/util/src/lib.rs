@@ -29,6 +29,6 @@ pub use runtimes::{assert_unhurt, current, multi, on_each_runtime, processors, r
 #[cfg(unix)]
 pub use streams::full_stream;
 pub use streams::tcp_pair;
-pub use tasks::{Channel, Signal, poll_once, yield_by_hand};
+pub use tasks::{Channel, Signal, Wakes, poll_once, yield_by_hand};
 pub use threads::{Gate, IMPOSSIBLE_STACK, Scope, eventually, scope};
 pub use watchdog::{Watchdog, watchdog};

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::task::{Context, Poll, Wake, Waker};
 
 use parking_lot::Mutex;
 
@@ -128,4 +130,21 @@ pub async fn yield_by_hand() {
 /// Polls a pinned future once.
 pub async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
     poll_fn(|cx: &mut Context<'_>| Poll::Ready(future.as_mut().poll(cx))).await
+}
+
+/// What a waker is made of that counts its wakes.
+#[derive(Debug, Default)]
+pub struct Wakes(AtomicUsize);
+
+impl Wakes {
+    /// How often it was woken.
+    pub fn count(&self) -> usize {
+        self.0.load(SeqCst)
+    }
+}
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+    }
 }
