@@ -219,7 +219,6 @@ impl<T: 'static> fmt::Debug for LocalKey<T> {
 }
 
 /// A future with a value for a task-local. Made by [`LocalKey::scope`].
-#[must_use = "futures do nothing unless polled"]
 pub struct TaskLocalFuture<T: 'static, F> {
     key: &'static LocalKey<T>,
     /// Empty during a poll: then it is in the thread-local.

@@ -28,55 +28,46 @@ pub struct Instant {
 
 impl Instant {
     /// The present, by the clock of the current runtime, which may be paused; the real time outside any runtime.
-    #[must_use]
     pub fn now() -> Self {
         Self { std: context::now() }
     }
 
     /// Wraps an instant of the standard library.
-    #[must_use]
     pub const fn from_std(std: std::time::Instant) -> Self {
         Self { std }
     }
 
     /// The instant of the standard library.
-    #[must_use]
     pub const fn into_std(self) -> std::time::Instant {
         self.std
     }
 
     /// How long it was from `earlier` to this instant; zero if `earlier` is later.
-    #[must_use]
     pub fn duration_since(&self, earlier: Self) -> Duration {
         self.std.saturating_duration_since(earlier.std)
     }
 
     /// How long it was from `earlier` to this instant; `None` if `earlier` is later.
-    #[must_use]
     pub fn checked_duration_since(&self, earlier: Self) -> Option<Duration> {
         self.std.checked_duration_since(earlier.std)
     }
 
     /// How long it was from `earlier` to this instant; zero if `earlier` is later.
-    #[must_use]
     pub fn saturating_duration_since(&self, earlier: Self) -> Duration {
         self.std.saturating_duration_since(earlier.std)
     }
 
     /// How long ago this instant was; zero if it lies ahead.
-    #[must_use]
     pub fn elapsed(&self) -> Duration {
         Self::now().duration_since(*self)
     }
 
     /// This instant plus a duration; `None` if the operating system's clock cannot express that.
-    #[must_use]
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
         self.std.checked_add(duration).map(Self::from_std)
     }
 
     /// This instant minus a duration; `None` if the operating system's clock cannot express that.
-    #[must_use]
     pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
         self.std.checked_sub(duration).map(Self::from_std)
     }

@@ -41,7 +41,6 @@ use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
 /// assert_eq!(sum, 45);
 /// # });
 /// ```
-#[must_use = "dropping a `JoinSet` aborts its tasks"]
 pub struct JoinSet<T> {
     /// By key. `None` where a task was joined.
     handles: Vec<Option<JoinHandle<T>>>,

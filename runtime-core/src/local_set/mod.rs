@@ -291,7 +291,6 @@ where
 ///
 /// Guards of several sets have to be dropped in the reverse order: each makes that set the current one again which was
 /// it before.
-#[must_use = "the set is the current one only while the guard lives"]
 pub struct LocalEnterGuard {
     before: Option<Arc<Shared>>,
     /// It must be dropped where it was made.

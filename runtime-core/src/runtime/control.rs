@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::io;
-use std::rc::Rc;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,16 +24,13 @@ pub trait Owned {
     fn owned_handle(&self) -> &Handle;
 }
 
-macro_rules! owned_behind {
-    ($($pointer:ident),*) => {$(
-        impl<T: Owned + ?Sized> Owned for $pointer<T> {
-            fn owned_handle(&self) -> &Handle {
-                (**self).owned_handle()
-            }
-        }
-    )*};
+/// What points at an owner is as good: where Tokio takes `&Runtime`, the compiler turns a reference to a pointer, or to a
+/// `LazyLock`, into it.
+impl<P: Deref<Target: Owned>> Owned for P {
+    fn owned_handle(&self) -> &Handle {
+        (**self).owned_handle()
+    }
 }
-owned_behind!(Arc, Box, Rc);
 
 /// Starts a runtime. It runs until [`close`] is called, which must happen exactly once.
 ///

@@ -8,7 +8,6 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-#[cfg(doc)]
 use crate::metrics::Histogram;
 
 /// Which buckets a histogram has, as Tokio is told. rt always has [`Histogram`]'s.
@@ -56,6 +55,11 @@ impl LogHistogram {
     /// ```
     pub fn builder() -> LogHistogramBuilder {
         LogHistogramBuilder::default()
+    }
+
+    /// The longest duration that is told from longer ones, in nanoseconds.
+    pub fn max_value(&self) -> u64 {
+        Histogram::bucket_range(Histogram::NUM_BUCKETS - 2).end.as_nanos() as u64
     }
 }
 

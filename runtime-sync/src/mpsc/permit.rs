@@ -18,7 +18,6 @@ fn push<T>(channel: &Channel<T, Places>, value: T) {
 /// Room for a value in a bounded channel. Made by [`Sender::reserve`] and [`Sender::try_reserve`].
 ///
 /// Dropped without being used, it gives the room to others.
-#[must_use = "the room is given to others when this is dropped"]
 pub struct Permit<'a, T> {
     channel: &'a Channel<T, Places>,
 }
@@ -53,7 +52,6 @@ impl<T> fmt::Debug for Permit<'_, T> {
 /// [`Sender::try_reserve_many`].
 ///
 /// Dropped, it gives the room that is left to others.
-#[must_use = "the room is given to others when this is dropped"]
 pub struct PermitIterator<'a, T> {
     channel: &'a Channel<T, Places>,
     n: usize,
@@ -99,7 +97,6 @@ impl<T> fmt::Debug for PermitIterator<'_, T> {
 /// [`Sender::try_reserve_owned`].
 ///
 /// Dropped without being used, it gives the room to others.
-#[must_use = "the room is given to others when this is dropped"]
 pub struct OwnedPermit<T> {
     /// Empty when the permit was used.
     sender: Option<Sender<T>>,

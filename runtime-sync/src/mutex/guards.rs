@@ -17,7 +17,6 @@ pub struct MutexGuard<'a, T: ?Sized> {
 }
 
 /// The right to the data of a [`Mutex`] that it keeps alive. The mutex is unlocked when this is dropped.
-#[must_use = "the mutex is unlocked when this is dropped"]
 pub struct OwnedMutexGuard<T: ?Sized> {
     data: *mut T,
     hold: OwnedHold<Mutex<T>>,

@@ -194,7 +194,6 @@ impl<T: fmt::Debug> fmt::Debug for Sender<T> {
 /// # Cancel safety
 ///
 /// A `&mut Receiver` is a future, too. If that is dropped, the value is still to come.
-#[must_use = "a dropped receiver gives the value back to the sender"]
 pub struct Receiver<T> {
     /// `None` when there is nothing more to come, and the receiver knows it.
     half: Option<Half<T>>,

@@ -23,7 +23,6 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
 }
 
 /// The right to change a part of the data of a [`RwLock`]. Made by [`RwLockWriteGuard::map`].
-#[must_use = "the lock is released when this is dropped"]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
     data: *mut T,
     hold: Hold<'a>,

@@ -8,21 +8,18 @@ use crate::guard::{OwnedHold, exclusive_guard, guard};
 
 /// The right to look at the data of a [`RwLock`] that it keeps alive, or a part of it. The lock is released when this
 /// is dropped.
-#[must_use = "the lock is released when this is dropped"]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
     data: *const U,
     hold: OwnedHold<RwLock<T>>,
 }
 
 /// The right to change the data of a [`RwLock`] that it keeps alive. The lock is released when this is dropped.
-#[must_use = "the lock is released when this is dropped"]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
     data: *mut T,
     hold: OwnedHold<RwLock<T>>,
 }
 
 /// The right to change a part of the data of a [`RwLock`] that it keeps alive. Made by [`OwnedRwLockWriteGuard::map`].
-#[must_use = "the lock is released when this is dropped"]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
     data: *mut U,
     hold: OwnedHold<RwLock<T>>,

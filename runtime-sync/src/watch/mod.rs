@@ -81,7 +81,6 @@ pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
 
 /// The value of a channel, locked for reading. See the [module](self) about how long.
 #[derive(Debug)]
-#[must_use = "a borrowed value is there to be looked at"]
 pub struct Ref<'a, T> {
     guard: RwLockReadGuard<'a, T>,
     has_changed: bool,

@@ -90,7 +90,7 @@ impl Builder {
     /// let task = runtime.spawn_blocking(|| std::thread::current().name().map(str::to_owned));
     /// assert_eq!(runtime.block_on(task).unwrap().as_deref(), Some("my-app 1"));
     /// ```
-    pub fn thread_name_fn(&mut self, name: impl Fn() -> String + Send + Sync + 'static) -> &mut Self {
+    pub fn thread_name_fn<F: Fn() -> String + Send + Sync + 'static>(&mut self, name: F) -> &mut Self {
         self.config.thread_names = ThreadNames::Each(Arc::new(name));
         self
     }
@@ -145,13 +145,13 @@ impl Builder {
     ///
     /// Should it block, that holds up what the thread would have done: a worker gets help as in a poll that blocks, and
     /// of blocking jobs one waits. The end of the runtime waits for the hook.
-    pub fn on_thread_start(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
+    pub fn on_thread_start<F: Fn() + Send + Sync + 'static>(&mut self, hook: F) -> &mut Self {
         self.config.on_thread_start = Some(Arc::new(hook));
         self
     }
 
     /// Calls the hook on each worker and blocking thread before it ends. The end of the runtime waits for it.
-    pub fn on_thread_stop(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
+    pub fn on_thread_stop<F: Fn() + Send + Sync + 'static>(&mut self, hook: F) -> &mut Self {
         self.config.on_thread_stop = Some(Arc::new(hook));
         self
     }
@@ -159,13 +159,13 @@ impl Builder {
     /// Calls the hook on a worker that has nothing to do, before it goes to sleep.
     ///
     /// It may spawn tasks: the worker then runs them instead of sleeping. It should not block.
-    pub fn on_thread_park(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
+    pub fn on_thread_park<F: Fn() + Send + Sync + 'static>(&mut self, hook: F) -> &mut Self {
         self.config.on_thread_park = Some(Arc::new(hook));
         self
     }
 
     /// Calls the hook on a worker that was asleep.
-    pub fn on_thread_unpark(&mut self, hook: impl Fn() + Send + Sync + 'static) -> &mut Self {
+    pub fn on_thread_unpark<F: Fn() + Send + Sync + 'static>(&mut self, hook: F) -> &mut Self {
         self.config.on_thread_unpark = Some(Arc::new(hook));
         self
     }

@@ -22,7 +22,8 @@ fn a_stream_that_is_lent_to_nobody_takes_a_short_read_for_the_last() {
             let (ours, mut theirs) = accepted().await;
             assert!(!asks_after_a_short_read(&ours, &mut theirs).await);
             ours.set_nodelay(true).unwrap();
-            ours.set_linger(ours.linger().unwrap()).unwrap();
+            ours.set_zero_linger().unwrap();
+            assert_eq!(ours.linger().unwrap(), Some(std::time::Duration::ZERO));
             ours.set_quickack(ours.quickack().unwrap()).unwrap();
             ours.set_ttl(ours.ttl().unwrap()).unwrap();
             assert!(ours.take_error().unwrap().is_none());

@@ -165,13 +165,14 @@ impl TcpSocket {
     }
 
     /// Sets [`linger`](Self::linger). With a time that is not zero, dropping the stream can block the thread so long.
+    #[deprecated(note = "it can block the thread that drops the stream; see `set_zero_linger`")]
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
         self.io.os().set_linger(linger)
     }
 
     /// Makes dropping the stream reset the connection, and throw away what is still to be sent. Never blocks.
     pub fn set_zero_linger(&self) -> io::Result<()> {
-        self.set_linger(Some(Duration::ZERO))
+        self.io.os().set_linger(Some(Duration::ZERO))
     }
 
     /// Whether small writes are sent at once (`TCP_NODELAY`).

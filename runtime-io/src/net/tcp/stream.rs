@@ -392,6 +392,7 @@ impl TcpStream {
     /// # Errors
     ///
     /// The operating system's.
+    #[deprecated(note = "it can block the thread that drops the stream; see `set_zero_linger`")]
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
         self.io.options().set_linger(linger)
     }
