@@ -137,9 +137,11 @@ fn i3_nobody_is_called_for_a_task_that_yields_beside_one_that_is_done_at_once() 
         eventually(|| handled.load(SeqCst) == n);
         both_sleep();
     }
-    // One for each message, which comes from outside. Where polls take long, as on a busy machine, there are more.
+    // One for each message, which comes from outside. Where polls take long, as under a sanitizer, others are called.
     let sleeps = sleeps() - before;
-    assert!((MESSAGES..MESSAGES * 3 / 2).contains(&sleeps), "{sleeps}");
+    assert!(sleeps >= MESSAGES, "{sleeps}");
+    let poll = metrics.poll_times().percentile(75.0).unwrap();
+    assert!(sleeps < MESSAGES * 3 / 2 || poll > Duration::from_micros(4), "{sleeps}, with polls of {poll:?}");
 }
 
 #[test]
