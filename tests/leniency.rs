@@ -1,7 +1,7 @@
 //! What the compiler takes from a program for Tokio, without a warning, it takes here: where a program denies warnings,
 //! one more is an error, and where the compiler has to coerce a reference, a type parameter is one too many.
 
-#![deny(warnings)]
+#![deny(unused_must_use, deprecated, unfulfilled_lint_expectations)]
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;

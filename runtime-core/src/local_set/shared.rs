@@ -17,7 +17,8 @@
 //! anything has come.
 //!
 //! When no `run_until` is left the wakers go: a program that drives a set now and then, each time as another main
-//! future, would have it call all of those. A set that is polled as a future keeps them, as nobody says when that is over.
+//! future, would have it call all of those. A set that is polled as a future keeps them, as nobody says when that is
+//! over.
 //!
 //! A task of the set may also drive something else on its thread, and block in that: a runtime of its own, or another
 //! set. What has been driven last may then go on for long before the set's own loop has control again. So from the end

@@ -24,8 +24,8 @@ pub trait Owned {
     fn owned_handle(&self) -> &Handle;
 }
 
-/// What points at an owner is as good: where Tokio takes `&Runtime`, the compiler turns a reference to a pointer, or to a
-/// `LazyLock`, into it.
+/// What points at an owner is as good: where Tokio takes `&Runtime`, the compiler turns a reference to a pointer, or to
+/// a `LazyLock`, into it.
 impl<P: Deref<Target: Owned>> Owned for P {
     fn owned_handle(&self) -> &Handle {
         (**self).owned_handle()

@@ -5,10 +5,10 @@
 //!
 //! In its parker; or, from some time on, where the scheduler says, too ([`Caller::settle`]), which may be after the
 //! first poll. A waker sets the flag by an exchange, and if it was not set looks after that where the caller may be.
-//! The caller says where it may be, and looks after that at the flag, by an exchange of its own. One of the two exchanges
-//! comes first. If the waker's does, the caller sees the flag set, and polls. Else the waker's exchange reads what the
-//! caller's has published, and the waker sees the place. In the parker it is called in either case. (A waker that finds
-//! the flag set calls nobody: the one that set it does.)
+//! The caller says where it may be, and looks after that at the flag, by an exchange of its own. One of the two
+//! exchanges comes first. If the waker's does, the caller sees the flag set, and polls. Else the waker's exchange reads
+//! what the caller's has published, and the waker sees the place. In the parker it is called in either case. (A waker
+//! that finds the flag set calls nobody: the one that set it does.)
 //!
 //! # What a thread keeps
 //!

@@ -256,8 +256,8 @@ impl Worker {
         }
     }
 
-    /// A task has yielded: whether it and the only other task here are polled in less time than it takes another worker
-    /// to come for one of them. Not if the other one has just done the same, for then both may go on and on.
+    /// A task has yielded: whether it and the only other task here are polled within a time that nobody notices
+    /// (`idle/`). Not if the other one has just done the same, for then both may go on and on.
     #[inline]
     fn polls_both_soon(&self) -> bool {
         if self.core.run_queue.len() != 2 {

@@ -42,10 +42,11 @@
 //! to begin a poll it counts as surplus. Should the poll not return, the monitor sends somebody for it (`rescue/`).
 //! Work in the injector is always surplus.
 //!
-//! Of two tasks one is surplus. But if one of them has just yielded, no poll is under way, and the worker goes on to
-//! poll both. As long as its polls are short it has done so before another worker is awake: it calls nobody then. (A
-//! connection that multiplexes streams yields like that at each message, beside the handler that it has woken.) If the
-//! other task yields, too, both may go on and on, and there is a surplus.
+//! Of two tasks one is surplus. But if one of them has just yielded, no poll is under way, and it waits for one poll of
+//! the other. As long as polls are short nobody notices that, while a call takes microseconds on both sides, and a task
+//! that is stolen goes on far from its data: then nobody is called. (A connection that multiplexes streams yields like
+//! that at each message, beside the handler that it has woken.) If the other task yields, too, both may go on and on,
+//! and there is a surplus.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
