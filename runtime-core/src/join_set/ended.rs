@@ -55,32 +55,24 @@ impl Ended {
         self.state.lock().keys.pop_front()
     }
 
-    /// The same; if there is none, the waker is called when there is one. It takes the place of the one before.
+    /// The same. The waker is called when the next task ends, also if one had ended before: a caller may count on that,
+    /// and not come back for the others at once. It takes the place of the one before.
     pub(super) fn poll_pop(&self, waker: &Waker) -> Poll<usize> {
         // Dropped after the lock is released, as is the clone: both are code of a user's.
-        let mut other = None;
+        let mut clone = None;
         loop {
             let mut state = self.state.lock();
-            if let Some(key) = state.keys.pop_front() {
+            let is_kept = state.waker.as_ref().is_some_and(|kept| kept.will_wake(waker));
+            if !is_kept && clone.is_none() {
                 drop(state);
-                return Poll::Ready(key);
+                clone = Some(waker.clone());
+                continue;
             }
-            if state.waker.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
-                drop(state);
-                return waits::pending(Leaf::TaskGroup);
-            }
-            match other.take() {
-                None => {
-                    drop(state);
-                    other = Some(waker.clone());
-                }
-                Some(clone) => {
-                    let before = state.waker.replace(clone);
-                    drop(state);
-                    drop(before);
-                    return waits::pending(Leaf::TaskGroup);
-                }
-            }
+            let before = if is_kept { clone } else { std::mem::replace(&mut state.waker, clone) };
+            let key = state.keys.pop_front();
+            drop(state);
+            drop(before);
+            return key.map_or_else(|| waits::pending(Leaf::TaskGroup), Poll::Ready);
         }
     }
 }
@@ -146,6 +138,15 @@ mod tests {
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
         (0..1000).for_each(|key| assert_eq!(ended.pop(), Some(key)));
         assert_eq!(ended.pop(), None);
+    }
+
+    #[test]
+    fn a_caller_that_has_got_one_is_called_for_the_next() {
+        let (ended, count) = (Ended::new(), Arc::new(Count::default()));
+        ended.push(1);
+        assert_eq!(ended.poll_pop(&Waker::from(Arc::clone(&count))), Poll::Ready(1));
+        ended.push(2);
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
     }
 
     #[test]
