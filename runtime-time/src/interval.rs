@@ -158,7 +158,7 @@ impl Interval {
     /// then; only the last task that polled is.
     #[track_caller]
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
-        ready!(self.delay.as_mut().poll(cx));
+        ready!(self.delay.as_mut().poll_once(cx));
         let due = self.delay.deadline();
         let now = self.delay.now();
         let next = if now > due.saturating_add(SKIP_TOLERANCE) {

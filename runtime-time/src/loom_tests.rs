@@ -118,6 +118,30 @@ fn loom_a_fired_entry_can_be_set_again() {
 }
 
 #[test]
+fn loom_a_waker_that_is_kept_after_a_fire_is_called_by_the_next() {
+    loom::model(|| {
+        let (shard, (flag, waker)) = (shard(), woken());
+        let mut entry = set_entry(&shard, 10, &waker);
+        let mut is_kept = false;
+        against_fire(&shard, || {
+            if entry.state() == State::Fired {
+                entry.as_mut().note_told();
+                entry.as_mut().keep(&waker);
+                let kept = entry.take_kept().expect("just kept");
+                entry.as_ref().start(20, kept).unwrap();
+                is_kept = true;
+            }
+        });
+        firing::fire(&shard, 20, &mut WakeBatch::new(), &mut WakeAtOnce);
+        assert_eq!((entry.state(), count(&flag)), (State::Fired, 1 + usize::from(is_kept)));
+        entry.as_mut().note_told();
+        entry.as_mut().keep(&waker);
+        drop((entry, waker));
+        assert_eq!(StdArc::strong_count(&flag), 1, "what is kept goes with the entry");
+    });
+}
+
+#[test]
 fn loom_poll_with_another_waker_against_fire() {
     loom::model(|| {
         let (shard, (old_flag, old), (new_flag, new)) = (shard(), woken(), woken());

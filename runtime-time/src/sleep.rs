@@ -180,8 +180,8 @@ impl Sleep {
 
     /// Changes the deadline, to an earlier or a later one, also after the old one has passed.
     ///
-    /// A sleep that is being waited for wakes its task at the new deadline, and need not be polled again for that. One
-    /// that is not sets its timer when it is polled next.
+    /// A sleep that has been polled wakes its task at the new deadline, and need not be polled again for that. One that
+    /// has not fires then all the same, for nobody: [`is_elapsed`](Self::is_elapsed) tells.
     ///
     /// # Example
     ///
@@ -228,7 +228,7 @@ impl Sleep {
         };
         match state {
             State::Fired if matches!(before, State::New | State::Ahead) => Poll::Ready(Waited::No),
-            State::Past => Poll::Ready(Waited::No),
+            State::Past | State::Told => Poll::Ready(Waited::No),
             State::Fired => Poll::Ready(Waited::Yes),
             State::Closed if context::is_core_revoked() => Poll::Pending,
             State::Closed => closed(),
@@ -250,11 +250,10 @@ fn closed() -> ! {
     panic!("this sleep cannot end: the runtime that it was made on, or that runtime's timer driver, has been shut down")
 }
 
-impl Future for Sleep {
-    type Output = ();
-
+impl Sleep {
+    /// Polls it, for a caller that will not [`reset`](Self::reset) it afterwards: keeps no waker when it is ready.
     #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_once(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match ready!(self.as_mut().poll_deadline(cx.waker())) {
             Waited::Yes => coop::charge(),
             Waited::No => match coop::poll_proceed(cx) {
@@ -266,6 +265,17 @@ impl Future for Sleep {
             },
         }
         self.project().entry.note_told();
+        Poll::Ready(())
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        ready!(self.as_mut().poll_once(cx));
+        self.project().entry.keep(cx.waker());
         Poll::Ready(())
     }
 }

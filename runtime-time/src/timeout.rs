@@ -119,6 +119,6 @@ impl<F: Future> Future for Timeout<F> {
             return said.unless_pending(Poll::Ready(Ok(value)));
         }
         // Ready once its time has come, even if the future spends the whole budget in each poll: see `sleep.rs`.
-        said.unless_pending(this.delay.poll(cx).map(|()| Err(Elapsed::new())))
+        said.unless_pending(this.delay.poll_once(cx).map(|()| Err(Elapsed::new())))
     }
 }

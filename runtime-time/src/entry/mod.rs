@@ -11,12 +11,14 @@
 //! | `NEW`     | no           | empty      | idle; nobody has compared the deadline with the clock         |
 //! | `AHEAD`   | no           | empty      | idle; the deadline lay ahead when it was chosen               |
 //! | `PAST`    | no           | empty      | idle; the deadline has passed, and the caller has been told   |
+//! | `TOLD`    | no           | full       | the same; the waker is that of the poll that has told it      |
 //! | `WAITING` | yes          | full       | the wheel has the node and will take the waker                |
 //! | `FIRED`   | no           | empty      | the deadline has passed                                       |
 //! | `CLOSED`  | no           | empty      | the runtime's timers were shut down before the deadline       |
 //!
 //! `NEW` and `AHEAD` are one state to this protocol; only `Sleep` tells them apart. So are `PAST` and `FIRED`: an
-//! entry goes to `PAST` when `Sleep` tells its caller that the deadline has passed.
+//! entry goes to `PAST` when `Sleep` tells its caller that the deadline has passed. It goes on to `TOLD` if the caller
+//! may choose another deadline: it need not poll again to be woken at that.
 //!
 //! A `WAITING` entry may have been *extended*: its deadline is later than the tick under which the wheel has it. The
 //! tick at which it is to fire then stands in the same word as the state. An idle timeout lives like that: each message
@@ -24,7 +26,7 @@
 //!
 //! # Who moves it
 //!
-//! - Idle to `WAITING`: the owner, under the lock, after filling the waker cell and linking the node.
+//! - Idle or `TOLD` to `WAITING`: the owner, under the lock, after filling the waker cell and linking the node.
 //! - `WAITING` to `FIRED` or `CLOSED`: the holder of the lock (mostly the driver), after unlinking the node and
 //!   emptying the waker cell. Storing the state is the last thing done to the entry: from that moment the owner may
 //!   free it without ever taking the lock.
@@ -98,7 +100,7 @@ impl Entry {
     /// An idle or fired entry of a shard.
     #[inline]
     pub(crate) fn new(shard: ShardRef, deadline: Instant, state: State) -> Self {
-        debug_assert!(state != State::Waiting);
+        debug_assert!(!matches!(state, State::Waiting | State::Told));
         Self {
             node: Node::new(),
             waker: UnsafeCell::new(MaybeUninit::uninit()),
@@ -120,7 +122,7 @@ impl Entry {
 
     /// Whether the deadline has passed, and that has been noticed.
     pub(crate) fn is_elapsed(&self) -> bool {
-        matches!(self.state(), State::Fired | State::Past)
+        matches!(self.state(), State::Fired | State::Past | State::Told)
     }
 
     /// Whether the tick has passed that it is to fire at, by the clock.
@@ -149,23 +151,28 @@ impl Entry {
 
     /// Owner: as [`set`](Self::set), to fire at a tick.
     pub(crate) fn set_at(self: Pin<&mut Self>, when: u64, waker: &Waker) -> State {
-        let this = self.into_ref().get_ref();
-        debug_assert!(this.state() != State::Waiting);
-        let shard = &*this.shard;
-        if when <= shard.shared.seen() {
-            return this.note(State::Fired);
+        if when <= self.shard.shared.seen() {
+            return self.note(State::Fired);
         }
-        let waker = waker.clone();
+        match self.as_ref().start(when, waker.clone()) {
+            Ok(()) => State::Waiting,
+            Err((state, _)) => self.note(state),
+        }
+    }
+
+    /// Owner, in no state with a waker: to `Waiting`. Or says to which state instead, and gives the waker back.
+    pub(crate) fn start(self: Pin<&Self>, when: u64, waker: Waker) -> Result<(), (State, Waker)> {
+        let this = self.get_ref();
+        debug_assert!(!matches!(this.state(), State::Waiting | State::Told));
+        let shard = &*this.shard;
         let mut locked = shard.lock();
         if locked.is_closed() {
-            drop(locked);
-            return this.note(State::Closed);
+            return Err((State::Closed, waker));
         }
         // SAFETY: not `WAITING`, so the node is in no wheel. It is pinned, and taken out again before it goes away, by
         // `drop` at the latest. Others leave it alone, as the module says.
         if unsafe { locked.wheel.insert(this.node(), when) }.is_err() {
-            drop(locked);
-            return this.note(State::Fired);
+            return Err((State::Fired, waker));
         }
         // SAFETY: the cell is empty, and belongs to the owner until the lock is released.
         this.waker.with_mut(|cell| unsafe { (*cell).write(waker) });
@@ -175,7 +182,7 @@ impl Entry {
         if is_earliest {
             shard.shared.wake_for(when);
         }
-        State::Waiting
+        Ok(())
     }
 
     /// Owner: in `Waiting`, sees to it that this waker is the one to be woken. Returns the state, which may have
@@ -214,8 +221,8 @@ impl Entry {
         State::Waiting
     }
 
-    /// Owner: changes the deadline. An entry that waits keeps its waker; if the new deadline is known to have passed,
-    /// that is woken here and now. Any other has to be set again.
+    /// Owner: changes the deadline, and sees to it that the entry fires then. The waker is the one that it has; if the
+    /// new deadline has passed, that is woken here and now. An entry without one fires for nobody, until it is polled.
     pub(crate) fn move_to(mut self: Pin<&mut Self>, deadline: Instant) {
         let this = self.as_ref().get_ref();
         let is_later = deadline >= this.deadline.replace(deadline);
@@ -223,8 +230,14 @@ impl Entry {
         if is_later && this.extend(when) {
             return;
         }
-        if !self.as_mut().move_in_wheel(when) {
-            self.rest(State::New);
+        if self.as_mut().move_in_wheel(when) {
+            return;
+        }
+        let waker = self.take_kept().unwrap_or_else(|| Waker::noop().clone());
+        let started = if self.is_overdue() { Err((State::Past, waker)) } else { self.as_ref().start(when, waker) };
+        if let Err((state, waker)) = started {
+            self.note(state);
+            contain(|| waker.wake());
         }
     }
 
@@ -287,7 +300,7 @@ impl Entry {
     /// Owner: as one that is new, or whose deadline is known to have passed or not, whatever it was before.
     #[inline]
     pub(crate) fn rest(self: Pin<&mut Self>, state: State) {
-        debug_assert!(state != State::Waiting);
+        debug_assert!(!matches!(state, State::Waiting | State::Told));
         let this = self.into_ref().get_ref();
         this.cancel();
         this.note(state);
@@ -297,8 +310,27 @@ impl Entry {
     /// it.
     #[inline]
     pub(crate) fn note_told(self: Pin<&mut Self>) {
-        debug_assert!(matches!(self.state(), State::Fired | State::Past));
-        self.note(State::Past);
+        debug_assert!(self.is_elapsed());
+        self.rest(State::Past);
+    }
+
+    /// Owner, when the caller has been told: keeps the waker of its poll, for the next deadline.
+    #[inline]
+    pub(crate) fn keep(self: Pin<&mut Self>, waker: &Waker) {
+        debug_assert_eq!(self.state(), State::Past);
+        let waker = waker.clone();
+        // SAFETY: in `PAST` the cell is empty, and the owner's alone.
+        self.waker.with_mut(|cell| unsafe { (*cell).write(waker) });
+        self.note(State::Told);
+    }
+
+    /// Owner: the waker that was kept, if one was. Leads to `Past`.
+    pub(crate) fn take_kept(&self) -> Option<Waker> {
+        (self.state() == State::Told).then(|| {
+            self.note(State::Past);
+            // SAFETY: in `TOLD` the cell is full, and the owner's alone; the state says by now that it is empty.
+            self.waker.with(|cell| unsafe { (*cell).assume_init_read() })
+        })
     }
 
     /// As [`rest`](Self::rest), with another deadline.
@@ -309,11 +341,17 @@ impl Entry {
         this.note(state);
     }
 
-    /// Owner: takes the entry out of the wheel, if it is there.
+    /// Owner: takes the entry out of the wheel, if it is there. No waker is left.
     #[inline]
     fn cancel(&self) {
-        if self.state() == State::Waiting {
-            self.take_out();
+        match self.state() {
+            State::Waiting => self.take_out(),
+            State::Told => {
+                let kept = self.take_kept();
+                // As in `take_out`.
+                contain(|| drop(kept));
+            }
+            _ => {}
         }
     }
 

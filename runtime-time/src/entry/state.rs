@@ -10,6 +10,7 @@ pub(crate) enum State {
     Fired,
     Closed,
     Past,
+    Told,
 }
 
 /// How many bits of the word the state takes.
@@ -27,7 +28,8 @@ impl State {
             2 => Self::Waiting,
             3 => Self::Fired,
             4 => Self::Closed,
-            _ => Self::Past,
+            5 => Self::Past,
+            _ => Self::Told,
         }
     }
 

@@ -86,6 +86,62 @@ fn an_interval_can_be_reset() {
 }
 
 #[test]
+fn a_sleep_that_is_reset_wakes_its_task_without_another_poll() {
+    let mut rig = Rig::still();
+    let (woken, waker) = Woken::new();
+    let mut sleep = rig.sleep(MS);
+    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    for round in 1..=5 {
+        rig.pass(MS);
+        assert_eq!(woken.count(), 2 * round - 1);
+        assert!(poll(sleep.as_mut(), &waker).is_ready());
+        let next = rig.now() + MS;
+        sleep.as_mut().reset(next);
+        assert!(!sleep.is_elapsed());
+        rig.pass(MS);
+        assert_eq!(woken.count(), 2 * round, "by the poll that was ready");
+        assert!(sleep.is_elapsed());
+        // From here on as one that is polled and waits.
+        let next = rig.now() + MS;
+        sleep.as_mut().reset(next);
+        assert!(poll(sleep.as_mut(), &waker).is_pending());
+    }
+    // To the past: at once.
+    rig.pass(MS);
+    assert!(poll(sleep.as_mut(), &waker).is_ready());
+    let (before, now) = (woken.count(), rig.now());
+    sleep.as_mut().reset(now);
+    assert_eq!(woken.count(), before + 1);
+    assert!(sleep.is_elapsed() && poll(sleep.as_mut(), &waker).is_ready());
+    // What was kept goes with the sleep.
+    drop(sleep);
+    drop(waker);
+    assert_eq!(Arc::strong_count(&woken), 1);
+}
+
+#[test]
+fn a_sleep_that_nobody_polls_ends_all_the_same_once_it_is_reset() {
+    let mut rig = Rig::still();
+    let mut sleep = rig.sleep(MS);
+    rig.pass(2 * MS);
+    assert!(!sleep.is_elapsed(), "nobody has looked");
+    let next = rig.now() + MS;
+    sleep.as_mut().reset(next);
+    rig.pass(MS);
+    assert!(sleep.is_elapsed());
+    let past = rig.now() - MS;
+    sleep.as_mut().reset(past);
+    assert!(sleep.is_elapsed());
+    // It finds the waker of whoever polls it.
+    let (woken, waker) = Woken::new();
+    let next = rig.now() + MS;
+    sleep.as_mut().reset(next);
+    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    rig.pass(MS);
+    assert_eq!(woken.count(), 1);
+}
+
+#[test]
 fn a_dropped_tick_is_not_taken() {
     let mut rig = Rig::still();
     let start = rig.now();
