@@ -249,7 +249,7 @@ fn timers_that_never_wait_spend_the_budget() {
             rt::spawn(async move {
                 for turn in 1..=50 {
                     assert_eq!(count.load(SeqCst), turn * BUDGET as usize, "{leaf:?}");
-                    yield_by_hand().await;
+                    rt::task::yield_now().await;
                 }
             })
             .await
@@ -277,7 +277,7 @@ fn the_missed_ticks_of_an_interval_spend_the_budget() {
         rt::spawn(async move {
             for turn in 1..=50 {
                 assert_eq!(ticks.load(SeqCst), turn * BUDGET as usize);
-                yield_by_hand().await;
+                rt::task::yield_now().await;
             }
         })
         .await
@@ -300,12 +300,12 @@ fn ended_for_good(name: &str, greedy: impl FnOnce(Signal, Arc<AtomicUsize>) -> C
             let (name, count) = (name.to_owned(), count.clone());
             async move {
                 while count.load(SeqCst) == 0 {
-                    yield_by_hand().await;
+                    rt::task::yield_now().await;
                 }
                 let start = count.load(SeqCst);
                 for turn in 0..50 {
                     assert_eq!(count.load(SeqCst), start + turn * BUDGET as usize, "{name}");
-                    yield_by_hand().await;
+                    rt::task::yield_now().await;
                 }
             }
         })

@@ -59,6 +59,43 @@ fn tasks_run_on_the_thread_of_the_set_on_every_runtime() {
 }
 
 #[test]
+fn a_task_that_gives_way_does_so_to_those_outside_of_the_set_too() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new_current_thread().build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        for _ in 0..10 {
+            let outside = rt::spawn(async {});
+            let inside = spawn_local(async move {
+                yield_now().await;
+                outside.is_finished()
+            });
+            assert!(inside.await.unwrap());
+        }
+        // Within the set, to what the others begin.
+        let count = Rc::new(Cell::new(0));
+        let inside = spawn_local({
+            let count = Rc::clone(&count);
+            async move {
+                chain(10, Rc::clone(&count));
+                yield_now().await;
+                count.get()
+            }
+        });
+        assert_eq!(inside.await.unwrap(), 10);
+    });
+}
+
+/// Each task of the set begins the next one, and counts.
+fn chain(left: usize, count: Rc<Cell<usize>>) {
+    if left > 0 {
+        spawn_local(async move {
+            count.set(count.get() + 1);
+            chain(left - 1, count);
+        });
+    }
+}
+
+#[test]
 fn the_set_ends_with_its_last_task() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {

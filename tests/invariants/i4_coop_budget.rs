@@ -36,7 +36,7 @@ fn i4_a_spent_budget_yields_after_exactly_that_many_operations() {
                 for round in 1..=20 {
                     // The two take turns, the greedy one first, and each of its turns is one budget.
                     assert_eq!(spent.load(SeqCst), round * budget as usize);
-                    yield_by_hand().await;
+                    rt::task::yield_now().await;
                 }
                 stop.store(true, SeqCst);
             })

@@ -54,12 +54,33 @@ fn i4_between_two_turns_of_a_yielding_main_future_each_task_has_one() {
             rt::spawn(async move {
                 loop {
                     polls.fetch_add(1, SeqCst);
-                    yield_by_hand().await;
+                    rt::task::yield_now().await;
                 }
             });
         }
         for turn in 0..1000 {
             assert_eq!(polls.load(SeqCst), 20 * turn);
+            rt::task::yield_now().await;
+        }
+    });
+}
+
+#[test]
+fn i4_tasks_that_wake_themselves_for_ever_leave_a_yielding_main_future_its_turns() {
+    let _watchdog = watchdog();
+    let polls = Arc::new(AtomicUsize::new(0));
+    current().block_on(async {
+        for _ in 0..20 {
+            let polls = polls.clone();
+            rt::spawn(async move {
+                loop {
+                    polls.fetch_add(1, SeqCst);
+                    yield_by_hand().await;
+                }
+            });
+        }
+        for turn in 0..1000 {
+            assert_eq!(polls.load(SeqCst), 61 * turn);
             yield_by_hand().await;
         }
     });

@@ -2,8 +2,9 @@
 //! tests of programs count on it.
 //!
 //! Mutations that these tests are for: a main future that is polled between any two tasks after it gave way or was
-//! woken; one that waits for tasks that give way in turn, or for more and more new ones; one that the drivers have
-//! woken and that stands behind tasks all the same; drivers that are left alone meanwhile, or while a main future waits
+//! woken; one that waits for tasks that give way in turn, or for more and more new ones; one that does not wait for a
+//! task that wakes itself for a part of its own; tasks that give way to those alone that are queued; one that the
+//! drivers have woken and that stands behind tasks all the same; drivers that are left alone meanwhile, or while a main future waits
 //! beside tasks that give way.
 
 use std::cell::Cell;
@@ -62,6 +63,89 @@ fn each_of_the_tasks_that_give_way_in_turn_has_had_one_turn() {
         }
         coop::consume_budget().await;
         assert_eq!(turns.load(SeqCst), 20 * 100);
+    });
+}
+
+#[test]
+fn a_task_that_gives_way_does_so_to_what_the_others_begin() {
+    let _watchdog = watchdog();
+    // Behind what is queued at the end of the round: the next of the chain.
+    for (tasks, had) in [(10, 10), (60, 60), (200, 61)] {
+        current().block_on(async {
+            let count = Arc::new(AtomicUsize::new(0));
+            let theirs = count.clone();
+            // The poll of the task itself is one of the 61.
+            let seen = rt::spawn(async move {
+                chain(tasks, theirs.clone());
+                yield_now().await;
+                theirs.load(SeqCst)
+            });
+            assert_eq!(seen.await.unwrap(), had, "of {tasks}");
+        });
+    }
+}
+
+#[test]
+fn tasks_that_give_way_have_their_turns_in_their_order() {
+    let _watchdog = watchdog();
+    LocalRuntime::new().unwrap().block_on(async {
+        let turns = Rc::new(std::cell::RefCell::new(Vec::new()));
+        for n in 0..3 {
+            let turns = turns.clone();
+            rt::task::spawn_local(async move {
+                for _ in 0..3 {
+                    turns.borrow_mut().push(n);
+                    yield_now().await;
+                }
+            });
+        }
+        for _ in 0..4 {
+            yield_now().await;
+        }
+        assert_eq!(*turns.borrow(), [0, 1, 2, 0, 1, 2, 0, 1, 2]);
+    });
+}
+
+#[test]
+fn one_that_gives_way_beside_two_that_wake_each_other_has_its_turn_in_each_round() {
+    let _watchdog = watchdog();
+    current().block_on(async {
+        let polls = Arc::new(AtomicUsize::new(0));
+        let pair = [(); 2].map(|()| Arc::new(rt::sync::Notify::new()));
+        for n in 0..2 {
+            let (mine, other, polls) = (pair[n].clone(), pair[1 - n].clone(), polls.clone());
+            rt::spawn(async move {
+                loop {
+                    coop::unconstrained(mine.notified()).await;
+                    polls.fetch_add(1, SeqCst);
+                    other.notify_one();
+                }
+            });
+        }
+        pair[0].notify_one();
+        let theirs = polls.clone();
+        let turns = rt::spawn(async move {
+            for _ in 0..10 {
+                yield_now().await;
+            }
+            theirs.load(SeqCst)
+        });
+        assert!((1..=10 * 61).contains(&turns.await.unwrap()), "no more than ten rounds");
+    });
+}
+
+#[test]
+fn a_task_that_wakes_itself_for_a_part_of_its_own_has_gone_on_before_the_main_future() {
+    let _watchdog = watchdog();
+    current().block_on(async {
+        let task = rt::spawn(async {
+            let (tx, rx) = rt::sync::oneshot::channel();
+            let receives = async { rx.await.unwrap() };
+            let sends = async { tx.send(3).unwrap() };
+            rt::join!(biased; receives, sends).0
+        });
+        yield_now().await;
+        assert!(task.is_finished());
     });
 }
 

@@ -20,10 +20,11 @@ use std::task::{Context, Poll};
 
 #[cfg(not(loom))]
 pub(crate) use self::all::inspect_tasks;
-use self::shared::{Running, Shared};
+use self::shared::{Left, Running, Shared};
 use crate::box_large::boxed_if_large;
 use crate::runtime::control::Owned;
 use crate::runtime::{self, Handle, UnhandledPanic};
+use crate::task::current::wake_in_poll;
 use crate::task::{JoinHandle, SpawnInfo};
 
 /// Tasks that stay on the thread that made the set, and so need not be `Send`.
@@ -175,15 +176,19 @@ impl LocalSet {
     /// Polls tasks, and has the set polled again if more are left. Returns whether all have ended.
     fn run_tasks(&self, cx: &Context<'_>) -> bool {
         // SAFETY: a `LocalSet` is on its thread, and runs.
-        let are_left = self.run(|| unsafe { self.shared.run() });
+        let left = self.run(|| unsafe { self.shared.run() });
         // SAFETY: as above.
         if unsafe { self.shared.has_panicked() } {
             self.end_by_panic();
         }
         let has_ended = self.shared.is_empty();
         // Not before the run only: a task may have driven the set, too.
-        if !has_ended && (self.shared.put_waker(cx.waker()) || are_left) {
-            cx.waker().wake_by_ref();
+        if !has_ended {
+            if self.shared.put_waker(cx.waker()) || left == Left::Tasks {
+                cx.waker().wake_by_ref();
+            } else if left == Left::GivenWay {
+                wake_in_poll(cx.waker());
+            }
         }
         has_ended
     }

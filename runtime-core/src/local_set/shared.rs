@@ -58,7 +58,9 @@ use crate::task::Snapshot;
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::host::Host;
 use crate::task::outstanding::Outstanding;
-use crate::task::{Header, Id, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef, new_task, refuse};
+use crate::task::{
+    Again, Header, Id, JoinHandle, Notified, Queue, Runner, Schedule, SpawnInfo, TaskRef, new_task, refuse,
+};
 
 /// See the module.
 pub(super) struct Shared {
@@ -66,7 +68,7 @@ pub(super) struct Shared {
     /// Of all tasks. The set's thread owns the list.
     tasks: TaskArena,
     /// For the set's thread, and not borrowed while it runs code of a user's.
-    local: UnsafeCell<VecDeque<Notified>>,
+    local: UnsafeCell<Queue>,
     inbox: Mutex<Inbox>,
     /// Written by the set's thread.
     spawned: Counter,
@@ -106,7 +108,7 @@ impl Shared {
         let this = Arc::new(Self {
             id: runtime::Id::next(),
             tasks: TaskArena::new::<Self>(ArenaId::Slot(0)),
-            local: UnsafeCell::new(VecDeque::new()),
+            local: UnsafeCell::new(Queue::default()),
             inbox: Mutex::new(Inbox { tasks: VecDeque::new(), drivers: Drivers::default(), closed: false }),
             spawned: Counter::default(),
             completed: Counter::default(),
@@ -133,7 +135,7 @@ impl Shared {
     /// # Safety
     ///
     /// The calling thread is the set's.
-    unsafe fn with_local<R>(&self, f: impl FnOnce(&mut VecDeque<Notified>) -> R) -> R {
+    unsafe fn with_local<R>(&self, f: impl FnOnce(&mut Queue) -> R) -> R {
         // SAFETY: the caller's promise; and the closures, all in this file, run no code of a user's.
         self.local.with_mut(|local| f(unsafe { &mut *local }))
     }
@@ -166,7 +168,7 @@ impl Shared {
     fn queue(&self, task: Notified) {
         if self.is_running() {
             // SAFETY: the set runs on this thread, so it is its own.
-            return unsafe { self.with_local(|local| local.push_back(task)) };
+            return unsafe { self.with_local(|local| local.push(task)) };
         }
         let drivers = {
             let mut inbox = self.inbox.lock();
@@ -280,16 +282,16 @@ impl Shared {
     }
 
     /// Polls tasks that are queued, no more often than a worker polls tasks between two looks at its drivers: then the
-    /// set lets others of its thread go first. Returns whether any are left.
+    /// set lets others of its thread go first. A task that gives way does so to these others, too, and is left.
     ///
     /// # Safety
     ///
     /// The calling thread is the set's, and the set runs.
-    pub(super) unsafe fn run(&self) -> bool {
+    pub(super) unsafe fn run(&self) -> Left {
         debug_assert!(self.is_running());
         if self.has_panicked.get() {
             // The arena may be closed.
-            return false;
+            return Left::Nothing;
         }
         // SAFETY: the arena is this thread's.
         unsafe { self.tasks.guard() }.drain_remote_frees();
@@ -297,26 +299,32 @@ impl Shared {
         let (budget, runtime) = driver.unwrap_or_else(|_| (Budget::limited(DEFAULT_COOP_BUDGET), 0));
         self.driven_by.store(runtime, Relaxed);
         // SAFETY: the caller's promise.
-        unsafe { self.receive() };
+        unsafe {
+            self.with_local(Queue::begin_round);
+            self.receive();
+        }
         let runner = Runner { completions: Some(&self.completed), ..Runner::NOBODY };
         for _ in 0..DEFAULT_INTERVAL {
             if self.has_panicked.get() {
-                return false;
+                return Left::Nothing;
             }
             // SAFETY: the caller's promise.
-            let Some(task) = (unsafe { self.next_task() }) else { return false };
+            let Some(task) = (unsafe { self.next_task() }) else { break };
             self.polls.set(self.polls.get() + 1);
-            let again = task.run_current(&runner, budget).task();
+            let again = task.run_current(&runner, budget);
             self.polls.set(self.polls.get() - 1);
             // The task may have driven something else, as the module says.
             RUNNING.with(|running| running.set(self));
-            if let Some(task) = again {
-                // SAFETY: the caller's promise.
-                unsafe { self.with_local(|local| local.push_back(task)) };
-            }
+            let (task, push): (_, fn(&mut Queue, Notified)) = match again {
+                Again::No => continue,
+                Again::GaveWay(task) => (task, Queue::push_given_way),
+                Again::WokeItself(task) | Again::Woken(task) => (task, Queue::push),
+            };
+            // SAFETY: the caller's promise.
+            unsafe { self.with_local(|local| push(local, task)) };
         }
         // SAFETY: the caller's promise.
-        unsafe { self.has_queued() }
+        unsafe { self.with_local(|local| Left::of(local)) }
     }
 
     /// # Safety
@@ -325,9 +333,9 @@ impl Shared {
     unsafe fn next_task(&self) -> Option<Notified> {
         // SAFETY: the caller's promise.
         unsafe {
-            self.with_local(VecDeque::pop_front).or_else(|| {
+            self.with_local(Queue::pop).or_else(|| {
                 self.receive();
-                self.with_local(VecDeque::pop_front)
+                self.with_local(Queue::pop)
             })
         }
     }
@@ -340,7 +348,7 @@ impl Shared {
     unsafe fn receive(&self) {
         let mut inbox = self.inbox.lock();
         // SAFETY: the caller's promise.
-        unsafe { self.with_local(|local| local.append(&mut inbox.tasks)) };
+        unsafe { self.with_local(|local| local.extend(inbox.tasks.drain(..))) };
     }
 
     /// Whether tasks are in the queue of the set's thread, for which nobody was woken.
@@ -359,7 +367,7 @@ impl Shared {
     ///
     /// The calling thread is the set's, and the set does not run.
     pub(super) unsafe fn close(this: &Arc<Self>, calls_drivers: bool) {
-        let (mut queued, drivers) = {
+        let (queued, drivers) = {
             let mut inbox = this.inbox.lock();
             if std::mem::replace(&mut inbox.closed, true) {
                 return;
@@ -373,8 +381,8 @@ impl Shared {
         // SAFETY: as above.
         unsafe { guard.cancel_all(&runner) };
         // SAFETY: the caller's promise.
-        unsafe { this.with_local(|local| queued.append(local)) };
-        drop(queued);
+        let local = unsafe { this.with_local(std::mem::take) };
+        drop((local, queued));
         // SAFETY: as above.
         let left = unsafe { guard.close() };
         if this.outstanding.add(left) {
@@ -393,6 +401,25 @@ impl Shared {
     pub(super) fn inspect_tasks(&self, runtime: runtime::Id, into: &mut Vec<Snapshot>) {
         if self.driven_by.load(Relaxed) == runtime.get() {
             self.tasks.inspect(into);
+        }
+    }
+}
+
+/// What a run has left in the queue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    Nothing,
+    /// Only tasks that have given way.
+    GivenWay,
+    Tasks,
+}
+
+impl Left {
+    fn of(queue: &Queue) -> Self {
+        match (queue.number_ready(), queue.is_empty()) {
+            (0, true) => Self::Nothing,
+            (0, false) => Self::GivenWay,
+            _ => Self::Tasks,
         }
     }
 }

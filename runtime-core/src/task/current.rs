@@ -55,13 +55,23 @@ pub(crate) struct Above {
     pub(crate) count_budget_yield: fn(),
 }
 
+/// Whether a task has woken itself in its poll, on the thread that polls it. What comes later outweighs what is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SelfWake {
+    No,
+    /// By `yield_now` or a leaf that found no budget, and in no other way: so that others go first.
+    GivesWay,
+    /// By its waker: a part of it has something to do for another.
+    Wakes,
+}
+
 /// A task that is being polled.
 #[derive(Debug)]
 pub(crate) struct CurrentTask {
     id: Id,
     /// The data of its waker; null if it has none of ours, or if a wake of it is not to be taken for one in its poll.
     waker: Cell<*const ()>,
-    yields: Cell<bool>,
+    self_wake: Cell<SelfWake>,
     /// The budget does not tell whether an operation has succeeded: some of them have none to spend.
     progress_is_unknown: Cell<bool>,
     waits_for: Cell<Note>,
@@ -70,8 +80,8 @@ pub(crate) struct CurrentTask {
 impl CurrentTask {
     #[inline]
     pub(crate) fn new(id: Id, waker: *const ()) -> Self {
-        let (yields, waits_for) = (Cell::new(false), Cell::new(Note::NOTHING));
-        Self { id, waker: Cell::new(waker), yields, progress_is_unknown: Cell::new(false), waits_for }
+        let (self_wake, waits_for) = (Cell::new(SelfWake::No), Cell::new(Note::NOTHING));
+        Self { id, waker: Cell::new(waker), self_wake, progress_is_unknown: Cell::new(false), waits_for }
     }
 
     /// What the leaves that returned `Pending` in this poll have said of what they wait for.
@@ -90,8 +100,8 @@ impl CurrentTask {
 
     /// Whether it has woken itself, on the thread that polls it.
     #[inline]
-    pub(crate) fn yields(&self) -> bool {
-        self.yields.get()
+    pub(crate) fn self_wake(&self) -> SelfWake {
+        self.self_wake.get()
     }
 
     /// Its last poll is over: what runs of it afterwards is outside of its polls.
@@ -134,7 +144,7 @@ fn with_task<R>(f: impl FnOnce(&CurrentTask) -> R) -> Option<R> {
 /// thread polls, it is told so without an atomic operation: nobody else looks before the poll returns.
 #[inline]
 pub(crate) fn wake_in_poll(waker: &Waker) {
-    if is_waker_of_task(waker) && yields(waker.data()) {
+    if is_waker_of_task(waker) && wakes_itself(waker.data(), SelfWake::GivesWay) {
         waker::tell_of(waker, "waker.wake_by_ref");
     } else {
         CURRENT.with(|current| current.has_given_way.set(true));
@@ -182,14 +192,17 @@ pub(super) fn is_waker_of_current_task(waker: &Waker) -> bool {
 /// turn. One that somebody else wakes meanwhile does not.
 #[inline]
 pub(crate) fn note_wake(waker: *const ()) {
-    let _ = yields(waker);
+    let _ = wakes_itself(waker, SelfWake::Wakes);
 }
 
-/// Notes that the task yields which this thread polls, if that is the one whose waker has such data.
-fn yields(waker: *const ()) -> bool {
+/// Notes that the task wakes itself which this thread polls, if that is the one whose waker has such data.
+#[inline]
+fn wakes_itself(waker: *const (), how: SelfWake) -> bool {
     with_task(|task| {
         let is_its_own = ptr::eq(task.waker.get(), waker);
-        task.yields.set(task.yields.get() | is_its_own);
+        if is_its_own {
+            task.self_wake.set(task.self_wake.get().max(how));
+        }
         is_its_own
     }) == Some(true)
 }

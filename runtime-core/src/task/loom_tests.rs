@@ -59,8 +59,11 @@ fn run_queued() {
         let task = QUEUE.lock().unwrap().pop_front();
         match task {
             Some(task) => {
-                let again = task.run_current(&Runner::NOBODY, Budget::UNCONSTRAINED);
-                QUEUE.lock().unwrap().extend(again.task());
+                if let Again::GaveWay(task) | Again::WokeItself(task) | Again::Woken(task) =
+                    task.run_current(&Runner::NOBODY, Budget::UNCONSTRAINED)
+                {
+                    QUEUE.lock().unwrap().push_back(task);
+                }
             }
             None => return,
         }

@@ -48,6 +48,7 @@ mod observed;
 pub(crate) mod outstanding;
 mod poll_clock;
 mod published;
+mod queue;
 mod raw;
 mod record;
 mod runner;
@@ -72,6 +73,7 @@ use std::ptr::NonNull;
 pub(crate) use self::cell::Header;
 use self::frame::Frame;
 pub(crate) use self::poll_clock::PollClock;
+pub(crate) use self::queue::Queue;
 pub(crate) use self::raw::{Again, Notified, SpawnInfo, TaskRef, free};
 pub(crate) use self::runner::Runner;
 #[cfg(not(loom))]

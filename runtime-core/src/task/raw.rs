@@ -7,7 +7,7 @@ use std::task::Waker;
 
 use super::arena::{self, RecordPlace, TaskArena};
 use super::cell::{Header, TaskCell};
-use super::current::{self, CurrentTask};
+use super::current::{self, CurrentTask, SelfWake};
 use super::harness;
 #[cfg(not(loom))]
 use super::published;
@@ -252,20 +252,12 @@ impl Drop for TaskRef {
 #[derive(Debug)]
 pub(crate) enum Again {
     No,
-    /// It has woken itself: it must not run again before the others have had a turn.
-    Yielded(Notified),
+    /// It has given way to the others.
+    GaveWay(Notified),
+    /// It has woken itself: it must not run again before those that are queued have had a turn.
+    WokeItself(Notified),
     /// Somebody else has woken it meanwhile.
     Woken(Notified),
-}
-
-impl Again {
-    /// For queues that make no difference.
-    pub(crate) fn task(self) -> Option<Notified> {
-        match self {
-            Self::No => None,
-            Self::Yielded(task) | Self::Woken(task) => Some(task),
-        }
-    }
 }
 
 /// A task that stands in a queue, with the queue's reference. The thread that takes it out polls it.
@@ -302,10 +294,13 @@ impl Notified {
     #[inline]
     pub(crate) fn run_current(self, runner: &Runner<'_>, budget: Budget) -> Again {
         let current = CurrentTask::new(self.header().id(), self.task().as_raw().as_ptr().cast_const().cast());
-        match current::in_task(&current, budget, || self.run_as(runner, Some(&current))) {
-            Some(task) if current.yields() => Again::Yielded(task),
-            Some(task) => Again::Woken(task),
-            None => Again::No,
+        let Some(task) = current::in_task(&current, budget, || self.run_as(runner, Some(&current))) else {
+            return Again::No;
+        };
+        match current.self_wake() {
+            SelfWake::No => Again::Woken(task),
+            SelfWake::GivesWay => Again::GaveWay(task),
+            SelfWake::Wakes => Again::WokeItself(task),
         }
     }
 

@@ -1,7 +1,7 @@
 //! [`Runner`]: what the thread that runs a task brings along; and [`Run`], for one time.
 
 use super::arena::LocalArena;
-use super::current::CurrentTask;
+use super::current::{CurrentTask, SelfWake};
 use super::poll_clock::PollClock;
 use super::raw::TaskRef;
 use crate::events::{Events, TaskEventKind};
@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
     /// Whether the task has asked for another poll without a word to its state.
     #[inline]
     pub(super) fn has_yielded(&self) -> bool {
-        self.current.is_some_and(CurrentTask::yields)
+        self.current.is_some_and(|current| current.self_wake() != SelfWake::No)
     }
 
     /// The last poll is over, and the future is gone.

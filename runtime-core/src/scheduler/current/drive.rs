@@ -32,7 +32,7 @@ use crate::scheduler::park::Slept;
 use crate::scheduler::{AnyWorker, is_task_of, work_as};
 use crate::spans;
 use crate::task::arena::LocalArena;
-use crate::task::{self, JoinHandle, Notified, PollClock, Runner, SpawnInfo, current};
+use crate::task::{self, Again, JoinHandle, Notified, PollClock, Queue, Runner, SpawnInfo, current};
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -185,10 +185,12 @@ impl Worker {
         if self.core.poll_interval.tick() {
             self.end_part();
         }
-        let queued = self.core.queue.borrow().len();
+        if self.line.is_round_over() {
+            self.begin_round();
+        }
         match self.next_task() {
             Some(task) => {
-                self.line.note_poll(queued);
+                self.line.note_poll();
                 self.execute(task);
                 true
             }
@@ -259,22 +261,22 @@ impl Worker {
 
     pub(super) fn push(&self, task: Notified) {
         self.line.note_new();
-        self.push_behind_main(task);
+        self.queue_counted(task, Queue::push);
     }
 
-    /// For a task that gives way.
-    fn push_behind_main(&self, task: Notified) {
+    /// Counts a task, and puts it into the queue.
+    fn queue_counted(&self, task: Notified, push: impl FnOnce(&mut Queue, Notified)) {
         if self.core.follower.wants(self.counters().local_schedules.increment()) {
             self.follow(&task);
         }
         let mut queue = self.core.queue.borrow_mut();
-        queue.push_back(task);
+        push(&mut queue, task);
         self.shared().depth.store(queue.len(), Relaxed);
     }
 
     fn pop(&self) -> Option<Notified> {
         let mut queue = self.core.queue.borrow_mut();
-        let task = queue.pop_front();
+        let task = queue.pop();
         self.shared().depth.store(queue.len(), Relaxed);
         task
     }
@@ -285,7 +287,16 @@ impl Worker {
         {
             return Some(task);
         }
-        self.pop().or_else(|| self.take_injected())
+        self.pop().or_else(|| self.take_injected()).or_else(|| {
+            self.begin_round();
+            self.pop()
+        })
+    }
+
+    /// The round is over (`line.rs`): those that have given way in it may go on.
+    pub(super) fn begin_round(&self) {
+        self.line.begin_round();
+        self.core.queue.borrow_mut().begin_round();
     }
 
     /// Before any task is polled: queues what was spawned from outside, so that it goes before what the main future is
@@ -306,11 +317,8 @@ impl Worker {
         let task = take_one(injector)?;
         self.record_passing();
         let mut queue = self.core.queue.borrow_mut();
-        let before = queue.len();
-        let is_alone = before == 0;
-        queue.extend(iter::from_fn(|| take_one(injector)).take(turns.share(is_alone) - 1));
-        let others = queue.len() - before;
-        queue.rotate_right(others);
+        let is_alone = queue.is_empty();
+        let others = queue.extend_front(iter::from_fn(|| take_one(injector)).take(turns.share(is_alone) - 1));
         // They go before what is queued, and do not take its places.
         (0..=others).for_each(|_| self.line.note_new());
         turns.have_taken(1 + others, is_alone);
@@ -334,11 +342,17 @@ impl Worker {
             local_arena: Some(&self.local_arena),
             clock: Some(PollClock { counters, times: self.shared().times(), poll_times: &self.core.poll_times }),
         };
-        let again = task.run_current(&runner, self.runtime.budget);
-        // In a single line there is no more to tell apart.
-        if let Some(task) = again.task() {
-            self.line.note_yield();
-            self.push_behind_main(task);
+        match task.run_current(&runner, self.runtime.budget) {
+            Again::No => {}
+            Again::GaveWay(task) => {
+                self.line.note_self_wake();
+                self.queue_counted(task, Queue::push_given_way);
+            }
+            Again::WokeItself(task) => {
+                self.line.note_self_wake();
+                self.push(task);
+            }
+            Again::Woken(task) => self.push(task),
         }
     }
 

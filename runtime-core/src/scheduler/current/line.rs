@@ -3,9 +3,8 @@
 //! As in Tokio, tasks are polled in *rounds* of [`MOST_AHEAD_OF_MAIN`] polls at most. A main future that a task wakes
 //! stands in the line: what is left of the round goes before it. That is what is queued, and what these tasks spawn and
 //! wake. Tests of programs count on that: what a task has begun has been seen by the others when the main future goes
-//! on. A task that gives way does so to the main future, too, and waits for the next round. The next round begins when
-//! nobody else is left, or the main future has been polled. A main future that has woken itself stands in the same
-//! line.
+//! on. A task that gives way does so to all of them, and waits for the next round (`Queue`). The next round begins when
+//! nobody else is left, or the main future is polled. A main future that has woken itself stands in the same line.
 //!
 //! A main future that was woken while the thread slept, by the drivers or by another thread, is polled at once.
 //!
@@ -13,9 +12,9 @@
 //! are polled once before it goes on: after one `yield_now` it is known what happened to a socket.
 //!
 //! A main future that *waits* does so for what a task does, or for a socket or a timer. Once the tasks that were queued
-//! when it began to wait have been polled, it is not woken, and one of them gave way, the drivers are polled, once:
-//! such tasks may go on and on, while what the main future waits for has happened already. If none gave way, they work
-//! for each other, and the drivers have their turn as ever.
+//! when it began to wait have been polled, it is not woken, and one of them has woken itself, the drivers are polled,
+//! once: such tasks may go on and on, while what the main future waits for has happened already. If none has, they
+//! work for each other, and the drivers have their turn as ever.
 //!
 //! It belongs to the thread that drives (`drive.rs`), and is a count of polls: it holds no tasks.
 
@@ -46,20 +45,18 @@ pub(super) struct Line {
     ahead: Cell<usize>,
     /// How many more tasks may join these.
     room: Cell<usize>,
-    /// Whether a task has given way since the main future began to wait.
-    has_yielder: Cell<bool>,
+    /// Whether a task has woken itself since the main future began to wait.
+    has_self_waker: Cell<bool>,
     /// No task has been polled since the thread slept, or began: a main future that is woken goes first.
     is_main_first: Cell<bool>,
     /// How many polls the round has had.
     polls: Cell<usize>,
-    /// How many tasks have given way in it: they wait for the next.
-    yields: Cell<usize>,
 }
 
 impl Default for Line {
     fn default() -> Self {
-        let (who, ahead, room, has_yielder, polls, yields) = Default::default();
-        Self { who, ahead, room, has_yielder, is_main_first: Cell::new(true), polls, yields }
+        let (who, ahead, room, has_self_waker, polls) = Default::default();
+        Self { who, ahead, room, has_self_waker, is_main_first: Cell::new(true), polls }
     }
 }
 
@@ -75,10 +72,15 @@ impl Line {
         self.is_main_first.get()
     }
 
-    /// The main future has been polled, or nobody else is left of the last one.
+    /// The main future is to be polled, nobody else is left of the last round, or that is over.
     pub(super) fn begin_round(&self) {
         self.polls.set(0);
-        self.yields.set(0);
+    }
+
+    /// Whether the round has had all of its polls.
+    #[inline]
+    pub(super) fn is_round_over(&self) -> bool {
+        self.polls.get() >= MOST_AHEAD_OF_MAIN
     }
 
     /// The main future has given way, and goes behind this many tasks.
@@ -86,9 +88,9 @@ impl Line {
         self.stand(Who::GaveWay, tasks);
     }
 
-    /// The main future was woken, and goes behind this many tasks, but for those that have given way.
+    /// The main future was woken, and goes behind this many tasks.
     pub(super) fn begin_woken(&self, tasks: usize) {
-        self.stand(Who::Woken, tasks.saturating_sub(self.yields.get()));
+        self.stand(Who::Woken, tasks);
     }
 
     fn stand(&self, who: Who, tasks: usize) {
@@ -103,7 +105,7 @@ impl Line {
     /// The main future waits: the drivers go behind this many tasks, and no others.
     pub(super) fn begin_wait(&self, tasks: usize) {
         self.who.set(Who::Drivers);
-        self.has_yielder.set(false);
+        self.has_self_waker.set(false);
         self.ahead.set(tasks.min(MOST_AHEAD_OF_MAIN));
         self.room.set(0);
         self.is_main_first.set(false);
@@ -146,28 +148,23 @@ impl Line {
         }
     }
 
-    /// A task is about to be polled, of this many that were queued.
+    /// A task is about to be polled.
     #[inline]
-    pub(super) fn note_poll(&self, queued: usize) {
-        let yields = self.yields.get();
-        if self.polls.get() >= MOST_AHEAD_OF_MAIN || (yields > 0 && yields >= queued) {
-            self.begin_round();
-        }
+    pub(super) fn note_poll(&self) {
         self.ahead.set(self.ahead.get().saturating_sub(1));
         self.polls.set(self.polls.get() + 1);
         self.is_main_first.set(false);
     }
 
-    /// A task gave way.
+    /// A task has woken itself.
     #[inline]
-    pub(super) fn note_yield(&self) {
-        self.has_yielder.set(true);
-        self.yields.set(self.yields.get() + 1);
+    pub(super) fn note_self_wake(&self) {
+        self.has_self_waker.set(true);
     }
 
     /// Whether one has since the main future began to wait.
-    pub(super) fn has_yielder(&self) -> bool {
-        self.has_yielder.get()
+    pub(super) fn has_self_waker(&self) -> bool {
+        self.has_self_waker.get()
     }
 
     /// The one who stands in it has his turn.
@@ -183,21 +180,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_yield_since_the_wait_began_counts() {
+    fn only_a_self_wake_since_the_wait_began_counts() {
         let line = Line::default();
-        line.note_yield();
+        line.note_self_wake();
         line.begin_wait(2);
-        assert!(line.is_of_wait() && line.is_anybody_ahead() && !line.has_yielder());
+        assert!(line.is_of_wait() && line.is_anybody_ahead() && !line.has_self_waker());
         // What is woken meanwhile does not join those ahead.
         line.note_new();
-        line.note_poll(1);
-        line.note_yield();
-        line.note_poll(1);
-        assert!(!line.is_anybody_ahead() && line.has_yielder());
+        line.note_poll();
+        line.note_self_wake();
+        line.note_poll();
+        assert!(!line.is_anybody_ahead() && line.has_self_waker());
         line.end();
         assert!(line.is_empty());
         line.begin_wait(0);
-        assert!(!line.has_yielder());
+        assert!(!line.has_self_waker());
     }
 
     #[test]
@@ -207,7 +204,7 @@ mod tests {
         (0..3).for_each(|_| line.note_new());
         (0..MOST_AHEAD_OF_MAIN).for_each(|_| {
             assert!(line.is_anybody_ahead());
-            line.note_poll(1);
+            line.note_poll();
         });
         assert!(!line.is_anybody_ahead() && !line.is_of_wait());
     }
@@ -216,21 +213,20 @@ mod tests {
     fn a_main_future_that_was_woken_goes_behind_what_is_left_of_the_round() {
         let line = Line::default();
         assert!(line.is_main_first(), "the first poll is at once");
-        (0..10).for_each(|_| line.note_poll(1));
-        line.note_yield();
-        line.begin_woken(3);
-        // Two of the three have not had their turn in this round.
-        (0..2).for_each(|left| line.note_poll(3 - left));
+        (0..10).for_each(|_| line.note_poll());
+        line.begin_woken(2);
+        (0..2).for_each(|_| line.note_poll());
         assert!(line.is_main_in_it() && !line.is_anybody_ahead());
         (0..MOST_AHEAD_OF_MAIN).for_each(|_| line.note_new());
         (0..MOST_AHEAD_OF_MAIN - 10 - 2).for_each(|_| {
             assert!(line.is_anybody_ahead());
-            line.note_poll(3);
+            line.note_poll();
         });
-        assert!(!line.is_anybody_ahead());
-        // The next round: of those that are queued one has given way, and has its turn again.
-        line.note_poll(1);
+        assert!(!line.is_anybody_ahead() && line.is_round_over());
         line.begin_woken(1);
-        assert!(!line.is_main_first() && line.is_anybody_ahead());
+        assert!(!line.is_anybody_ahead(), "nobody has a turn any more in a round that is over");
+        line.begin_round();
+        line.begin_woken(1);
+        assert!(!line.is_main_first() && line.is_anybody_ahead() && !line.is_round_over());
     }
 }

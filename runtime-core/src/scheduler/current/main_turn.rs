@@ -11,6 +11,8 @@ impl Worker {
     pub(super) fn run_until_ready<T>(&self, main: &MainWaker, poll: &mut impl FnMut() -> Poll<T>) -> Poll<T> {
         while !self.is_closing() {
             if self.is_mains_turn(main) && main.take() {
+                // Those that have given way go before what the main future spawns and wakes.
+                self.begin_round();
                 let polled = self.measure_main(&mut *poll);
                 self.record_passing();
                 if polled.is_ready() {
@@ -27,8 +29,7 @@ impl Worker {
 
     /// After a poll of the main future that was not its last.
     fn stand_in_line(&self, is_woken: bool) {
-        let queued = self.core.queue.borrow().len();
-        self.line.begin_round();
+        let queued = self.core.queue.borrow().number_ready();
         if !is_woken {
             self.line.begin_wait(queued);
         } else if current::has_given_way() {
@@ -46,21 +47,23 @@ impl Worker {
             if self.line.is_main_first() {
                 return true;
             }
-            self.line.begin_woken(self.core.queue.borrow().len());
+            self.line.begin_woken(self.core.queue.borrow().number_ready());
         }
         !self.line.is_empty() && self.is_anybodys_turn(main)
     }
 
     /// The same, if somebody stands in the line.
     fn is_anybodys_turn(&self, main: &MainWaker) -> bool {
-        let has_tasks = || !(self.core.queue.borrow().is_empty() && self.shared().injector.is_empty());
+        let has_injected = || !self.shared().injector.is_empty();
+        let has_tasks = || !self.core.queue.borrow().is_empty() || has_injected();
         let is_of_wait = self.line.is_of_wait();
-        if self.line.is_anybody_ahead() && (is_of_wait || has_tasks()) {
+        let is_round_going_on = || self.core.queue.borrow().number_ready() > 0 || has_injected();
+        if self.line.is_anybody_ahead() && (is_of_wait || is_round_going_on()) {
             return false;
         }
         // Without tasks, a thread whose main future waits goes to sleep in the drivers.
         let is_drivers_turn =
-            if is_of_wait { self.line.has_yielder() && has_tasks() } else { self.line.has_given_way() };
+            if is_of_wait { self.line.has_self_waker() && has_tasks() } else { self.line.has_given_way() };
         self.line.end();
         if is_drivers_turn {
             self.poll_drivers_between_polls();

@@ -20,7 +20,6 @@ mod measure;
 mod step;
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -54,7 +53,7 @@ use crate::runtime::{Config, Inner, UnhandledPanic};
 #[cfg(not(loom))]
 use crate::task::Snapshot;
 use crate::task::arena::{ArenaId, TaskArena};
-use crate::task::{Header, JoinHandle, Notified, Runner, Schedule, SpawnInfo, TaskRef};
+use crate::task::{Header, JoinHandle, Notified, Queue, Runner, Schedule, SpawnInfo, TaskRef};
 use crate::trace::LaneId;
 
 /// Where the flight recorder has the events of the thread that has the core.
@@ -117,7 +116,7 @@ struct Waiter {
 
 /// The private side: whatever thread has it drives the runtime.
 struct Core {
-    queue: RefCell<VecDeque<Notified>>,
+    queue: RefCell<Queue>,
     parker: Parker,
     user_random: Stream,
     ids: IdBlock,

@@ -423,7 +423,7 @@ impl Worker {
         self.slot().activity.polls_nothing();
         match again {
             Again::No => None,
-            Again::Yielded(task) => Some(task),
+            Again::GaveWay(task) | Again::WokeItself(task) => Some(task),
             Again::Woken(task) => {
                 self.push_woken(task);
                 None
