@@ -255,7 +255,7 @@ fn names_are_paths_and_on_linux_abstract_ones() {
 
         #[cfg(target_os = "linux")]
         {
-            let name = format!("\0rt-test-{}", std::process::id());
+            let name = format!("\0rt-test\0{}", std::process::id());
             let listener = UnixListener::bind(&name).unwrap();
             assert_eq!(listener.local_addr().unwrap().as_abstract_name(), Some(&name.as_bytes()[1..]));
             let client = UnixStream::connect(&name).await.unwrap();
@@ -268,6 +268,35 @@ fn names_are_paths_and_on_linux_abstract_ones() {
             UnixDatagram::unbound().unwrap().send_to(b"hello", &name).await.unwrap();
             assert_eq!(receiver.recv(&mut [0; 10]).await.unwrap(), 5);
         }
+    });
+}
+
+/// What the system would take for its end is there, and must be neither bound nor reached.
+#[test]
+fn a_path_with_a_zero_byte_is_refused_by_all_that_take_one() {
+    let _watchdog = watchdog();
+    current().block_on(async {
+        let directory = Directory::new();
+        let path = directory.join("cut\0off");
+        let refused = |error: std::io::Error| assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        refused(UnixListener::bind(&path).unwrap_err());
+        refused(UnixDatagram::bind(&path).unwrap_err());
+        refused(UnixSocket::new_stream().unwrap().bind(&path).unwrap_err());
+        assert!(!directory.join("cut").exists());
+
+        let listener = UnixListener::bind(directory.join("cut")).unwrap();
+        refused(UnixStream::connect(&path).await.unwrap_err());
+        refused(UnixSocket::new_stream().unwrap().connect(&path).await.unwrap_err());
+        drop(listener);
+        std::fs::remove_file(directory.join("cut")).unwrap();
+
+        let receiver = UnixDatagram::bind(directory.join("cut")).unwrap();
+        let sender = UnixDatagram::unbound().unwrap();
+        refused(sender.connect(&path).unwrap_err());
+        refused(sender.send_to(b"x", &path).await.unwrap_err());
+        refused(sender.try_send_to(b"x", &path).unwrap_err());
+        refused(std::future::poll_fn(|cx| sender.poll_send_to(cx, b"x", &path)).await.unwrap_err());
+        assert_eq!(receiver.try_recv(&mut [0; 1]).unwrap_err().kind(), ErrorKind::WouldBlock);
     });
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net;
 use std::path::Path;
 
@@ -73,6 +74,12 @@ impl From<SocketAddr> for net::SocketAddr {
 ///
 /// If it is too long, or has a zero byte where there must be none.
 pub(super) fn to_system(path: &Path) -> io::Result<SockAddr> {
+    let bytes = path.as_os_str().as_bytes();
+    let is_abstract = cfg!(any(target_os = "linux", target_os = "android")) && bytes.first() == Some(&0);
+    // The system would end the path there, and so take another one.
+    if !is_abstract && bytes.contains(&0) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a path must have no zero byte in it"));
+    }
     SockAddr::unix(path)
 }
 
@@ -88,7 +95,6 @@ pub(super) fn named_to_system(address: &SocketAddr) -> io::Result<SockAddr> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if let Some(name) = address.as_abstract_name() {
         use std::ffi::OsStr;
-        use std::os::unix::ffi::OsStrExt;
 
         let path = [b"\0", name].concat();
         return SockAddr::unix(OsStr::from_bytes(&path));
@@ -142,6 +148,17 @@ mod tests {
         let address = from_system(&to_system(Path::new("\0name")).unwrap()).unwrap();
         assert_eq!(address.as_abstract_name(), Some(&b"name"[..]));
         assert!(address.as_pathname().is_none() && !address.is_unnamed());
+    }
+
+    #[test]
+    fn a_path_with_a_zero_byte_is_refused_and_not_cut_off() {
+        for path in ["a\0b", "a\0"] {
+            let error = to_system(Path::new(path)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            assert_eq!(error.to_string(), "a path must have no zero byte in it");
+        }
+        let has_abstract_names = cfg!(any(target_os = "linux", target_os = "android"));
+        assert_eq!(to_system(Path::new("\0a\0b")).is_ok(), has_abstract_names);
     }
 
     #[test]
