@@ -65,6 +65,60 @@ fn errors_of_either_end_a_copy() {
     });
 }
 
+/// `abcd` and then an error, and behind it what must not be read.
+fn failing_after_four() -> Script {
+    let bytes = [Step::Move(b"a"), Step::Move(b"b"), Step::Move(b"c"), Step::Move(b"d")];
+    Script::new(bytes.into_iter().chain([Step::Fail(ErrorKind::BrokenPipe), Step::Move(b"e")]))
+}
+
+/// The error is met while the writer waits, or before it is tried.
+#[test]
+fn what_was_read_before_an_error_is_written_first() {
+    run(async {
+        for waits in 0..8 {
+            let mut reader = failing_after_four();
+            let mut writer = Script::new((0..waits).map(|_| Step::Wait).chain([Step::Move(b"12"), Step::Wait]));
+            assert_eq!(copy(&mut reader, &mut writer).await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+            assert_eq!((&*writer.written, reader.steps.len()), (&b"abcd"[..], 1), "{waits}");
+            assert!(writer.flushes == 0 && !writer.is_shut_down);
+        }
+        // The pause lets the read behind it be the first of its turn, with bytes that wait.
+        let mut reader = Script::new([Step::Move(b"ab"), Step::Wait, Step::Fail(ErrorKind::BrokenPipe)]);
+        let mut writer = Script::new([Step::Wait]);
+        assert_eq!(copy(&mut reader, &mut writer).await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+        assert_eq!(writer.written, b"ab");
+    });
+}
+
+#[test]
+fn an_error_of_the_writer_comes_before_one_of_the_reader_that_waits() {
+    run(async {
+        let mut writer = Script::new([Step::Wait, Step::Move(b"1"), Step::Fail(ErrorKind::StorageFull)]);
+        assert_eq!(copy(&mut failing_after_four(), &mut writer).await.unwrap_err().kind(), ErrorKind::StorageFull);
+        assert_eq!(writer.written, b"a");
+    });
+}
+
+#[test]
+fn an_error_of_one_direction_waits_for_its_writer_while_the_other_goes_on() {
+    run(async {
+        let mut a = join(failing_after_four(), Script::default());
+        let mut b = join(Script::new([Step::Wait, Step::Wait, Step::Move(b"back")]), {
+            Script::new([Step::Wait, Step::Wait, Step::Wait, Step::Wait])
+        });
+        assert_eq!(copy_bidirectional(&mut a, &mut b).await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+        let (there, back) = (b.writer(), a.writer());
+        assert_eq!((&*there.written, there.flushes, there.is_shut_down), (&b"abcd"[..], 0, false));
+        assert_eq!((&*back.written, back.is_shut_down), (&b"back"[..], true));
+        assert_eq!(a.reader().steps.len(), 1);
+        // And the other way round.
+        let mut a = join(&b""[..], Script::new([Step::Wait]));
+        let mut b = join(failing_after_four(), Script::default());
+        assert_eq!(copy_bidirectional(&mut a, &mut b).await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+        assert_eq!(a.writer().written, b"abcd");
+    });
+}
+
 #[test]
 fn a_buffer_is_initialised_from_the_start() {
     run(async {

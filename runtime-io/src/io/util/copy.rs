@@ -20,8 +20,8 @@ use super::{DEFAULT_BUFFER_SIZE, is_interrupted, write_zero};
 ///
 /// # Errors
 ///
-/// The reader's or the writer's; [`WriteZero`](io::ErrorKind::WriteZero) if the writer takes no more. What has been
-/// read and not written is lost then.
+/// The reader's, once what was read before it has been written; or the writer's, or
+/// [`WriteZero`](io::ErrorKind::WriteZero) if it takes no more: what has been read and not written is lost then.
 ///
 /// # Cancel safety
 ///
@@ -53,7 +53,10 @@ where
 #[derive(Debug)]
 pub(super) struct Transfer {
     buffer: Buffer,
+    /// Whether there is nothing more to read: it was the end, or failed.
     has_reader_ended: bool,
+    /// What the reader failed with. It waits until what was read before it has been written.
+    read_error: Option<io::Error>,
     /// Whether something has been written since the last flush.
     needs_flush: bool,
     count: u64,
@@ -61,7 +64,7 @@ pub(super) struct Transfer {
 
 impl Transfer {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { buffer: Buffer::new(capacity), has_reader_ended: false, needs_flush: false, count: 0 }
+        Self { buffer: Buffer::new(capacity), has_reader_ended: false, read_error: None, needs_flush: false, count: 0 }
     }
 
     /// Whether there is more to read, and room for it.
@@ -69,21 +72,18 @@ impl Transfer {
         !self.has_reader_ended && self.buffer.has_room()
     }
 
-    /// Reads once into the room there is.
-    fn poll_read<R: AsyncRead + ?Sized>(
-        &mut self,
-        cx: &mut Context<'_>,
-        mut reader: Pin<&mut R>,
-    ) -> Poll<io::Result<()>> {
+    /// Reads once into the room there is. An error is kept.
+    fn poll_read<R: AsyncRead + ?Sized>(&mut self, cx: &mut Context<'_>, mut reader: Pin<&mut R>) -> Poll<()> {
         loop {
             match ready!(self.buffer.poll_fill(|buf| reader.as_mut().poll_read(cx, buf))) {
-                Ok(count) => {
-                    self.has_reader_ended = count == 0;
-                    return Poll::Ready(Ok(()));
+                Ok(count) => self.has_reader_ended = count == 0,
+                Err(error) if is_interrupted(&error) => continue,
+                Err(error) => {
+                    self.has_reader_ended = true;
+                    self.read_error = Some(error);
                 }
-                Err(error) if is_interrupted(&error) => {}
-                Err(error) => return Poll::Ready(Err(error)),
             }
+            return Poll::Ready(());
         }
     }
 
@@ -130,7 +130,7 @@ impl Transfer {
         loop {
             // Nothing is held meanwhile: the reader and the writer may want the last unit themselves.
             drop(ready!(coop::poll_proceed(cx)));
-            if self.wants_more() && self.poll_read(cx, reader.as_mut())?.is_pending() && self.buffer.is_empty() {
+            if self.wants_more() && self.poll_read(cx, reader.as_mut()).is_pending() && self.buffer.is_empty() {
                 if self.needs_flush {
                     ready!(self.poll_flush(cx, writer))?;
                 }
@@ -139,11 +139,14 @@ impl Transfer {
             if self.poll_write(cx, writer.as_mut())?.is_pending() {
                 // The writer may be waiting for somebody who waits for the reader to be emptied.
                 while self.wants_more() {
-                    ready!(self.poll_read(cx, reader.as_mut()))?;
+                    ready!(self.poll_read(cx, reader.as_mut()));
                 }
                 return Poll::Pending;
             }
             coop::charge();
+            if let Some(error) = self.read_error.take() {
+                return Poll::Ready(Err(error));
+            }
             if self.has_reader_ended {
                 ready!(self.poll_flush(cx, writer))?;
                 return Poll::Ready(Ok(self.count));

@@ -19,7 +19,8 @@ use super::copy::Transfer;
 ///
 /// # Errors
 ///
-/// The first one of either stream. The other direction ends with it, and what has been read and not written is lost.
+/// The first one of either direction, as of [`copy`](super::copy()). The other direction ends with it, and what
+/// that has read and not written is lost.
 ///
 /// # Cancel safety
 ///
