@@ -75,7 +75,7 @@ impl Barrier {
     ///
     /// Not cancel safe: who was polled once has arrived, and counts as that also if the future is dropped.
     pub async fn wait(&self) -> BarrierWaitResult {
-        Wait { barrier: self, stage: Stage::New, waiter: Waiter::new() }.await
+        Wait { barrier: self, has_arrived: false, waiter: Waiter::new() }.await
     }
 
     /// Somebody has arrived. Returns whether it was the last.
@@ -118,34 +118,16 @@ impl fmt::Debug for Barrier {
     }
 }
 
-enum Stage {
-    New,
-    Waiting,
-    /// Has to say whether it is the leader, and lacks budget.
-    Through(bool),
-}
-
 struct Wait<'a> {
     barrier: &'a Barrier,
-    stage: Stage,
+    /// And was not the last.
+    has_arrived: bool,
     waiter: Waiter<u64>,
 }
 
 impl Wait<'_> {
-    /// Whether it is through, and as the leader.
-    fn poll_through(&mut self, cx: &Context<'_>) -> Poll<bool> {
-        match self.stage {
-            // SAFETY: the future is pinned, and takes the waiter out when it is dropped.
-            Stage::New => match unsafe { self.barrier.arrive(&self.waiter, cx) } {
-                true => Poll::Ready(true),
-                false => Poll::Pending,
-            },
-            Stage::Waiting => self.look_again(cx),
-            Stage::Through(is_leader) => Poll::Ready(is_leader),
-        }
-    }
-
-    fn look_again(&self, cx: &Context<'_>) -> Poll<bool> {
+    /// Ready when the last one has arrived.
+    fn poll_through(&self, cx: &Context<'_>) -> Poll<()> {
         let mut new = None;
         while self.waiter.status() == LISTED {
             let mut state = self.barrier.state.lock();
@@ -166,7 +148,7 @@ impl Wait<'_> {
             drop(state);
             new = Some(cx.waker().clone());
         }
-        Poll::Ready(false)
+        Poll::Ready(())
     }
 }
 
@@ -176,23 +158,25 @@ impl Future for Wait<'_> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<BarrierWaitResult> {
         // SAFETY: the waiter, which is the part that must stay, is not moved.
         let this = unsafe { self.get_unchecked_mut() };
-        match this.poll_through(cx) {
-            Poll::Pending => {
-                this.stage = Stage::Waiting;
-                waits::pending(Leaf::Lock(LockKind::Barrier, 0))
+        if !this.has_arrived {
+            // SAFETY: the future is pinned, and takes the waiter out when it is dropped.
+            if unsafe { this.barrier.arrive(&this.waiter, cx) } {
+                // Also without budget: if it were dropped before the next poll, the round would have no leader.
+                coop::charge();
+                return Poll::Ready(BarrierWaitResult(true));
             }
-            Poll::Ready(is_leader) => {
-                this.stage = Stage::Through(is_leader);
-                ready!(coop::poll_proceed(cx)).made_progress();
-                Poll::Ready(BarrierWaitResult(is_leader))
-            }
+            this.has_arrived = true;
+        } else if this.poll_through(cx).is_ready() {
+            ready!(coop::poll_proceed(cx)).made_progress();
+            return Poll::Ready(BarrierWaitResult(false));
         }
+        waits::pending(Leaf::Lock(LockKind::Barrier, 0))
     }
 }
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        if matches!(self.stage, Stage::Waiting) && self.waiter.status() == LISTED {
+        if self.has_arrived && self.waiter.status() == LISTED {
             let mut state = self.barrier.state.lock();
             // SAFETY: it is in this list, if in any.
             let waker = unsafe { state.waiters.remove(&self.waiter) };
@@ -237,6 +221,36 @@ mod tests {
                 assert!(matches!(result, Poll::Ready(BarrierWaitResult(false))));
             }
         }
+    }
+
+    #[test]
+    fn the_last_one_leads_in_the_poll_in_which_it_arrives_and_needs_no_budget() {
+        let runtime = rt::runtime::Builder::new_current_thread().build().unwrap();
+        let task = async {
+            let barrier = Barrier::new(2);
+            let mut first = Box::pin(barrier.wait());
+            std::future::poll_fn(|cx| {
+                assert!(first.as_mut().poll(cx).is_pending());
+                while rt::task::coop::has_budget_remaining() {
+                    assert!(std::pin::pin!(rt::task::consume_budget()).poll(cx).is_ready());
+                }
+                let last = Box::pin(barrier.wait()).as_mut().poll(cx);
+                assert!(matches!(last, Poll::Ready(BarrierWaitResult(true))));
+                assert!(first.as_mut().poll(cx).is_pending(), "the others may wait for budget");
+                Poll::Ready(())
+            })
+            .await;
+            assert!(!first.await.is_leader());
+            std::future::poll_fn(|cx| {
+                let barrier = Barrier::new(1);
+                let leads = |cx: &mut Context<'_>| Box::pin(barrier.wait()).as_mut().poll(cx).is_ready();
+                assert!((0..1000).all(|_| leads(cx)));
+                assert!(!rt::task::coop::has_budget_remaining(), "it spends what there is");
+                Poll::Ready(())
+            })
+            .await;
+        };
+        runtime.block_on(async { rt::spawn(task).await.unwrap() });
     }
 
     #[test]
