@@ -163,13 +163,30 @@ impl ops::Sub for Ready {
 
 impl fmt::Debug for Ready {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ready")
-            .field("readable", &self.contains(Self::READABLE))
-            .field("writable", &self.contains(Self::WRITABLE))
-            .field("read_closed", &self.is_read_closed())
-            .field("write_closed", &self.is_write_closed())
-            .field("priority", &self.is_priority())
-            .field("error", &self.is_error())
-            .finish()
+        let mut f = f.debug_struct("Ready");
+        f.field("is_readable", &self.is_readable())
+            .field("is_writable", &self.is_writable())
+            .field("is_read_closed", &self.is_read_closed())
+            .field("is_write_closed", &self.is_write_closed())
+            .field("is_error", &self.is_error());
+        if cfg!(any(target_os = "linux", target_os = "android")) {
+            f.field("is_priority", &self.is_priority());
+        }
+        f.finish()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn it_prints_what_its_methods_say() {
+        assert_eq!(
+            format!("{:?}", Ready::READ_CLOSED | Ready::PRIORITY),
+            "Ready { is_readable: true, is_writable: false, is_read_closed: true, is_write_closed: false, \
+             is_error: false, is_priority: true }"
+        );
     }
 }
