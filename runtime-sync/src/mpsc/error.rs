@@ -97,14 +97,15 @@ texts! {
     RecvError { _ => "channel closed" }
 }
 
-/// Without the value, which need not be `Debug`.
+/// Without the value, which need not be `Debug`, and in quotes, as Tokio has it.
 macro_rules! debug {
     ($($name:ident { $($variant:ident),+ })+) => {$(
         impl<T> fmt::Debug for $name<T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self {
+                let text = match self {
                     $(Self::$variant(_) => concat!(stringify!($variant), "(..)")),+
-                })
+                };
+                fmt::Debug::fmt(text, f)
             }
         }
     )+};
@@ -113,4 +114,20 @@ macro_rules! debug {
 debug! {
     TrySendError { Full, Closed }
     SendTimeoutError { Timeout, Closed }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    struct Opaque;
+
+    #[test]
+    fn errors_print_without_the_value() {
+        assert_eq!(format!("{:?}", SendError(Opaque)), "SendError { .. }");
+        assert_eq!(format!("{:?}", TrySendError::Full(Opaque)), r#""Full(..)""#);
+        assert_eq!(format!("{:?}", TrySendError::Closed(Opaque)), r#""Closed(..)""#);
+        assert_eq!(format!("{:?}", SendTimeoutError::Timeout(Opaque)), r#""Timeout(..)""#);
+        assert_eq!(format!("{:?}", SendTimeoutError::Closed(Opaque)), r#""Closed(..)""#);
+    }
 }
