@@ -103,6 +103,10 @@ fn vectored_writes_go_together() {
         let large = [IoSlice::new(b"much more than fits"), IoSlice::new(b"x")];
         assert_eq!(writer.write_vectored(&large).await.unwrap(), 19);
         assert_eq!(writer.get_ref().writes, [vec![6], vec![6], vec![19]]);
+        // Nor is it asked to write nothing where there is no buffer.
+        let mut writer = BufWriter::with_capacity(0, Script::default());
+        assert_eq!(writer.write_vectored(&slices[..1]).await.unwrap(), 0);
+        assert!(writer.get_ref().writes.is_empty());
     });
 }
 

@@ -148,6 +148,9 @@ impl<W: AsyncWrite> AsyncWrite for BufWriter<W> {
         } else {
             bufs.first().map_or(0, |buf| buf.len())
         };
+        if wanted == 0 && !is_vectored {
+            return Poll::Ready(Ok(0));
+        }
         if wanted > self.room() {
             ready!(self.as_mut().poll_empty(cx))?;
         }
