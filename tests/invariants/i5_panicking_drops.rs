@@ -36,27 +36,48 @@ fn i5_a_future_that_panics_when_aborted_is_dropped_once_and_its_joiner_told() {
     });
 }
 
-/// Not dropped by its own poll: by the runtime, after the poll that gave the output.
-struct ReadyBomb(#[allow(dead_code)] Bomb);
+/// Not dropped by its own poll: by the runtime, after the poll that gave the output, which may be a bomb as well.
+struct ReadyBomb(#[allow(dead_code)] Bomb, Option<Bomb>);
 
 impl Future for ReadyBomb {
-    type Output = &'static str;
+    type Output = Option<Bomb>;
 
-    fn poll(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<&'static str> {
-        std::task::Poll::Ready("the output counts")
+    fn poll(mut self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<Option<Bomb>> {
+        std::task::Poll::Ready(self.1.take())
     }
 }
 
 #[test]
-fn i5_a_future_that_panics_when_dropped_after_its_last_poll_still_gives_its_output() {
+fn i5_a_future_that_panics_when_dropped_after_its_last_poll_is_a_panic_of_the_task() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         let drops = Drops::new();
         for _ in 0..20 {
-            let task = runtime.spawn(ReadyBomb(Bomb::new(&drops)));
-            assert_eq!(runtime.block_on(task).unwrap(), "the output counts");
+            let task = runtime.spawn(ReadyBomb(Bomb::new(&drops), None));
+            let error = runtime.block_on(task).expect_err("a task that has panicked has no output");
+            assert_eq!(message_of(&*error.into_panic()), "a blast");
         }
         assert_eq!(drops.count(), 20);
+        assert_unhurt(&runtime);
+    });
+}
+
+#[test]
+fn i5_a_future_and_its_output_that_panic_when_dropped_are_dropped_once_each() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let drops = Drops::new();
+        for _ in 0..20 {
+            let task = runtime.spawn(ReadyBomb(Bomb::new(&drops), Some(Bomb::new(&drops))));
+            assert!(runtime.block_on(task).is_err_and(|error| error.is_panic()));
+            drop(runtime.spawn(ReadyBomb(Bomb::new(&drops), Some(Bomb::new(&drops)))));
+        }
+        runtime.block_on(async {
+            while drops.count() < 80 {
+                rt::task::yield_now().await;
+            }
+        });
+        drops.assert_all();
         assert_unhurt(&runtime);
     });
 }

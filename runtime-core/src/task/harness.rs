@@ -171,7 +171,7 @@ unsafe fn cancel<F: Future + 'static>(header: NonNull<Header>, refs: u32, run: &
 /// The task is of this type, and the caller set RUNNING and has these references.
 unsafe fn store_and_complete<F: Future + 'static>(
     header: NonNull<Header>,
-    outcome: Result<F::Output, Cause>,
+    mut outcome: Result<F::Output, Cause>,
     refs: u32,
     run: &Run<'_>,
 ) {
@@ -181,12 +181,13 @@ unsafe fn store_and_complete<F: Future + 'static>(
     let task = ManuallyDrop::new(unsafe { TaskRef::from_raw(header) });
     let state = &cell.header.state;
     // SAFETY: RUNNING.
-    let cleared = unsafe { cell.clear() };
-    if cleared.is_err() && outcome.is_ok() {
+    if let Err(payload) = unsafe { cell.clear() } {
+        // The future was there, so the outcome is an output. Of a task that has panicked nobody gets one.
+        run.tell_panic(&task);
         (cell.header.vtable.note_panic)(&task);
+        let output = mem::replace(&mut outcome, Err(Cause::Panic(payload)));
+        discard(contain(|| drop(output)));
     }
-    // A panic of the future's drop after its last poll has nowhere else to go: the output is what counts.
-    discard(cleared);
     run.end_last_poll();
     let mut stored = state.has_join_interest();
     if stored {

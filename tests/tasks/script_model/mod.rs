@@ -8,7 +8,8 @@
 //! - a task is polled only if it was spawned or woken since its last poll, and not after its end or an abort;
 //! - by the time the queues are empty, each task that was woken has been polled, and each that was aborted has ended;
 //! - a future is dropped once, after its end or for an abort or the shutdown, before any joiner hears of it;
-//! - an output is given to the joiner, or dropped once it cannot be asked for any more, and so is a panic's payload;
+//! - an output is given to the joiner, or dropped once it cannot be asked for any more, and so is a panic's payload; if
+//!   the future's drop panics the joiner is given that, and the output is dropped;
 //! - the joiner's waker is woken once, if it is the latest that was left, and the answer is what happened to the task;
 //! - with the last handle and waker goes the last of the runtime.
 //!

@@ -65,22 +65,18 @@ fn begin_poll(me: usize) {
 impl Drop for Scripted {
     fn drop(&mut self) {
         let me = self.0;
-        let cancelled = with(|world| {
+        with(|world| {
             let closing = world.closing;
             let task = &mut world.tasks[me];
             claim!(!task.future_dropped, "the future of task {me} was dropped twice");
             claim!(!task.polling, "the future of task {me} was dropped during its poll");
             claim!(task.end.is_some() || task.aborted || closing, "the future of task {me} was dropped without cause");
             task.future_dropped = true;
-            let cancelled = task.end.is_none();
             task.end.get_or_insert(End::Cancelled);
-            cancelled
         });
         acts(&Scope::NOBODY, 3);
         if one_in(8) && !std::thread::panicking() {
-            if cancelled {
-                with(|world| world.tasks[me].end = Some(End::PanickedInDrop));
-            }
+            with(|world| world.tasks[me].end = Some(End::PanickedInDrop));
             throw(me, End::PanickedInDrop);
         }
     }
@@ -96,7 +92,8 @@ impl Drop for Output {
         with(|world| {
             let task = &mut world.tasks[me];
             claim!(task.has_output, "the output of task {me} was dropped twice");
-            claim!(task.handle_gone, "the output of task {me} was dropped, although somebody could ask for it");
+            let gives_it = !task.handle_gone && task.end == Some(End::Returned);
+            claim!(!gives_it, "the output of task {me} was dropped, although somebody could ask for it");
             task.has_output = false;
         });
         acts(&Scope::NOBODY, 3);
