@@ -10,6 +10,11 @@ async fn on_one_worker() -> u32 {
     rt::spawn(async { 7 }).await.unwrap()
 }
 
+#[rt::main(worker_threads = 2u8)]
+async fn on_two_workers() -> usize {
+    rt::runtime::Handle::current().metrics().num_workers()
+}
+
 #[rt::main(flavor = "current_thread")]
 async fn on_this_thread() -> std::thread::ThreadId {
     rt::spawn(async { std::thread::current().id() }).await.unwrap()
@@ -83,6 +88,7 @@ main_with!(made_by_a_macro, 1, "multi_thread");
 fn the_function_becomes_a_plain_one() {
     assert_eq!(on_the_default_runtime(), 7);
     assert_eq!(on_one_worker(), 7);
+    assert_eq!(on_two_workers(), 2);
     assert_eq!(on_this_thread(), std::thread::current().id());
     assert_eq!(with_a_local_task(), 7);
     with_the_clock_stopped();

@@ -4,13 +4,16 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 
 use crate::tokens::Tokens;
 
+/// Of whole numbers.
+const SUFFIXES: [&str; 12] = ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
+
 /// What stands between the quotes of a string literal. Escapes are left as they are: no option has a use for one.
 pub(super) fn string(value: TokenStream) -> Option<String> {
     let text = literal(value)?;
     Some(text.trim_start_matches('r').trim_matches('#').strip_prefix('"')?.strip_suffix('"')?.to_owned())
 }
 
-/// A whole number, in any of the ways in which the language lets one write it.
+/// A whole number, in any of the ways in which the language lets one write it. Its type does not matter.
 pub(super) fn number(value: TokenStream) -> Option<usize> {
     let text = literal(value)?.replace('_', "");
     let (radix, digits) = match text.get(..2) {
@@ -19,7 +22,13 @@ pub(super) fn number(value: TokenStream) -> Option<usize> {
         Some("0b") => (2, &text[2..]),
         _ => (10, &*text),
     };
-    usize::from_str_radix(digits.trim_end_matches("usize"), radix).ok()
+    // No suffix begins with a digit, of any radix.
+    let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+    let (digits, suffix) = digits.split_at(end);
+    if !suffix.is_empty() && !SUFFIXES.contains(&suffix) {
+        return None;
+    }
+    usize::from_str_radix(digits, radix).ok()
 }
 
 /// A path such as `my_rt`, `::my_rt` or `crate::rt`, or a string with one in it.
@@ -76,7 +85,11 @@ mod tests {
         assert_eq!(read("4"), Some(4));
         assert_eq!(read("1_0usize"), Some(10));
         assert_eq!([read("0x1F"), read("0o17"), read("0b101")], [Some(31), Some(15), Some(5)]);
-        assert_eq!([read("-1"), read("1.5"), read("\"4\""), read("four"), read("4u8")], [None; 5]);
+        assert_eq!(
+            [read("4u8"), read("0x1Fi32"), read("0o17_usize"), read("0b1u8")],
+            [Some(4), Some(31), Some(15), Some(1)]
+        );
+        assert_eq!([read("-1"), read("1.5"), read("\"4\""), read("four"), read("4f32"), read("4u7")], [None; 6]);
     }
 
     #[test]
