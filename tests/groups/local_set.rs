@@ -211,6 +211,51 @@ fn sets_nest_and_each_spawns_onto_its_own() {
     });
 }
 
+type Log = Rc<RefCell<Vec<&'static str>>>;
+
+fn say(log: &Log, what: &'static str) -> impl Future<Output = ()> + 'static {
+    let log = Rc::clone(log);
+    async move { log.borrow_mut().push(what) }
+}
+
+#[test]
+fn tasks_stay_in_order_when_a_set_has_run_inside_of_theirs() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let (set, log) = (LocalSet::new(), Log::default());
+        set.spawn_local({
+            let log = Rc::clone(&log);
+            async move {
+                let inner = LocalSet::new();
+                inner.spawn_local(say(&log, "inner"));
+                inner.await;
+                spawn_local(say(&log, "after it"));
+            }
+        });
+        set.spawn_local({
+            let log = Rc::clone(&log);
+            async move {
+                log.borrow_mut().push("beside it");
+                spawn_local(say(&log, "last"));
+            }
+        });
+        runtime.block_on(set);
+        assert_eq!(log.take(), ["inner", "beside it", "after it", "last"]);
+    });
+}
+
+#[test]
+fn tasks_spawned_before_a_set_is_driven_come_before_those_of_its_main_future() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let (set, log) = (LocalSet::new(), Log::default());
+        set.spawn_local(say(&log, "before"));
+        let beside = say(&log, "beside");
+        set.block_on(&runtime, async { spawn_local(beside).await.unwrap() });
+        assert_eq!(log.take(), ["before", "beside"]);
+    });
+}
+
 #[test]
 fn a_task_may_drive_its_own_set() {
     let _watchdog = watchdog();

@@ -23,7 +23,8 @@
 //! A task of the set may also drive something else on its thread, and block in that: a runtime of its own, or another
 //! set. What has been driven last may then go on for long before the set's own loop has control again. So from the end
 //! of a run inside of the run on, the set does not count as running, and everything goes through the inbox, until a
-//! task's poll is over and the loop goes on.
+//! task's poll is over and the loop goes on. Whenever the set begins to run, or goes on, it moves the inbox over first,
+//! so tasks that its own thread queues keep their order.
 //!
 //! # The end
 //!
@@ -299,10 +300,7 @@ impl Shared {
         let (budget, runtime) = driver.unwrap_or_else(|_| (Budget::limited(DEFAULT_COOP_BUDGET), 0));
         self.driven_by.store(runtime, Relaxed);
         // SAFETY: the caller's promise.
-        unsafe {
-            self.with_local(Queue::begin_round);
-            self.receive();
-        }
+        unsafe { self.with_local(Queue::begin_round) };
         let runner = Runner { completions: Some(&self.completed), ..Runner::NOBODY };
         for _ in 0..DEFAULT_INTERVAL {
             if self.has_panicked.get() {
@@ -314,7 +312,10 @@ impl Shared {
             let again = task.run_current(&runner, budget);
             self.polls.set(self.polls.get() - 1);
             // The task may have driven something else, as the module says.
-            RUNNING.with(|running| running.set(self));
+            if !self.is_running() {
+                // SAFETY: the caller's promise.
+                unsafe { self.begin_running() };
+            }
             let (task, push): (_, fn(&mut Queue, Notified)) = match again {
                 Again::No => continue,
                 Again::GaveWay(task) => (task, Queue::push_given_way),
@@ -340,11 +341,22 @@ impl Shared {
         }
     }
 
+    /// From now on this thread pushes onto `local`, behind all that is in the inbox.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the set's, and its code is that of a [`Running`].
+    unsafe fn begin_running(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.receive() };
+        RUNNING.with(|running| running.set(self));
+    }
+
     /// Moves the inbox to the end of the queue.
     ///
     /// # Safety
     ///
-    /// As [`run`](Self::run).
+    /// The calling thread is the set's.
     unsafe fn receive(&self) {
         let mut inbox = self.inbox.lock();
         // SAFETY: the caller's promise.
@@ -434,7 +446,8 @@ impl Running {
     ///
     /// The calling thread is the set's. The set outlives this, and this is dropped on the same thread.
     pub(super) unsafe fn begin(shared: &Shared) -> Self {
-        RUNNING.with(|running| running.set(shared));
+        // SAFETY: the caller's promise.
+        unsafe { shared.begin_running() };
         Self { _private: () }
     }
 }
