@@ -167,6 +167,39 @@ fn dropping_the_set_aborts_and_detaching_does_not() {
     assert_eq!(drops.count(), 12);
 }
 
+/// The outputs are still in the set.
+#[test]
+fn outputs_are_dropped_in_the_order_in_which_their_tasks_ended() {
+    let _watchdog = watchdog();
+    struct Output(usize, Arc<Mutex<Vec<usize>>>);
+    impl Drop for Output {
+        fn drop(&mut self) {
+            self.1.lock().push(self.0);
+        }
+    }
+    for end in [drop, |mut set: JoinSet<Output>| set.detach_all()] {
+        let drops = Arc::new(Mutex::new(Vec::new()));
+        current().block_on(async {
+            let mut set = JoinSet::new();
+            for n in [3, 0, 2, 1] {
+                let output = Output(n, Arc::clone(&drops));
+                set.spawn(async move {
+                    for _ in 0..output.0 {
+                        yield_now().await;
+                    }
+                    output
+                });
+            }
+            set.spawn(pending());
+            for _ in 0..10 {
+                yield_now().await;
+            }
+            end(set);
+        });
+        assert_eq!(*drops.lock(), [0, 1, 2, 3]);
+    }
+}
+
 #[test]
 #[should_panic(expected = "boom")]
 fn join_all_passes_a_panic_on() {

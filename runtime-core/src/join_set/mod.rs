@@ -92,6 +92,13 @@ impl<T> JoinSet<T> {
         let output = handle.take_finished().expect("a task whose key is in the line has ended");
         output.map(|output| (handle.id(), output))
     }
+
+    /// Drops the handles of tasks that have ended, in the order of their ends: what drops the outputs may show it.
+    fn drop_ended(&mut self) {
+        while let Some(key) = self.ended.pop() {
+            self.handles[key] = None;
+        }
+    }
 }
 
 impl<T: 'static> JoinSet<T> {
@@ -277,6 +284,7 @@ impl<T: 'static> JoinSet<T> {
 
     /// Takes all tasks out of the set. They go on by themselves.
     pub fn detach_all(&mut self) {
+        self.drop_ended();
         // A task that ends just now may still push its key: onto a line that nobody looks at any more.
         self.handles.clear();
         self.free.clear();
@@ -291,6 +299,7 @@ fn without_id<T>(joined: Result<(Id, T), JoinError>) -> Result<T, JoinError> {
 impl<T> Drop for JoinSet<T> {
     fn drop(&mut self) {
         self.handles().for_each(JoinHandle::abort);
+        self.drop_ended();
     }
 }
 
