@@ -2,8 +2,10 @@
 
 use std::future::{pending, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 
+use parking_lot::Mutex;
 use rt::runtime::Builder;
 use rt::task::{CancellationToken, JoinSet, yield_now};
 use rt_test_util::*;
@@ -32,6 +34,37 @@ fn tasks_of_all_workers_are_told() {
             assert_eq!(set.join_all().await.len(), 1000);
         });
     });
+}
+
+/// There may be more of them than are woken at once.
+#[test]
+fn those_that_wait_for_children_are_woken_first() {
+    let _watchdog = watchdog();
+    for children in [1, 31, 32, 33, 100] {
+        current().block_on(async {
+            let (token, woken) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
+            let mut tasks = JoinSet::new();
+            let mut wait = |token: CancellationToken, level| {
+                let woken = Arc::clone(&woken);
+                tasks.spawn(async move {
+                    token.cancelled_owned().await;
+                    woken.lock().push(level);
+                });
+            };
+            wait(token.clone(), 0);
+            for _ in 0..children {
+                let child = token.child_token();
+                wait(child.clone(), 1);
+                wait(child.child_token(), 2);
+            }
+            for _ in 0..10 {
+                yield_now().await;
+            }
+            token.cancel();
+            tasks.join_all().await;
+            assert_eq!(woken.lock().iter().position(|level| *level == 0), Some(2 * children));
+        });
+    }
 }
 
 #[test]

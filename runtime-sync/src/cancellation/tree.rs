@@ -88,7 +88,6 @@ impl Node {
         let mut batch = Batch::new();
         let mut links = self.tree.links.lock();
         self.mark();
-        batch.push(self.clone());
         let mut at = self.key;
         loop {
             let first_child = links.of(at).first_child;
@@ -110,6 +109,11 @@ impl Node {
         }
         links.unlink(self.key);
         drop(links);
+        if batch.is_full() {
+            batch.notify();
+        }
+        // Last, as in tokio-util. No promise: another call may take over a part of the tree.
+        batch.push(self.clone());
         batch.finish();
     }
 
