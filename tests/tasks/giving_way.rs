@@ -4,8 +4,8 @@
 //! Mutations that these tests are for: a main future that is polled between any two tasks after it gave way or was
 //! woken; one that waits for tasks that give way in turn, or for more and more new ones; one that does not wait for a
 //! task that wakes itself for a part of its own; tasks that give way to those alone that are queued; one that the
-//! drivers have woken and that stands behind tasks all the same; drivers that are left alone meanwhile, or while a main future waits
-//! beside tasks that give way.
+//! drivers have woken and that stands behind tasks all the same; drivers that are left alone meanwhile, or while a main
+//! future waits beside tasks that give way.
 
 use std::cell::Cell;
 use std::rc::Rc;

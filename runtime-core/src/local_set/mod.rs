@@ -20,12 +20,12 @@ use std::task::{Context, Poll};
 
 #[cfg(not(loom))]
 pub(crate) use self::all::inspect_tasks;
-use self::shared::{Left, Running, Shared};
+use self::shared::{Running, Shared};
 use crate::box_large::boxed_if_large;
 use crate::runtime::control::Owned;
 use crate::runtime::{self, Handle, UnhandledPanic};
 use crate::task::current::wake_in_poll;
-use crate::task::{JoinHandle, SpawnInfo};
+use crate::task::{JoinHandle, Left, SpawnInfo};
 
 /// Tasks that stay on the thread that made the set, and so need not be `Send`.
 ///
@@ -184,7 +184,7 @@ impl LocalSet {
         let has_ended = self.shared.is_empty();
         // Not before the run only: a task may have driven the set, too.
         if !has_ended {
-            if self.shared.put_waker(cx.waker()) || left == Left::Tasks {
+            if self.shared.put_waker(cx.waker()) || left == Left::Ready {
                 cx.waker().wake_by_ref();
             } else if left == Left::GivenWay {
                 wake_in_poll(cx.waker());

@@ -60,7 +60,7 @@ use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::host::Host;
 use crate::task::outstanding::Outstanding;
 use crate::task::{
-    Again, Header, Id, JoinHandle, Notified, Queue, Runner, Schedule, SpawnInfo, TaskRef, new_task, refuse,
+    Again, Header, Id, JoinHandle, Left, Notified, Queue, Runner, Schedule, SpawnInfo, TaskRef, new_task, refuse,
 };
 
 /// See the module.
@@ -325,7 +325,7 @@ impl Shared {
             unsafe { self.with_local(|local| push(local, task)) };
         }
         // SAFETY: the caller's promise.
-        unsafe { self.with_local(|local| Left::of(local)) }
+        unsafe { self.with_local(|local| local.left()) }
     }
 
     /// # Safety
@@ -413,25 +413,6 @@ impl Shared {
     pub(super) fn inspect_tasks(&self, runtime: runtime::Id, into: &mut Vec<Snapshot>) {
         if self.driven_by.load(Relaxed) == runtime.get() {
             self.tasks.inspect(into);
-        }
-    }
-}
-
-/// What a run has left in the queue.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
-    Nothing,
-    /// Only tasks that have given way.
-    GivenWay,
-    Tasks,
-}
-
-impl Left {
-    fn of(queue: &Queue) -> Self {
-        match (queue.number_ready(), queue.is_empty()) {
-            (0, true) => Self::Nothing,
-            (0, false) => Self::GivenWay,
-            _ => Self::Tasks,
         }
     }
 }

@@ -73,7 +73,7 @@ use std::ptr::NonNull;
 pub(crate) use self::cell::Header;
 use self::frame::Frame;
 pub(crate) use self::poll_clock::PollClock;
-pub(crate) use self::queue::Queue;
+pub(crate) use self::queue::{Left, Queue};
 pub(crate) use self::raw::{Again, Notified, SpawnInfo, TaskRef, free};
 pub(crate) use self::runner::Runner;
 #[cfg(not(loom))]

@@ -18,6 +18,16 @@ pub(crate) struct Queue {
     given_way: VecDeque<Notified>,
 }
 
+/// What is left in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    Nothing,
+    /// Only tasks that have given way in this round.
+    GivenWay,
+    /// Some that have their turn in this round.
+    Ready,
+}
+
 impl Queue {
     /// All of them.
     pub(crate) fn len(&self) -> usize {
@@ -31,6 +41,14 @@ impl Queue {
     /// How many have their turn in this round, if it is long enough.
     pub(crate) fn number_ready(&self) -> usize {
         self.ready.len()
+    }
+
+    pub(crate) fn left(&self) -> Left {
+        match (self.ready.is_empty(), self.given_way.is_empty()) {
+            (true, true) => Left::Nothing,
+            (true, false) => Left::GivenWay,
+            (false, _) => Left::Ready,
+        }
     }
 
     pub(crate) fn push(&mut self, task: Notified) {
