@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -55,8 +56,9 @@ pub(super) struct Transfer {
     buffer: Buffer,
     /// Whether there is nothing more to read: it was the end, or failed.
     has_reader_ended: bool,
-    /// What the reader failed with. It waits until what was read before it has been written.
-    read_error: Option<io::Error>,
+    /// What the reader failed with. It waits until what was read before it has been written. A panic finds it whole, so
+    /// the future of `copy` says of itself what Tokio's does.
+    read_error: Option<AssertUnwindSafe<io::Error>>,
     /// Whether something has been written since the last flush.
     needs_flush: bool,
     count: u64,
@@ -80,7 +82,7 @@ impl Transfer {
                 Err(error) if is_interrupted(&error) => continue,
                 Err(error) => {
                     self.has_reader_ended = true;
-                    self.read_error = Some(error);
+                    self.read_error = Some(AssertUnwindSafe(error));
                 }
             }
             return Poll::Ready(());
@@ -144,7 +146,7 @@ impl Transfer {
                 return Poll::Pending;
             }
             coop::charge();
-            if let Some(error) = self.read_error.take() {
+            if let Some(AssertUnwindSafe(error)) = self.read_error.take() {
                 return Poll::Ready(Err(error));
             }
             if self.has_reader_ended {
