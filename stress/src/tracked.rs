@@ -97,7 +97,7 @@ impl Record {
             self.problem("its handle tells of its end in the middle of a poll");
         }
         let (said, seen) = match result {
-            Ok(_) => ("an output", flags & COMPLETED != 0),
+            Ok(_) => ("an output", flags & (COMPLETED | DROP_PANICKED) == COMPLETED),
             Err(error) if error.is_panic() => ("a panic", flags & (POLL_PANICKED | DROP_PANICKED) != 0),
             Err(_) => ("a cancellation", flags & (COMPLETED | POLL_PANICKED | DROP_PANICKED) == 0),
         };
@@ -150,14 +150,14 @@ impl Drop for Guard {
         if is_dropping && flags & ABORTED == 0 && !record.life.is_closing() {
             record.problem("dropped, though nobody aborted it, nor ended its runtime");
         }
-        let end = if flags & COMPLETED != 0 {
-            Count::Completed
-        } else if flags & POLL_PANICKED != 0 {
+        let end = if flags & POLL_PANICKED != 0 {
             Count::Panicked
         } else if thread::panicking() {
             // What the future held is dropped before this, and it panicked.
             record.set(DROP_PANICKED);
             Count::Panicked
+        } else if flags & COMPLETED != 0 {
+            Count::Completed
         } else if flags & ABORTED != 0 {
             Count::Aborted
         } else if record.life.is_set {

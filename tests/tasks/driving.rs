@@ -325,6 +325,33 @@ fn a_local_runtime_is_driven_by_hand_too() {
 
 /// Another thread has the core: there is nothing to do here, and nothing to wait for.
 #[test]
+fn single_steps_leave_a_task_that_gives_way_its_turn_in_each_round() {
+    let _watchdog = watchdog();
+    let runtime = current();
+    let turns = Arc::new(AtomicUsize::new(0));
+    let pair = [(); 2].map(|()| Arc::new(rt::sync::Notify::new()));
+    for n in 0..2 {
+        let (mine, other) = (pair[n].clone(), pair[1 - n].clone());
+        runtime.spawn(rt::task::unconstrained(async move {
+            loop {
+                mine.notified().await;
+                other.notify_one();
+            }
+        }));
+    }
+    pair[0].notify_one();
+    let theirs = turns.clone();
+    runtime.spawn(async move {
+        loop {
+            theirs.fetch_add(1, SeqCst);
+            rt::task::yield_now().await;
+        }
+    });
+    (0..61 * 100).for_each(|_| assert!(runtime.try_tick()));
+    assert!((99..=101).contains(&turns.load(SeqCst)), "{turns:?}");
+}
+
+#[test]
 fn steps_do_nothing_while_another_thread_drives() {
     let _watchdog = watchdog();
     let runtime = current();

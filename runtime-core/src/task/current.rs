@@ -112,7 +112,7 @@ impl CurrentTask {
 }
 
 /// Runs a task's poll, or the drop of its future by a worker: with a budget, and known as the current task. A caller
-/// that has a `CurrentTask` with a waker also asks it afterwards whether it yields: see
+/// that has a `CurrentTask` with a waker also asks it afterwards whether it has woken itself: see
 /// [`Notified::run_current`](crate::task::Notified).
 #[inline]
 pub(crate) fn in_task<R>(task: &CurrentTask, budget: Budget, f: impl FnOnce() -> R) -> R {
@@ -188,8 +188,8 @@ pub(super) fn is_waker_of_current_task(waker: &Waker) -> bool {
     is_waker_of_task(waker) && with_task(|task| ptr::eq(task.waker.get(), waker.data())) == Some(true)
 }
 
-/// After a wake that found its task queued or running. A task that wakes itself in its poll yields: it has had its
-/// turn. One that somebody else wakes meanwhile does not.
+/// After a wake that found its task queued or running. A task that wakes itself in its poll has had its turn.
+/// One that somebody else wakes meanwhile has not.
 #[inline]
 pub(crate) fn note_wake(waker: *const ()) {
     let _ = wakes_itself(waker, SelfWake::Wakes);

@@ -11,8 +11,8 @@ use super::current::wake_in_poll;
 /// long as another task of the same worker can run, it does not go on at once; with many, some of them may have to wait
 /// for their turn beyond it, but no longer than the scheduler's bound. A lone task that yields costs no system call.
 ///
-/// On a current-thread runtime it goes on when what is queued has been polled, and what that spawns and wakes, after 61
-/// polls at most. A task of a [`LocalSet`](crate::LocalSet) gives way to the tasks of its thread that are not in the
+/// On a current-thread runtime it goes on when what is queued has been polled, and what that spawns and wakes. After 61
+/// polls it stands in line behind what is queued by then. A task of a [`LocalSet`](crate::LocalSet) gives way to the tasks of its thread that are not in the
 /// set, too.
 ///
 /// # Cancel safety

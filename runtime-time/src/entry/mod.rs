@@ -20,6 +20,9 @@
 //! entry goes to `PAST` when `Sleep` tells its caller that the deadline has passed. It goes on to `TOLD` if the caller
 //! may choose another deadline: it need not poll again to be woken at that.
 //!
+//! A `WAITING` entry may be *unpolled*: it was set again after its end and not polled since. When that fires it goes
+//! to `PAST`, as nobody has waited: `Sleep` asks for budget then.
+//!
 //! A `WAITING` entry may have been *extended*: its deadline is later than the tick under which the wheel has it. The
 //! tick at which it is to fire then stands in the same word as the state. An idle timeout lives like that: each message
 //! puts it off, which costs one exchange, and the wheel files it again once in its span.
@@ -27,10 +30,10 @@
 //! # Who moves it
 //!
 //! - Idle or `TOLD` to `WAITING`: the owner, under the lock, after filling the waker cell and linking the node.
-//! - `WAITING` to `FIRED` or `CLOSED`: the holder of the lock (mostly the driver), after unlinking the node and
+//! - `WAITING` to `FIRED`, `PAST` or `CLOSED`: the holder of the lock (mostly the driver), after unlinking the node and
 //!   emptying the waker cell. Storing the state is the last thing done to the entry: from that moment the owner may
 //!   free it without ever taking the lock.
-//! - `WAITING` to `WAITING`, extended: the owner, without the lock, by an exchange. So the driver fires by an exchange
+//! - `WAITING` to `WAITING`, extended, or polled: the owner, without the lock, by an exchange. So the driver fires by an exchange
 //!   too, which fails if the entry was extended just then. An entry that turns out to have been extended goes back into
 //!   the wheel.
 //! - `WAITING` to idle: the owner, under the lock (cancelling).
@@ -84,7 +87,7 @@ pub(crate) struct Entry {
     waker: UnsafeCell<MaybeUninit<Waker>>,
     deadline: Cell<Instant>,
     shard: ManuallyDrop<ShardRef>,
-    /// A [`State`], and above it a tick: in `Waiting` the one that the entry was extended to, otherwise zero.
+    /// A [`State`], in `Waiting` whether the entry is unpolled, and above them the tick that it was extended to, or zero.
     state: AtomicU64,
     _pinned: PhantomPinned,
 }
@@ -150,19 +153,19 @@ impl Entry {
     }
 
     /// Owner: as [`set`](Self::set), to fire at a tick.
-    pub(crate) fn set_at(self: Pin<&mut Self>, when: u64, waker: &Waker) -> State {
+    pub(crate) fn set_at(mut self: Pin<&mut Self>, when: u64, waker: &Waker) -> State {
         if when <= self.shard.shared.seen() {
             return self.note(State::Fired);
         }
-        match self.as_ref().start(when, waker.clone()) {
+        match self.as_mut().start(when, waker.clone(), false) {
             Ok(()) => State::Waiting,
             Err((state, _)) => self.note(state),
         }
     }
 
     /// Owner, in no state with a waker: to `Waiting`. Or says to which state instead, and gives the waker back.
-    pub(crate) fn start(self: Pin<&Self>, when: u64, waker: Waker) -> Result<(), (State, Waker)> {
-        let this = self.get_ref();
+    fn start(self: Pin<&mut Self>, when: u64, waker: Waker, is_unpolled: bool) -> Result<(), (State, Waker)> {
+        let this = self.into_ref().get_ref();
         debug_assert!(!matches!(this.state(), State::Waiting | State::Told));
         let shard = &*this.shard;
         let mut locked = shard.lock();
@@ -176,7 +179,7 @@ impl Entry {
         }
         // SAFETY: the cell is empty, and belongs to the owner until the lock is released.
         this.waker.with_mut(|cell| unsafe { (*cell).write(waker) });
-        this.note(State::Waiting);
+        this.state.store(State::waiting(is_unpolled), Ordering::Relaxed);
         let is_earliest = shard.note_set(&mut locked, when);
         drop(locked);
         if is_earliest {
@@ -190,7 +193,8 @@ impl Entry {
     #[inline]
     pub(crate) fn refresh(self: Pin<&mut Self>, waker: &Waker) -> State {
         let this = self.into_ref().get_ref();
-        let state = this.state();
+        let word = this.state.load(Ordering::Acquire);
+        let state = State::of_word(word);
         if state != State::Waiting {
             return state;
         }
@@ -200,7 +204,12 @@ impl Entry {
             let known = unsafe { (*cell).assume_init_ref() };
             known.data() == waker.data() && ptr::eq(known.vtable(), waker.vtable())
         });
-        if same { State::Waiting } else { this.replace_waker(waker) }
+        let state = if same { State::Waiting } else { this.replace_waker(waker) };
+        if state == State::Waiting && State::is_unpolled(word) {
+            // Not before it is certain whom it will wake: until then nobody has waited.
+            return State::of_word(this.state.fetch_and(State::polled(), Ordering::Acquire));
+        }
+        state
     }
 
     #[cold]
@@ -233,10 +242,16 @@ impl Entry {
         if self.as_mut().move_in_wheel(when) {
             return;
         }
+        // By the clock, for the wheel may be behind that: then at a tick that the wheel knows to have passed.
+        let when = if self.is_overdue() { 0 } else { when };
+        self.set_unpolled(when);
+    }
+
+    /// Owner, when the entry does not wait: to `Waiting`, unpolled, with the waker that was kept.
+    pub(crate) fn set_unpolled(mut self: Pin<&mut Self>, when: u64) {
         let waker = self.take_kept().unwrap_or_else(|| Waker::noop().clone());
-        let started = if self.is_overdue() { Err((State::Past, waker)) } else { self.as_ref().start(when, waker) };
-        if let Err((state, waker)) = started {
-            self.note(state);
+        if let Err((state, waker)) = self.as_mut().start(when, waker, true) {
+            self.note(if state == State::Fired { State::Past } else { state });
             contain(|| waker.wake());
         }
     }
@@ -251,7 +266,7 @@ impl Entry {
             && when <= LATEST
             && self
                 .state
-                .compare_exchange(word, State::waiting_until(when), Ordering::Relaxed, Ordering::Relaxed)
+                .compare_exchange(word, State::waiting_until(when, word), Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
     }
 
@@ -264,7 +279,8 @@ impl Entry {
         }
         let shard = &*this.shard;
         let mut locked = shard.lock();
-        if this.state() != State::Waiting {
+        let word = this.state.load(Ordering::Acquire);
+        if State::of_word(word) != State::Waiting {
             return false;
         }
         // SAFETY: in `WAITING` the node is in the wheel.
@@ -280,7 +296,7 @@ impl Entry {
         // SAFETY: as in `set_at`, now that the node is out again.
         if when > shard.shared.seen() && unsafe { locked.wheel.insert(this.node(), when) }.is_ok() {
             // It may have been extended before.
-            this.note(State::Waiting);
+            this.state.store(State::waiting(State::is_unpolled(word)), Ordering::Relaxed);
             shard.note_cancelled(&mut locked, 1);
             let earlier = shard.note_set(&mut locked, when);
             drop(locked);
@@ -291,7 +307,7 @@ impl Entry {
         }
         shard.note_fired(&mut locked, 1);
         shard.note_late(&mut locked, shard.shared.seen().saturating_sub(when));
-        let waker = this.end_wait(State::Fired);
+        let waker = this.end_wait(State::Fired.after_wait(word));
         drop(locked);
         contain(|| waker.wake());
         true
@@ -325,7 +341,7 @@ impl Entry {
     }
 
     /// Owner: the waker that was kept, if one was. Leads to `Past`.
-    pub(crate) fn take_kept(&self) -> Option<Waker> {
+    fn take_kept(&self) -> Option<Waker> {
         (self.state() == State::Told).then(|| {
             self.note(State::Past);
             // SAFETY: in `TOLD` the cell is full, and the owner's alone; the state says by now that it is empty.
@@ -407,6 +423,7 @@ impl Entry {
                 return Err(extended_to);
             }
             // Release: gives the entry back to its owner, who may free it at once.
+            let to = to.after_wait(word);
             match entry.state.compare_exchange(word, to as u64, Ordering::Release, Ordering::Relaxed) {
                 // SAFETY: in `WAITING` the cell is full; the next state says that it is empty, so this is the waker's
                 // one copy.

@@ -6,6 +6,7 @@ use std::task::Waker;
 use proptest::prelude::*;
 
 use super::*;
+use crate::entry::Entry;
 
 #[test]
 fn fires_at_its_tick_and_wakes_once() {
@@ -325,5 +326,36 @@ proptest! {
         rig.pass(Duration::from_secs(1));
         ready += woken.count();
         prop_assert_eq!(ready, sleeps.len());
+    }
+}
+
+#[test]
+fn an_entry_that_fires_before_it_is_polled_again_has_been_waited_for_by_nobody() {
+    let mut rig = Rig::still();
+    let (_, waker) = Woken::new();
+    let shard = rig.handle.shard_at(0).clone();
+    let mut entry = Box::pin(Entry::new(shard, (rig.now() + MS).into_std(), State::New));
+    assert_eq!(entry.as_mut().set(&waker), State::Waiting);
+    // By how much it is put off, one time after the other, and whether it is polled then.
+    for (moves, is_polled, end) in [
+        (vec![], false, State::Fired),
+        (vec![MS], false, State::Past),
+        (vec![MS], true, State::Fired),
+        (vec![MS, 2 * MS], false, State::Past),
+        (vec![MS, 2 * MS], true, State::Fired),
+        (vec![10 * MS, MS], false, State::Past),
+        (vec![10 * MS, MS], true, State::Fired),
+    ] {
+        for by in &moves {
+            let deadline = rig.now() + *by;
+            entry.as_mut().move_to(deadline.into_std());
+        }
+        if is_polled {
+            assert_eq!(entry.as_mut().refresh(&waker), State::Waiting);
+        }
+        rig.pass(3 * MS);
+        assert_eq!(entry.state(), end, "{moves:?}, {is_polled}");
+        entry.as_mut().note_told();
+        entry.as_mut().keep(&waker);
     }
 }

@@ -155,11 +155,13 @@ impl Worker {
         // SAFETY: the thread that has the core owns the arena, which lies in the runtime. A worker does not change
         // threads.
         let local_arena = unsafe { LocalArena::new(arena) };
-        Self { runtime, local_arena, core, line: Line::default() }
+        let line = Line::in_round(core.round);
+        Self { runtime, local_arena, core, line }
     }
 
-    pub(super) fn into_parts(self) -> (Arc<Inner>, Box<Core>) {
+    pub(super) fn into_parts(mut self) -> (Arc<Inner>, Box<Core>) {
         self.local_arena.flush();
+        self.core.round = self.line.polls();
         (self.runtime, self.core)
     }
 

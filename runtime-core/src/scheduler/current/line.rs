@@ -61,6 +61,16 @@ impl Default for Line {
 }
 
 impl Line {
+    /// The line of a thread that takes the core over, in a round that has had this many polls.
+    pub(super) fn in_round(polls: usize) -> Self {
+        Self { polls: Cell::new(polls), ..Self::default() }
+    }
+
+    /// How many polls the round has had.
+    pub(super) fn polls(&self) -> usize {
+        self.polls.get()
+    }
+
     /// The thread has slept: a main future that was woken meanwhile goes first.
     pub(super) fn let_main_first(&self) {
         self.begin_round();

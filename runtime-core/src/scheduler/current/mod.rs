@@ -120,8 +120,9 @@ struct Core {
     parker: Parker,
     user_random: Stream,
     ids: IdBlock,
-    // These two count across callers: a caller that stays for a few ticks only must not begin anew and leave the
-    // injector and the drivers to the next, who does the same.
+    // These count across callers: a caller that stays for a few ticks only must not begin anew and leave the injector,
+    // the drivers and those that have given way to the next, who does the same.
+    round: usize,
     poll_interval: PollInterval,
     poll_times: PollTimes,
     follower: Follower,
@@ -134,6 +135,7 @@ impl Shared {
         let are_polls_heard = config.listeners().is_some_and(|listeners| listeners.hear_polls());
         let core = Core {
             queue: RefCell::default(),
+            round: 0,
             parker,
             user_random: rng.split(),
             ids: IdBlock::default(),
