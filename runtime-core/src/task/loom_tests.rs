@@ -18,7 +18,7 @@ use loom::sync::atomic::AtomicUsize;
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
 
-use super::{Header, Id, JoinHandle, Notified, Runner, Schedule, Site, SpawnInfo, new_task};
+use super::{Again, Header, Id, JoinHandle, Notified, Runner, Schedule, Site, SpawnInfo, new_task};
 use crate::coop::Budget;
 
 loom::lazy_static! {
