@@ -180,8 +180,8 @@ impl Sleep {
 
     /// Changes the deadline, to an earlier or a later one, also after the old one has passed.
     ///
-    /// A sleep that has been polled wakes its task at the new deadline, and need not be polled again for that. One that
-    /// has not fires then all the same, for nobody: [`is_elapsed`](Self::is_elapsed) tells.
+    /// A sleep that waits, or whose last poll was ready, wakes its task at the new deadline, and need not be polled again
+    /// for that. Any other ends then all the same, and wakes nobody: [`is_elapsed`](Self::is_elapsed) tells.
     ///
     /// # Example
     ///
@@ -251,7 +251,7 @@ fn closed() -> ! {
 }
 
 impl Sleep {
-    /// Polls it, for a caller that will not [`reset`](Self::reset) it afterwards: keeps no waker when it is ready.
+    /// Polls it, for a caller that does not [`reset`](Self::reset) it when it is ready: keeps no waker then.
     #[track_caller]
     pub(crate) fn poll_once(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match ready!(self.as_mut().poll_deadline(cx.waker())) {
