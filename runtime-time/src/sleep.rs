@@ -1,19 +1,20 @@
 //! Waiting until a point in time: [`sleep`](sleep()), [`sleep_until`] and [`Sleep`].
 //!
-//! A `Sleep` captures its shard of the runtime's timers when it is made, and does nothing else until it is polled. The
-//! concurrent part of it is its [`Entry`]; here is only what the entry's owner decides: when the deadline is compared
-//! with the clock, when a timer is set, what to do with a waker.
+//! A `Sleep` captures its shard of the runtime's timers when it is made, and does nothing else until it is polled, or
+//! reset. The concurrent part of it is its [`Entry`]; here is only what the entry's owner decides: when the deadline is
+//! compared with the clock, when a timer is set, what to do with a waker.
 //!
 //! A `Sleep` must never be ready early, and what is due within a tick is due at its end: also a sleep of no time, by
-//! which programs give way. It may find out late: `sleep` reads the clock when it is made and not again when it is first
-//! polled, as setting a timer whose deadline has just passed is harmless (it fires at the driver's next turn).
+//! which programs give way. It may find out late: `sleep` reads the clock when it is made and not again when it is
+//! first polled, as setting a timer whose deadline has just passed is harmless (it fires at the driver's next turn).
 //!
 //! # The budget
 //!
 //! A sleep that has been `Pending` once needs no budget when its time has come ([`coop`]): a deadline must be seen
 //! beside a branch that spends the whole budget in each poll, whatever combinator holds the two. One that is found past
-//! at its first poll does need budget, so that a loop over sleeps until the past, or over the missed ticks of an
-//! interval, lets others run. If it is refused, that counts as a wait: at the next poll it is ready.
+//! at its first poll, or the first after a reset, does need budget, so that a loop over sleeps until the past, or over
+//! the missed ticks of an interval, lets others run. If it is refused, that counts as a wait: at the next poll it is
+//! ready.
 //!
 //! A wait counts once. A sleep that has told its caller of its end, and is polled again without a reset, is like one
 //! that is found past: else a loop over it would never let others run.
@@ -42,7 +43,7 @@ use crate::shard_ref::ShardRef;
 /// at most, and fires together what is due by then. So a zero duration lets others run, as any other. Any duration will
 /// do; one that the operating system's clock cannot add to the present counts as about thirty years.
 ///
-/// Making a `Sleep` is cheap; a timer is set when it is first polled.
+/// Making a `Sleep` is cheap; a timer is set when it is first polled, or reset.
 ///
 /// # Panics
 ///
@@ -180,8 +181,8 @@ impl Sleep {
 
     /// Changes the deadline, to an earlier or a later one, also after the old one has passed.
     ///
-    /// A sleep that waits, or whose last poll was ready, wakes its task at the new deadline, and need not be polled again
-    /// for that. Any other ends then all the same, and wakes nobody: [`is_elapsed`](Self::is_elapsed) tells.
+    /// A sleep that waits, or whose last poll was ready, wakes its task at the new deadline, and need not be polled
+    /// again for that. Any other ends then all the same, and wakes nobody: [`is_elapsed`](Self::is_elapsed) tells.
     ///
     /// # Example
     ///

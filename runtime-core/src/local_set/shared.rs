@@ -283,7 +283,8 @@ impl Shared {
     }
 
     /// Polls tasks that are queued, no more often than a worker polls tasks between two looks at its drivers: then the
-    /// set lets others of its thread go first. A task that gives way does so to these others, too, and is left.
+    /// set lets others of its thread go first. A task that gives way does so to these others, too. Returns what
+    /// is left.
     ///
     /// # Safety
     ///

@@ -12,8 +12,8 @@ use super::current::wake_in_poll;
 /// for their turn beyond it, but no longer than the scheduler's bound. A lone task that yields costs no system call.
 ///
 /// On a current-thread runtime it goes on when what is queued has been polled, and what that spawns and wakes. After 61
-/// polls it stands in line behind what is queued by then. A task of a [`LocalSet`](crate::LocalSet) gives way to the tasks of its thread that are not in the
-/// set, too.
+/// polls it stands in line behind what is queued by then. A task of a [`LocalSet`](crate::LocalSet) gives way to the
+/// tasks of its thread that are not in the set, too.
 ///
 /// # Cancel safety
 ///

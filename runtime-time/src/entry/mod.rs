@@ -33,9 +33,9 @@
 //! - `WAITING` to `FIRED`, `PAST` or `CLOSED`: the holder of the lock (mostly the driver), after unlinking the node and
 //!   emptying the waker cell. Storing the state is the last thing done to the entry: from that moment the owner may
 //!   free it without ever taking the lock.
-//! - `WAITING` to `WAITING`, extended, or polled: the owner, without the lock, by an exchange. So the driver fires by an exchange
-//!   too, which fails if the entry was extended just then. An entry that turns out to have been extended goes back into
-//!   the wheel.
+//! - `WAITING` to `WAITING`, extended, or polled: the owner, without the lock, by an exchange. So the driver fires by
+//!   an exchange too, which fails if the owner has made one just then. An entry that turns out to have been extended
+//!   goes back into the wheel.
 //! - `WAITING` to idle: the owner, under the lock (cancelling).
 //! - Among the other states: the owner, without the lock. Nobody else is interested in an entry that is not in the
 //!   wheel.
@@ -53,10 +53,12 @@
 //!
 //! # Orderings
 //!
-//! The exchange to `FIRED` or `CLOSED` by the driver is `Release`. It pairs with the `Acquire` load with which the
-//! owner looks at the state before it does anything: what the driver did to the entry is over when the owner reuses or
-//! frees it. Putting off is `Relaxed`: nothing but the word itself is handed over. All other stores are `Relaxed`: they
-//! are made either under the lock, which orders them for the next holder, or by the owner for itself.
+//! The exchange to `FIRED`, `PAST` or `CLOSED` by the driver is `Release`. It pairs with the `Acquire` load with which
+//! the owner looks at the state before it does anything: what the driver did to the entry is over when the owner reuses
+//! or frees it. The first poll after a reset ends with such a look: it clears the flag by an `Acquire` exchange, which
+//! may find that the entry has fired. Putting off is `Relaxed`: nothing but the word itself is handed over. All other
+//! stores are `Relaxed`: they are made either under the lock, which orders them for the next holder, or by the owner
+//! for itself.
 //!
 //! Wakers are never called, cloned or dropped under the lock: they are user code.
 
@@ -87,7 +89,8 @@ pub(crate) struct Entry {
     waker: UnsafeCell<MaybeUninit<Waker>>,
     deadline: Cell<Instant>,
     shard: ManuallyDrop<ShardRef>,
-    /// A [`State`], in `Waiting` whether the entry is unpolled, and above them the tick that it was extended to, or zero.
+    /// A [`State`]; in `Waiting` whether the entry is unpolled, and above them the tick that it was extended to, or
+    /// zero.
     state: AtomicU64,
     _pinned: PhantomPinned,
 }

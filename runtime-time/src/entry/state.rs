@@ -51,7 +51,7 @@ impl State {
         word & UNPOLLED != 0
     }
 
-    /// The same word, of an entry that has been polled.
+    /// What of the word of an entry that waits stays when it is polled.
     pub(super) fn polled() -> u64 {
         !UNPOLLED
     }

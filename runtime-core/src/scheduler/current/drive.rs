@@ -3,8 +3,8 @@
 //!
 //! Between any two tasks the loop looks whether the main future was woken. If so it stands in a line behind tasks, but
 //! not behind more than 61 polls of them (`line.rs`): so neither a flood of tasks nor a main future that wakes itself
-//! for ever starves the other. Tasks run first in, first out; after every 61 ticks, sooner if polls are long, the
-//! injector has its turn (`injector_turns.rs`).
+//! for ever starves the other. Tasks run first in, first out, but those that give way wait for the end of a round of
+//! polls; after every 61 ticks, sooner if polls are long, the injector has its turn (`injector_turns.rs`).
 
 use std::cell::OnceCell;
 use std::future::Future;
