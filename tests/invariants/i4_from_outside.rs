@@ -3,7 +3,8 @@
 //! in their order.
 //!
 //! Mutations that these tests are for: a turn for the injector that is bounded in ticks only; a lone task that yields
-//! past it; injected tasks put on the LIFO lane, or behind those that have yielded; a turn at every tick.
+//! past it; injected tasks put on the LIFO lane, or behind those that have yielded; a turn at every tick; tasks that
+//! have given way and get half of the ticks all the same.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -11,14 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rt::runtime::{Builder, Handle, Runtime};
+use rt::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use rt_test_util::*;
 
 /// Spawns from outside, has nothing run before all of it is spawned, and then drives the runtime until a task is done
 /// that was spawned last.
 fn spawn_together(runtime: &Runtime, spawn: impl FnOnce()) {
     let (gate, last) = (Gate::new(), Signal::new());
-    let is_multi = runtime.handle().runtime_flavor() == rt::runtime::RuntimeFlavor::MultiThread;
+    let is_multi = runtime.handle().runtime_flavor() == RuntimeFlavor::MultiThread;
     if is_multi {
         let held = gate.clone();
         runtime.spawn(async move { held.pass() });
@@ -110,6 +111,40 @@ fn i4_tasks_spawned_before_block_on_run_before_those_of_the_main_future() {
         }
     });
     assert_eq!(*log.lock(), [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn i4_tasks_that_give_way_have_a_turn_for_each_batch_from_outside_and_not_for_each_task() {
+    const TASKS: usize = 3000;
+    let _watchdog = watchdog();
+    each_with_one_thread(|runtime| {
+        let (turns, end) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let counts = Arc::new(Mutex::new(Vec::new()));
+        spawn_together(runtime, || {
+            for _ in 0..2 {
+                let (turns, end) = (turns.clone(), end.clone());
+                runtime.spawn(async move {
+                    while !end.load(SeqCst) {
+                        turns.fetch_add(1, SeqCst);
+                        rt::task::yield_now().await;
+                    }
+                });
+            }
+            for _ in 0..TASKS {
+                let (counts, turns) = (counts.clone(), turns.clone());
+                runtime.spawn(async move { counts.lock().push(turns.load(SeqCst)) });
+            }
+        });
+        end.store(true, SeqCst);
+        let counts = counts.lock();
+        assert_eq!(counts.len(), TASKS);
+        let turns = counts[TASKS - 1] - counts[0];
+        assert!(turns <= TASKS / 4, "{turns} turns");
+        // They are not starved, either. (A current-thread runtime has queued all of it before it begins.)
+        if runtime.handle().runtime_flavor() != RuntimeFlavor::CurrentThread {
+            assert!(turns >= TASKS / 100, "{turns} turns");
+        }
+    });
 }
 
 /// Tasks that compute for 100 us at each poll, and count the polls.

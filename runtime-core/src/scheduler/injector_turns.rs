@@ -21,6 +21,11 @@
 //! least, are left to the thread's own tasks, however much comes from outside, and even where the thread looks at every
 //! tick.
 //!
+//! Unless all of them have given way ([`Others::GaveWay`]): they have said that others should go first. Then a turn
+//! takes as many tasks as for a thread that has none, and the next one comes when each of both has been polled once.
+//! Half of the ticks would be nearly all of the time, where tasks that compute for long yield in between, and would hold
+//! up what comes from outside, a job of the blocking pool that is done, say, by a poll of such a task for each.
+//!
 //! # A thread without tasks
 //!
 //! It takes as many as it will have polled when it looks after the drivers next ([`PollInterval::polls_in_target`]).
@@ -35,6 +40,18 @@ use super::poll_interval::PollInterval;
 /// The most that a worker takes at once of what is everybody's: of tasks in the injector, and of events that the system
 /// has for the driver. Others may come for the rest.
 pub(crate) const MAX_SHARED_BATCH: u32 = 32;
+
+/// Who waits on the thread's own queues when it is the injector's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Others {
+    Nobody,
+    /// Only tasks that have had a turn, and have given way. They get as many ticks as they need to be polled once.
+    GaveWay {
+        ticks: usize,
+    },
+    /// Some that have a right to their turn.
+    Waiting,
+}
 
 /// Says when a thread takes tasks from the injector, and how many.
 #[derive(Debug)]
@@ -86,18 +103,25 @@ impl InjectorTurns {
         counts
     }
 
-    /// How many tasks may be taken, at most, by a thread that has others, or has none.
-    pub(super) fn share(&self, is_alone: bool) -> usize {
-        let share = if is_alone { self.share_alone.get() } else { self.interval.get() / 2 };
+    /// How many tasks may be taken, at most.
+    pub(super) fn share(&self, others: Others) -> usize {
+        let share = match others {
+            Others::Nobody | Others::GaveWay { .. } => self.share_alone.get(),
+            Others::Waiting => self.interval.get() / 2,
+        };
         share.clamp(1, MAX_SHARED_BATCH) as usize
     }
 
     /// Called when `tasks` tasks were taken from the injector. (By a thread without others, they are its own from then
     /// on.)
-    pub(super) fn have_taken(&self, tasks: usize, is_alone: bool) {
+    pub(super) fn have_taken(&self, tasks: usize, others: Others) {
+        let theirs_and_others = match others {
+            Others::Nobody => 0,
+            Others::GaveWay { ticks } => tasks + ticks.min(tasks),
+            Others::Waiting => 2 * tasks,
+        };
         // No more than a batch.
-        let theirs_and_others = if is_alone { 0 } else { 2 * tasks as u32 };
-        self.set_left(theirs_and_others, self.interval.get());
+        self.set_left(theirs_and_others as u32, self.interval.get());
     }
 
     /// At the end of an interval of polls, which tells how long they take.
@@ -184,8 +208,8 @@ mod tests {
             turns.adapt(&poll_interval(tick));
             if turns.tick() {
                 assert_eq!(taken, 0, "what was taken before is polled before the next turn");
-                taken = turns.share(false);
-                turns.have_taken(taken, false);
+                taken = turns.share(Others::Waiting);
+                turns.have_taken(taken, Others::Waiting);
             }
             match taken.checked_sub(1) {
                 Some(left) => (taken, injected) = (left, injected + 1),
@@ -221,9 +245,19 @@ mod tests {
     }
 
     #[test]
+    fn tasks_that_gave_way_get_the_ticks_they_need_and_no_more_than_half() {
+        let turns = turns_with(MICROSECOND);
+        for (taken, needed, expected) in [(1, 1, 20), (32, 4, 36), (32, 40, 64), (30, 0, 30)] {
+            turns.have_taken(taken, Others::GaveWay { ticks: needed });
+            assert_eq!(ticks(&turns), expected, "{taken} taken, and {needed} of the others");
+        }
+        assert_eq!(turns.share(Others::GaveWay { ticks: 1 }), turns.share(Others::Nobody));
+    }
+
+    #[test]
     fn one_that_was_taken_does_not_put_off_the_turn_when_polls_become_long() {
         let turns = turns_with(NANOSECOND);
-        turns.have_taken(1, false);
+        turns.have_taken(1, Others::Waiting);
         turns.adapt(&poll_interval_with(100 * MICROSECOND));
         assert_eq!((ticks(&turns), ticks(&turns)), (2, 1));
     }
@@ -231,7 +265,7 @@ mod tests {
     #[test]
     fn nor_does_what_was_taken_at_an_earlier_turn() {
         let turns = turns_with(NANOSECOND);
-        turns.have_taken(10, false);
+        turns.have_taken(10, Others::Waiting);
         assert_eq!(ticks(&turns), 61);
         turns.adapt(&poll_interval_with(100 * MICROSECOND));
         assert_eq!(ticks(&turns), 1);
@@ -239,11 +273,11 @@ mod tests {
 
     #[test]
     fn a_thread_without_tasks_takes_no_more_than_it_polls_before_it_looks_after_the_drivers() {
-        assert_eq!(InjectorTurns::new(61).share(true), 32, "nothing is known");
+        assert_eq!(InjectorTurns::new(61).share(Others::Nobody), 32, "nothing is known");
         for (poll, expected) in
             [(NANOSECOND, 32), (10 * MICROSECOND, 20), (100 * MICROSECOND, 2), (1_000 * MICROSECOND, 1)]
         {
-            assert_eq!(turns_with(poll).share(true), expected, "polls of {poll:?}");
+            assert_eq!(turns_with(poll).share(Others::Nobody), expected, "polls of {poll:?}");
         }
     }
 

@@ -26,13 +26,14 @@ use crate::primitive::atomic::Ordering::{Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, fence};
 use crate::rng::Stream;
 use crate::runtime::Inner;
+use crate::scheduler::injector_turns::Others;
 use crate::scheduler::main_waker::{Caller, MainWaker};
 use crate::scheduler::multi::take_one;
 use crate::scheduler::park::Slept;
 use crate::scheduler::{AnyWorker, is_task_of, work_as};
 use crate::spans;
 use crate::task::arena::LocalArena;
-use crate::task::{self, Again, JoinHandle, Notified, PollClock, Queue, Runner, SpawnInfo, current};
+use crate::task::{self, Again, JoinHandle, Left, Notified, PollClock, Queue, Runner, SpawnInfo, current};
 
 /// Drives a future to its end on the calling thread. The caller has entered the runtime's context.
 pub(crate) fn block_on<F: Future>(runtime: &Arc<Inner>, future: F) -> F::Output {
@@ -319,11 +320,15 @@ impl Worker {
         let task = take_one(injector)?;
         self.record_passing();
         let mut queue = self.core.queue.borrow_mut();
-        let is_alone = queue.is_empty();
-        let others = queue.extend_front(iter::from_fn(|| take_one(injector)).take(turns.share(is_alone) - 1));
+        let others = match queue.left() {
+            Left::Nothing => Others::Nobody,
+            Left::GivenWay => Others::GaveWay { ticks: queue.len() },
+            Left::Ready => Others::Waiting,
+        };
+        let more = queue.extend_front(iter::from_fn(|| take_one(injector)).take(turns.share(others) - 1));
         // They go before what is queued, and do not take its places.
-        (0..=others).for_each(|_| self.line.note_new());
-        turns.have_taken(1 + others, is_alone);
+        (0..=more).for_each(|_| self.line.note_new());
+        turns.have_taken(1 + more, others);
         self.shared().depth.store(queue.len(), Relaxed);
         Some(task)
     }

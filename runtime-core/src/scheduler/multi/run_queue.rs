@@ -34,7 +34,7 @@ use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
 use super::lifo_slot::{self, LifoSlot, LifoSlotStealer};
 use crate::primitive::Injector;
-use crate::scheduler::injector_turns::InjectorTurns;
+use crate::scheduler::injector_turns::{InjectorTurns, Others};
 use crate::scheduler::poll_interval::PollInterval;
 use crate::task::Notified;
 
@@ -72,6 +72,8 @@ pub(crate) struct RunQueue {
     just_yielded: Cell<bool>,
     /// How many tasks have yielded, or were put there for another reason, since a socket last woke one.
     behind_events: Cell<usize>,
+    /// How many tasks on the FIFO queue, from its end, have given way, at most.
+    given_way: Cell<usize>,
     injector_turns: InjectorTurns,
 }
 
@@ -104,6 +106,7 @@ impl RunQueue {
             fifo_turn_in: Cell::new(TURN_INTERVAL + 1),
             just_yielded: Cell::new(false),
             behind_events: Cell::new(0),
+            given_way: Cell::new(0),
             injector_turns: InjectorTurns::new(injector_interval),
         };
         (run_queue, stealers)
@@ -136,23 +139,26 @@ impl RunQueue {
         self.lifo_slot.take().or_else(|| self.lifo_stealer.steal().success())
     }
 
-    /// Queues a task that yielded.
+    /// Queues a task that yielded: that woke itself, and perhaps has given way by that.
     #[inline]
-    pub(crate) fn push_yielded(&self, task: Notified) {
+    pub(crate) fn push_yielded(&self, task: Notified, has_given_way: bool) {
         self.just_yielded.set(true);
         self.behind_events.set(self.behind_events.get() + 1);
+        self.given_way.set(if has_given_way { self.given_way.get() + 1 } else { 0 });
         self.fifo.push(task);
     }
 
     /// Queues a task that a socket woke.
     pub(crate) fn push_event(&self, task: Notified) {
         self.behind_events.set(0);
+        self.given_way.set(0);
         self.fifo.push(task);
     }
 
     /// Queues a task that was taken over from somebody else.
     pub(crate) fn push_taken_over(&self, task: Notified) {
         self.behind_events.set(self.behind_events.get() + 1);
+        self.given_way.set(0);
         self.fifo.push(task);
     }
 
@@ -240,9 +246,14 @@ impl RunQueue {
         if injector.is_empty() {
             return None;
         }
-        let is_alone = self.is_empty();
-        let share = (injector.len() / sharers + 1).min(self.injector_turns.share(is_alone));
-        let queue = if is_alone { &self.fifo } else { &self.timers };
+        let others = self.others();
+        let share = (injector.len() / sharers + 1).min(self.injector_turns.share(others));
+        let queue = if others == Others::Nobody {
+            self.given_way.set(0);
+            &self.fifo
+        } else {
+            &self.timers
+        };
         let mut taken = 0;
         let mut first = None;
         if queue.is_empty() {
@@ -257,13 +268,24 @@ impl RunQueue {
             // Others may have stolen some already.
             taken += queue.len().saturating_sub(before).max(1);
         }
-        self.injector_turns.have_taken(taken, is_alone);
+        self.injector_turns.have_taken(taken, others);
         first.or_else(|| pop(queue))
+    }
+
+    /// Who waits here when tasks come from the injector.
+    fn others(&self) -> Others {
+        match (self.lifo_len() + self.timers.len(), self.fifo.len()) {
+            (0, 0) => Others::Nobody,
+            // Each has a turn within these ticks, beside a batch that is due.
+            (0, fifo) if fifo <= self.given_way.get() => Others::GaveWay { ticks: fifo + TURN_INTERVAL as usize },
+            _ => Others::Waiting,
+        }
     }
 
     /// Moves the one task that lies on the LIFO queue alone to where anybody may take it.
     pub(crate) fn offer_lone(&self) {
         if let Some(task) = self.lifo_slot.take() {
+            self.given_way.set(0);
             self.fifo.push(task);
         }
     }
@@ -280,6 +302,7 @@ impl RunQueue {
 
     /// The same, of what yielded or was woken by sockets.
     pub(crate) fn steal_fifo_from(&self, victim: &RunQueueStealer) -> Option<Notified> {
+        self.given_way.set(0);
         steal(&victim.fifo, &self.fifo)
     }
 
@@ -297,6 +320,7 @@ impl RunQueue {
 
     /// Steals, up to a batch each, from what timers and sockets have woken on another worker's queues.
     pub(crate) fn steal_events_from(&self, victim: &RunQueueStealer) {
+        self.given_way.set(0);
         for (from, to) in [(&victim.timers, &self.timers), (&victim.fifo, &self.fifo)] {
             if !from.is_empty() {
                 let _ = until_settled(|| from.steal_batch(to));

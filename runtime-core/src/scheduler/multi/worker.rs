@@ -61,6 +61,12 @@ enum Standing {
     Revoked,
 }
 
+/// A task that has woken itself in its poll.
+struct Yielded {
+    task: Notified,
+    has_given_way: bool,
+}
+
 /// A worker: what its thread alone uses. Others see its [`Slot`].
 pub(crate) struct Worker {
     pub(super) runtime: Arc<Inner>,
@@ -248,9 +254,9 @@ impl Worker {
 
     /// Queues a task that woke itself in its poll.
     #[inline(always)] // the compiler takes it for seldom
-    fn push_yielded(&self, task: Notified) {
+    fn push_yielded(&self, Yielded { task, has_given_way }: Yielded) {
         self.count_queued(&task);
-        self.core.run_queue.push_yielded(task);
+        self.core.run_queue.push_yielded(task, has_given_way);
         if !self.polls_both_soon() {
             self.offer_surplus();
         }
@@ -277,8 +283,8 @@ impl Worker {
 
     /// A cold copy, so that the compiler makes one piece of the hot path.
     #[cold]
-    fn put_back(&self, task: Notified) {
-        self.push_yielded(task);
+    fn put_back(&self, yielded: Yielded) {
+        self.push_yielded(yielded);
     }
 
     /// The loop of a worker thread.
@@ -295,7 +301,7 @@ impl Worker {
         self.turn_to(WorkerState::Busy, now);
         self.begin_polls_with_tick(now);
         let mut batch = EventBatch::default();
-        let mut yielded = None;
+        let mut yielded: Option<Yielded> = None;
         let runner = self.runner();
         loop {
             let flags = self.shared().control.get();
@@ -313,12 +319,12 @@ impl Worker {
             }
             let next = match yielded.take() {
                 // To put it into a queue and take it out again would cost as much as its poll.
-                Some(task) if self.core.run_queue.is_alone() => {
+                Some(yielded) if self.core.run_queue.is_alone() => {
                     self.counters().local_schedules.add(1);
-                    Some(task)
+                    Some(yielded.task)
                 }
-                Some(task) => {
-                    self.push_yielded(task);
+                Some(yielded) => {
+                    self.push_yielded(yielded);
                     self.next_task()
                 }
                 None => self.next_task(),
@@ -335,8 +341,8 @@ impl Worker {
             }
         }
         match yielded {
-            Some(task) if self.is_core_revoked() => self.shared().inject(&self.runtime, task),
-            Some(task) => self.put_back(task),
+            Some(yielded) if self.is_core_revoked() => self.shared().inject(&self.runtime, yielded.task),
+            Some(yielded) => self.put_back(yielded),
             None => {}
         }
         if self.searching.get() {
@@ -410,7 +416,7 @@ impl Worker {
     }
 
     /// Runs a task. Gives it back if it has yielded.
-    fn execute(&self, task: Notified, runner: &Runner<'_>) -> Option<Notified> {
+    fn execute(&self, task: Notified, runner: &Runner<'_>) -> Option<Yielded> {
         if self.searching.get() {
             self.stop_search();
         }
@@ -423,7 +429,8 @@ impl Worker {
         self.slot().activity.polls_nothing();
         match again {
             Again::No => None,
-            Again::GaveWay(task) | Again::WokeItself(task) => Some(task),
+            Again::GaveWay(task) => Some(Yielded { task, has_given_way: true }),
+            Again::WokeItself(task) => Some(Yielded { task, has_given_way: false }),
             Again::Woken(task) => {
                 self.push_woken(task);
                 None
@@ -440,7 +447,7 @@ impl Worker {
         if self.is_core_revoked() {
             self.shared().inject(&self.runtime, task);
         } else if polls < self.rewake_lifo_from.get() {
-            self.put_back(task);
+            self.put_back(Yielded { task, has_given_way: false });
         } else {
             self.rewake_lifo_from.set(polls + u64::from(DEFAULT_INTERVAL));
             self.push(task);
