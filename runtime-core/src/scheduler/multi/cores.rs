@@ -37,7 +37,7 @@ pub(super) struct Cores {
 struct State {
     /// Cores of workers and `block_on` threads without a thread: at first all, then the `block_on` threads', at the end
     /// all again.
-    vacant: Vec<Core>,
+    vacant: Vec<Box<Core>>,
     /// The cores of all spare workers that were ever needed at once, by number; `None` if a thread has it.
     spares: Vec<Option<Box<Core>>>,
     /// Cores with a thread that uses them.
@@ -53,13 +53,13 @@ struct State {
 
 /// All cores, when no thread has one any more.
 pub(super) struct AllCores {
-    vacant: Vec<Core>,
+    vacant: Vec<Box<Core>>,
     spares: Vec<Option<Box<Core>>>,
 }
 
 impl AllCores {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Core> {
-        self.vacant.iter().chain(self.spares.iter().flatten().map(|core| &**core))
+        self.vacant.iter().chain(self.spares.iter().flatten()).map(|core| &**core)
     }
 }
 
@@ -74,7 +74,7 @@ impl State {
 }
 
 impl Cores {
-    pub(super) fn new(vacant: Vec<Core>, workers: usize) -> Self {
+    pub(super) fn new(vacant: Vec<Box<Core>>, workers: usize) -> Self {
         let spares_from = vacant.len();
         let state = State {
             vacant,
@@ -91,7 +91,7 @@ impl Cores {
     }
 
     /// A core for the thread of a worker, at the start.
-    pub(super) fn take_for_worker(&self) -> Core {
+    pub(super) fn take_for_worker(&self) -> Box<Core> {
         let mut state = self.state.lock();
         state.active += 1;
         let at = state.vacant.iter().position(|core| core.index < self.workers);
@@ -99,7 +99,7 @@ impl Cores {
     }
 
     /// A core for a `block_on` thread.
-    pub(super) fn take_for_block_on(&self) -> Option<Core> {
+    pub(super) fn take_for_block_on(&self) -> Option<Box<Core>> {
         let mut state = self.state.lock();
         if state.closing {
             return None;
@@ -113,7 +113,7 @@ impl Cores {
     /// A core for a spare worker: the vacant one with the lowest number, so that those in use stay close together. Has
     /// one made, for this number, if there is none and there may be more. (There may be none, though not so many spares
     /// run: one that retires does not count any more some time before it has put its core down.)
-    pub(super) fn take_for_spare(&self, limit: usize, make: impl FnOnce(usize) -> Core) -> Option<Box<Core>> {
+    pub(super) fn take_for_spare(&self, limit: usize, make: impl FnOnce(usize) -> Box<Core>) -> Option<Box<Core>> {
         let mut state = self.state.lock();
         if state.closing {
             return None;
@@ -124,7 +124,7 @@ impl Cores {
             None => {
                 let number = state.spares.len();
                 state.spares.push(None);
-                (number, Box::new(make(number)))
+                (number, make(number))
             }
         };
         state.active += 1;
@@ -140,12 +140,12 @@ impl Cores {
     }
 
     /// A thread puts its core down. All of them, if that was the last, at shutdown.
-    pub(super) fn put_down(&self, core: Core) -> Option<AllCores> {
+    pub(super) fn put_down(&self, core: Box<Core>) -> Option<AllCores> {
         let mut state = self.state.lock();
         match core.index.checked_sub(self.spares_from) {
             None => state.vacant.push(core),
             Some(number) => {
-                state.spares[number] = Some(Box::new(core));
+                state.spares[number] = Some(core);
                 let in_use = state.spares.iter().rposition(Option::is_none).map_or(0, |last| last + 1);
                 self.spares_in_use.store(in_use, Relaxed);
             }

@@ -45,7 +45,7 @@ pub(super) struct Spares {
 #[derive(Default)]
 struct Threads {
     /// Cores for threads that wait.
-    offers: Vec<Core>,
+    offers: Vec<Box<Core>>,
     /// Threads that wait, and that no core was offered to.
     waiting: usize,
     /// Threads, waiting or not.
@@ -119,7 +119,7 @@ impl Spares {
             return Err((core, threads.started));
         }
         threads.waiting -= 1;
-        threads.offers.push(*core);
+        threads.offers.push(core);
         // It would queue for the lock, and may be handed it before it has a processor.
         drop(threads);
         self.work.notify_one();
@@ -145,7 +145,7 @@ impl Spares {
         loop {
             // The thread that offered it has taken one off `waiting`, no matter which of those that wait gets it.
             if let Some(core) = threads.offers.pop() {
-                return Some(Box::new(core));
+                return Some(core);
             }
             let timed_out = threads.closed
                 || match deadline {

@@ -22,7 +22,7 @@ pub(super) fn start(runtime: &Arc<Inner>, config: &Config) -> std::io::Result<()
     // The first to be joined: it may start others.
     shared.cores.add_thread(runtime.threads.monitor_builder().spawn(move || rescue::run(&for_monitor))?);
     for _ in 0..config.worker_threads {
-        let core = Box::new(shared.cores.take_for_worker());
+        let core = shared.cores.take_for_worker();
         let builder = runtime.threads.worker_builder(core.index);
         shared.cores.add_thread(start_with_core(runtime, builder, core, run_worker)?);
     }
@@ -45,14 +45,14 @@ fn start_with_core(
     });
     started.inspect_err(|_| {
         let core = core.lock().take().expect("the thread did not start");
-        Multi::shared(runtime).leave(runtime, *core);
+        Multi::shared(runtime).leave(runtime, core);
     })
 }
 
 /// The thread of a worker.
 fn run_worker(runtime: &Arc<Inner>, core: Box<Core>) {
     Multi::shared(runtime).slot(core.index).activity.calls_user_code();
-    in_worker_thread(runtime, || work(runtime, *core));
+    in_worker_thread(runtime, || work(runtime, core));
 }
 
 /// The thread of a spare worker: it works, and waits for other cores.
@@ -62,12 +62,12 @@ fn run_spare(runtime: &Arc<Inner>, core: Box<Core>) {
     shared.has_come(&core);
     shared.slot(core.index).activity.calls_user_code();
     in_worker_thread(runtime, || {
-        work(runtime, *core);
+        work(runtime, core);
         while let Some(core) = shared.take_up_again(runtime).or_else(|| {
             let core = shared.spares.wait_for_core();
             core.inspect(|core| shared.has_come(core))
         }) {
-            work(runtime, *core);
+            work(runtime, core);
         }
     });
 }
@@ -81,7 +81,7 @@ fn in_worker_thread(runtime: &Arc<Inner>, work: impl FnOnce()) {
 }
 
 /// What a thread does with a core, until it puts it down.
-fn work(runtime: &Arc<Inner>, core: Core) {
+fn work(runtime: &Arc<Inner>, core: Box<Core>) {
     runtime.events.prepare_lane(core.index);
     let worker = Worker::new(Arc::clone(runtime), core);
     let shared = Multi::shared(runtime);
@@ -122,7 +122,7 @@ impl Shared {
     }
 
     /// A thread puts its core down. The last one at shutdown performs the finale.
-    pub(super) fn leave(&self, runtime: &Arc<Inner>, core: Core) {
+    pub(super) fn leave(&self, runtime: &Arc<Inner>, core: Box<Core>) {
         if let Some(cores) = self.cores.put_down(core) {
             self.finale_here_or_elsewhere(runtime, cores);
         }

@@ -74,7 +74,7 @@ pub(crate) struct Worker {
     shared: NonNull<Shared>,
     slot: NonNull<Slot>,
     local_arena: LocalArena,
-    pub(super) core: Core,
+    pub(super) core: Box<Core>,
     pub(super) searching: Cell<bool>,
     pub(super) poll_interval: PollInterval,
     pub(super) poll_times: PollTimes,
@@ -88,7 +88,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(runtime: Arc<Inner>, core: Core) -> Self {
+    pub(super) fn new(runtime: Arc<Inner>, core: Box<Core>) -> Self {
         let poll_interval = PollInterval::new(runtime.event_interval);
         let shared = Multi::shared(&runtime);
         let slot = shared.slot(core.index);
@@ -130,7 +130,7 @@ impl Worker {
     }
 
     /// Its runtime, and its core, unless that is lost.
-    pub(super) fn into_parts(self) -> (Arc<Inner>, Option<Core>) {
+    pub(super) fn into_parts(self) -> (Arc<Inner>, Option<Box<Core>>) {
         self.local_arena.flush();
         let is_revoked = self.is_core_revoked();
         (self.runtime, (!is_revoked).then_some(self.core))
