@@ -21,6 +21,7 @@ mod block_on;
 mod control_word;
 mod cores;
 mod driver_events;
+mod given_way;
 mod idle;
 mod inject;
 mod lifo_slot;

@@ -1,22 +1,23 @@
 //! A worker's queues, and the order in which it serves them.
 //!
-//! Three queues: a LIFO deque for what was spawned or woken (its newest task is the one whose data is in the cache), a
-//! *FIFO queue* for tasks that yielded and those woken by sockets, and a *timer queue* (FIFO) for those woken by
-//! timers. All can be stolen from; a task that is alone on the LIFO queue, and about to be run, only if the worker is
-//! stalled (`lifo_slot.rs`).
+//! Four queues: a LIFO deque for what was spawned or woken (its newest task is the one whose data is in the cache), a
+//! *FIFO queue* for tasks that woke themselves and those woken by sockets, a *timer queue* (FIFO) for those woken by
+//! timers, and one for those that have given way (`given_way.rs`). All can be stolen from; a task that is alone on the
+//! LIFO queue, and about to be run, only if the worker is stalled (`lifo_slot.rs`).
 //!
 //! # The bound
 //!
 //! LIFO order alone lets two tasks that wake each other starve everything below them. So of every four ticks one takes
 //! the deque's oldest task and one the FIFO queue's; the other two serve the timer queue or, if it is empty, the
-//! deque's newest. If a queue is empty its tick goes to the others. And after every 61 ticks (`global_queue_interval`),
-//! sooner if polls are long, the injector has its turn (`injector_turns.rs`).
+//! deque's newest. If a queue is empty its tick goes to the others. What has given way has its turn when there are no
+//! others; and after a round of 61 ticks it takes turns with the FIFO queue. And after every 61 ticks
+//! (`global_queue_interval`), sooner if polls are long, the injector has its turn (`injector_turns.rs`).
 //!
-//! A task with `n` others in front of it on its queue is therefore polled within `4 * (n + 1)` ticks (and one, if it
-//! had just yielded), and the injector's turns in between. Those come every `i` ticks: 61 as long as polls are shorter
+//! A task with `n` others in front of it on its queue (for the FIFO queue and what is released, on both) is therefore
+//! polled within `4 * (n + 1)` ticks (and one, if it had just woken itself), and the injector's turns in between. Those come every `i` ticks: 61 as long as polls are shorter
 //! than a third of a microsecond, and 2 at the least, if polls are of 10 us and more and there always is something in
 //! the injector. With K runnable tasks on the worker each is polled within `4 * K * i / (i - 1) + 61` ticks, whatever
-//! the others do. (A task that goes into quarantine, `responder.rs`, begins its wait anew when it comes out.) Steals
+//! the others do; and 61 more if it has given way. (A task that goes into quarantine, `responder.rs`, begins its wait anew when it comes out.) Steals
 //! only shorten the line; a task that is stolen begins at the end of its queue here, with at most a batch of others
 //! that came with it. A task that is taken from the injector begins at the end of the timer queue, with so few others
 //! that they are polled before the next turn; on a worker without tasks, on the FIFO queue.
@@ -32,19 +33,20 @@ use std::cell::Cell;
 
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
+use super::given_way::GivenWay;
 use super::lifo_slot::{self, LifoSlot, LifoSlotStealer};
 use crate::primitive::Injector;
 use crate::scheduler::injector_turns::{InjectorTurns, Others};
 use crate::scheduler::poll_interval::PollInterval;
 use crate::task::Notified;
 
-/// How often the deque's oldest task has its turn, and the FIFO queue's.
+/// How often the deque's oldest task has its turn, and the FIFO queue's (or what is released of those that gave way).
 const TURN_INTERVAL: u32 = 4;
 /// How often the FIFO queue has its turn beside many timers.
 const FIFO_INTERVAL_BESIDE_TIMERS: u32 = TURN_INTERVAL * TURN_INTERVAL;
 
-/// What a timer woke is late already, and mostly short; what yields has had a turn, and is mostly longer. So while much
-/// more is due than yields the FIFO queue's turns are fewer: two hundred timers beside eight tasks that compute for 100
+/// What a timer woke is late already, and mostly short; what wakes itself has had a turn, and is mostly longer. So while
+/// much more is due than that the FIFO queue's turns are fewer: two hundred timers beside eight tasks that compute for 100
 /// us at a time would else wait for fifty of their polls.
 ///
 /// "Much more" is so much that the bound holds. With `n` tasks due at most, turns come after 16 ticks only while no
@@ -63,17 +65,16 @@ pub(crate) struct RunQueue {
     lifo: Deque<Notified>,
     fifo: Deque<Notified>,
     timers: Deque<Notified>,
+    given_way: GivenWay,
     /// The cold end of the own deque.
     lifo_stealer: Stealer<Notified>,
     tick: Cell<u32>,
     /// Ticks until the FIFO queue's turn; zero if it has come, and was not taken yet.
     fifo_turn_in: Cell<u32>,
-    /// The last poll ended with a yield.
-    just_yielded: Cell<bool>,
-    /// How many tasks have yielded, or were put there for another reason, since a socket last woke one.
+    /// The last poll was of a task that woke itself, and did not give way.
+    just_woke_itself: Cell<bool>,
+    /// How many tasks have woken themselves, or were put there for another reason, since a socket last woke one.
     behind_events: Cell<usize>,
-    /// How many tasks on the FIFO queue, from its end, have given way, at most.
-    given_way: Cell<usize>,
     injector_turns: InjectorTurns,
 }
 
@@ -83,17 +84,20 @@ pub(crate) struct RunQueueStealer {
     lifo: Stealer<Notified>,
     fifo: Stealer<Notified>,
     timers: Stealer<Notified>,
+    given_way: Stealer<Notified>,
 }
 
 impl RunQueue {
     pub(crate) fn new(injector_interval: u32) -> (Self, RunQueueStealer) {
         let (lifo, fifo, timers) = (Deque::new_lifo(), Deque::new_fifo(), Deque::new_fifo());
+        let given_way = GivenWay::new();
         let (lifo_slot, slot_stealer) = lifo_slot::new();
         let stealers = RunQueueStealer {
             lifo_slot: slot_stealer,
             lifo: lifo.stealer(),
             fifo: fifo.stealer(),
             timers: timers.stealer(),
+            given_way: given_way.stealer(),
         };
         let lifo_stealer = lifo.stealer();
         let run_queue = Self {
@@ -101,12 +105,12 @@ impl RunQueue {
             lifo,
             fifo,
             timers,
+            given_way,
             lifo_stealer,
             tick: Cell::new(0),
             fifo_turn_in: Cell::new(TURN_INTERVAL + 1),
-            just_yielded: Cell::new(false),
+            just_woke_itself: Cell::new(false),
             behind_events: Cell::new(0),
-            given_way: Cell::new(0),
             injector_turns: InjectorTurns::new(injector_interval),
         };
         (run_queue, stealers)
@@ -139,31 +143,34 @@ impl RunQueue {
         self.lifo_slot.take().or_else(|| self.lifo_stealer.steal().success())
     }
 
-    /// Queues a task that yielded: that woke itself, and perhaps has given way by that.
+    /// Queues a task that has given way.
     #[inline]
-    pub(crate) fn push_yielded(&self, task: Notified, has_given_way: bool) {
-        self.just_yielded.set(true);
+    pub(crate) fn push_given_way(&self, task: Notified) {
+        self.given_way.push(task);
+    }
+
+    /// Queues a task that woke itself.
+    #[inline]
+    pub(crate) fn push_self_woken(&self, task: Notified) {
+        self.just_woke_itself.set(true);
         self.behind_events.set(self.behind_events.get() + 1);
-        self.given_way.set(if has_given_way { self.given_way.get() + 1 } else { 0 });
         self.fifo.push(task);
     }
 
     /// Queues a task that a socket woke.
     pub(crate) fn push_event(&self, task: Notified) {
         self.behind_events.set(0);
-        self.given_way.set(0);
         self.fifo.push(task);
     }
 
     /// Queues a task that was taken over from somebody else.
     pub(crate) fn push_taken_over(&self, task: Notified) {
         self.behind_events.set(self.behind_events.get() + 1);
-        self.given_way.set(0);
         self.fifo.push(task);
     }
 
-    /// About how many tasks still wait that sockets woke: those on the FIFO queue up to the last of them. What yielded
-    /// before that one counts as well, and what was moved there with others.
+    /// About how many tasks still wait that sockets woke: those on the FIFO queue up to the last of them. What woke
+    /// itself before that one counts as well, and what was moved there with others.
     pub(crate) fn events_left(&self) -> usize {
         self.fifo.len().saturating_sub(self.behind_events.get())
     }
@@ -176,14 +183,14 @@ impl RunQueue {
     /// How many tasks are on all queues.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.lifo_len() + self.fifo.len() + self.timers.len()
+        self.lifo_len() + self.fifo.len() + self.timers.len() + self.given_way.len()
     }
 
     /// Whether there is more than the one task that the worker is going to run next.
     #[inline]
     pub(crate) fn has_surplus(&self) -> bool {
         let lifo = self.lifo_len();
-        lifo > 1 || lifo + self.fifo.len() + self.timers.len() > 1
+        lifo > 1 || lifo + self.fifo.len() + self.timers.len() + self.given_way.len() > 1
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -217,6 +224,7 @@ impl RunQueue {
         self.tick.set(tick);
         // Before the other turn, which may end the call: every tick counts.
         self.fifo_turn_in.set(self.fifo_turn_in.get().saturating_sub(1));
+        self.given_way.tick();
         if tick.is_multiple_of(TURN_INTERVAL)
             // A lone task is the newest too; but the timer queue goes before that.
             && self.lifo_len() > usize::from(self.timers.is_empty())
@@ -224,36 +232,47 @@ impl RunQueue {
         {
             return Some(task);
         }
-        let just_yielded = self.just_yielded.replace(false);
-        // The task that has just yielded is not to run again at once: alone on its queue, it lets one of the others go
-        // first.
-        let lets_others_go = just_yielded && self.fifo.len() == 1 && self.lifo_len() + self.timers.len() > 0;
+        let just_woke_itself = self.just_woke_itself.replace(false);
+        // The task that has just woken itself is not to run again at once: alone on its queue, it lets one of the others
+        // go first.
+        let lets_others_go = just_woke_itself && self.fifo.len() == 1 && self.lifo_len() + self.timers.len() > 0;
         if self.fifo_turn_in.get() == 0 && !lets_others_go {
-            self.fifo_turn_in.set(fifo_interval(self.timers.len(), self.fifo.len()));
-            if let Some(task) = pop(&self.fifo) {
+            let wait_for_it = self.fifo.len() + self.given_way.released();
+            self.fifo_turn_in.set(fifo_interval(self.timers.len(), wait_for_it));
+            if let Some(task) = self.pop_fifo_or_released() {
                 return Some(task);
             }
         }
-        pop(&self.timers).or_else(|| self.pop_newest()).or_else(|| pop(&self.fifo))
+        self.pop_any()
+    }
+
+    /// At the FIFO queue's turn.
+    fn pop_fifo_or_released(&self) -> Option<Notified> {
+        if self.given_way.take_turn() {
+            self.given_way.pop_released().or_else(|| pop(&self.fifo))
+        } else {
+            pop(&self.fifo).or_else(|| self.given_way.pop_released())
+        }
+    }
+
+    #[inline]
+    fn pop_any(&self) -> Option<Notified> {
+        let others = pop(&self.timers).or_else(|| self.pop_newest()).or_else(|| pop(&self.fifo));
+        others.or_else(|| self.given_way.pop())
     }
 
     /// Moves a fair share of the injector's tasks here, and returns the task that is to run next.
     ///
-    /// On empty queues they go to the FIFO queue: so they run in their order, and one that yields lets all others go
-    /// first. Else they go to the timer queue. In front of them are only those that timers woke, and what was injected
-    /// before; what has yielded has had a turn, and what was spawned here is mostly newer.
+    /// On empty queues they go to the FIFO queue: so they run in their order, and one that wakes itself lets all others
+    /// go first. Else they go to the timer queue. In front of them are only those that timers woke, and what was
+    /// injected before; what has woken itself has had a turn, and what was spawned here is mostly newer.
     pub(crate) fn take_batch(&self, injector: &Injector<Notified>, sharers: usize) -> Option<Notified> {
         if injector.is_empty() {
             return None;
         }
         let others = self.others();
         let share = (injector.len() / sharers + 1).min(self.injector_turns.share(others));
-        let queue = if others == Others::Nobody {
-            self.given_way.set(0);
-            &self.fifo
-        } else {
-            &self.timers
-        };
+        let queue = if others == Others::Waiting { &self.timers } else { &self.fifo };
         let mut taken = 0;
         let mut first = None;
         if queue.is_empty() {
@@ -274,10 +293,10 @@ impl RunQueue {
 
     /// Who waits here when tasks come from the injector.
     fn others(&self) -> Others {
-        match (self.lifo_len() + self.timers.len(), self.fifo.len()) {
+        match (self.lifo_len() + self.fifo.len() + self.timers.len(), self.given_way.len()) {
             (0, 0) => Others::Nobody,
-            // Each has a turn within these ticks, beside a batch that is due.
-            (0, fifo) if fifo <= self.given_way.get() => Others::GaveWay { ticks: fifo + TURN_INTERVAL as usize },
+            // They have their turn when the queues are empty again.
+            (0, tasks) => Others::GaveWay { ticks: tasks },
             _ => Others::Waiting,
         }
     }
@@ -285,7 +304,6 @@ impl RunQueue {
     /// Moves the one task that lies on the LIFO queue alone to where anybody may take it.
     pub(crate) fn offer_lone(&self) {
         if let Some(task) = self.lifo_slot.take() {
-            self.given_way.set(0);
             self.fifo.push(task);
         }
     }
@@ -300,10 +318,9 @@ impl RunQueue {
         steal(&victim.lifo, &self.lifo)
     }
 
-    /// The same, of what yielded or was woken by sockets.
+    /// The same, of what woke itself or was woken by sockets, and else of what has given way.
     pub(crate) fn steal_fifo_from(&self, victim: &RunQueueStealer) -> Option<Notified> {
-        self.given_way.set(0);
-        steal(&victim.fifo, &self.fifo)
+        steal(&victim.fifo, &self.fifo).or_else(|| steal(&victim.given_way, self.given_way.queue()))
     }
 
     /// Takes over half of a queue of another worker that is stalled. What timers woke stays what timers woke; else it
@@ -320,7 +337,6 @@ impl RunQueue {
 
     /// Steals, up to a batch each, from what timers and sockets have woken on another worker's queues.
     pub(crate) fn steal_events_from(&self, victim: &RunQueueStealer) {
-        self.given_way.set(0);
         for (from, to) in [(&victim.timers, &self.timers), (&victim.fifo, &self.fifo)] {
             if !from.is_empty() {
                 let _ = until_settled(|| from.steal_batch(to));
@@ -330,7 +346,7 @@ impl RunQueue {
 
     /// Takes out everything, at shutdown or when the worker leaves.
     pub(crate) fn drain(&self) -> impl Iterator<Item = Notified> {
-        std::iter::from_fn(|| pop(&self.timers).or_else(|| self.pop_newest()).or_else(|| pop(&self.fifo)))
+        std::iter::from_fn(|| self.pop_any())
     }
 }
 
@@ -361,12 +377,13 @@ impl RunQueueStealer {
             self.lifo_slot.is_empty(),
             "a core that was put down has been drained, and one that is lent has offered its lone task"
         );
-        let queues = [&self.timers, &self.lifo, &self.fifo];
+        let queues = [&self.timers, &self.lifo, &self.fifo, &self.given_way];
         std::iter::from_fn(move || queues.into_iter().find_map(|queue| until_settled(|| queue.steal())))
     }
 
     pub(crate) fn len(&self) -> usize {
-        usize::from(!self.lifo_slot.is_empty()) + self.lifo.len() + self.fifo.len() + self.timers.len()
+        let lone = usize::from(!self.lifo_slot.is_empty());
+        lone + self.lifo.len() + self.fifo.len() + self.timers.len() + self.given_way.len()
     }
 }
 

@@ -256,7 +256,11 @@ impl Worker {
     #[inline(always)] // the compiler takes it for seldom
     fn push_yielded(&self, Yielded { task, has_given_way }: Yielded) {
         self.count_queued(&task);
-        self.core.run_queue.push_yielded(task, has_given_way);
+        if has_given_way {
+            self.core.run_queue.push_given_way(task);
+        } else {
+            self.core.run_queue.push_self_woken(task);
+        }
         if !self.polls_both_soon() {
             self.offer_surplus();
         }
