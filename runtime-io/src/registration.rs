@@ -32,6 +32,11 @@ pub(crate) fn current_driver() -> Arc<Handle> {
     }
 }
 
+/// The I/O driver of the current runtime, or `otherwise` if there is none.
+pub(crate) fn current_driver_or(otherwise: &Arc<Handle>) -> Arc<Handle> {
+    context::with_io(|handle: &Arc<Handle>| handle.clone()).unwrap_or_else(|_| otherwise.clone())
+}
+
 /// One object's registration with the driver: its slot, and the ways to wait for it and to try operations.
 #[derive(Debug)]
 pub(crate) struct Registration {

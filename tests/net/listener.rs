@@ -1,11 +1,13 @@
 //! Binding, accepting and connecting.
 //!
 //! Mutations that these tests are for: an accept that takes a connection and is then dropped with it; a listener that
-//! wakes one of several acceptors and forgets the others; an error that is lost on the way.
+//! wakes one of several acceptors and forgets the others; an error that is lost on the way; a connection that is bound
+//! to the listener's runtime.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -93,6 +95,27 @@ fn several_tasks_accept_from_one_listener_and_none_is_forgotten() {
             }
             let locals: HashSet<_> = clients.iter().map(|client| client.local_addr().unwrap()).collect();
             assert_eq!(peers, locals);
+        });
+    });
+}
+
+/// Several runtimes may share a listener, one for each processor for example, and need not end together.
+#[test]
+fn a_connection_belongs_to_the_runtime_that_has_accepted_it() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let end = Signal::new();
+        let ended = end.clone();
+        let driving = thread::spawn(move || runtime.block_on(ended.wait()));
+        let other = current();
+        let (client, accepted) = other.block_on(async { rt::join!(TcpStream::connect(address), listener.accept()) });
+        end.set();
+        driving.join().unwrap();
+        other.block_on(async {
+            client.unwrap().write_all(b"x").await.unwrap();
+            assert_eq!(accepted.unwrap().0.read_u8().await.unwrap(), b'x');
         });
     });
 }

@@ -230,6 +230,27 @@ fn an_accept_that_is_given_up_loses_no_connection() {
 }
 
 #[test]
+fn a_connection_belongs_to_the_runtime_that_has_accepted_it() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        let directory = Directory::new();
+        let path = directory.join("socket");
+        let listener = runtime.block_on(async { UnixListener::bind(&path) }).unwrap();
+        let end = Signal::new();
+        let ended = end.clone();
+        let driving = std::thread::spawn(move || runtime.block_on(ended.wait()));
+        let other = current();
+        let (client, accepted) = other.block_on(async { rt::join!(UnixStream::connect(&path), listener.accept()) });
+        end.set();
+        driving.join().unwrap();
+        other.block_on(async {
+            client.unwrap().write_all(b"x").await.unwrap();
+            assert_eq!(accepted.unwrap().0.read_u8().await.unwrap(), b'x');
+        });
+    });
+}
+
+#[test]
 fn names_are_paths_and_on_linux_abstract_ones() {
     let _watchdog = watchdog();
     current().block_on(async {

@@ -19,7 +19,7 @@ use crate::driver::Handle;
 use crate::interest::Interest;
 use crate::io::ReadBuf;
 use crate::ready::Ready;
-use crate::registration::{Evented, Registration};
+use crate::registration::{Evented, Registration, current_driver_or};
 
 use super::platform;
 use super::receive::{peek, receive};
@@ -154,7 +154,7 @@ impl Stream {
 #[derive(Debug)]
 pub(super) struct Listener {
     socket: Evented<mio::net::TcpListener>,
-    /// Where the connections are registered too.
+    /// Where the connections are registered, too, that are accepted outside of any runtime.
     driver: Arc<Handle>,
     /// Whether it may be of another protocol than TCP. So are its connections then, and must be wary.
     is_doubtful: bool,
@@ -201,7 +201,8 @@ impl Listener {
         // What the client has sent by now can be read, and there is room to write: no need to wait until the poller
         // says so. (If a read is short at an urgent mark, before any event, then that of the registration is yet to
         // come.)
-        let stream = Stream::register(&self.driver, stream, Ready::READABLE | Ready::WRITABLE)?;
+        let driver = current_driver_or(&self.driver);
+        let stream = Stream::register(&driver, stream, Ready::READABLE | Ready::WRITABLE)?;
         if self.is_doubtful {
             stream.registration().be_wary();
         }

@@ -86,7 +86,8 @@ impl TcpListener {
         Self { io }
     }
 
-    /// Waits for a connection and returns it, with the address of the other side.
+    /// Waits for a connection and returns it, with the address of the other side. The connection belongs to the runtime
+    /// that accepts it, whichever the listener's is.
     ///
     /// # Errors
     ///

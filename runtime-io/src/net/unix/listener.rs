@@ -15,7 +15,7 @@ use crate::net::methods::try_from_std;
 use crate::net::platform;
 use crate::readiness::Direction;
 use crate::ready::Ready;
-use crate::registration::current_driver;
+use crate::registration::{current_driver, current_driver_or};
 
 use super::address::{SocketAddr, named_to_system, to_system};
 use super::{UnixSocket, UnixStream};
@@ -52,7 +52,7 @@ use super::{UnixSocket, UnixStream};
 /// ```
 pub struct UnixListener {
     pub(in crate::net) io: Endpoint<mio::net::UnixListener>,
-    /// Where the connections are registered too.
+    /// Where the connections are registered, too, that are accepted outside of any runtime.
     driver: Arc<Handle>,
     /// Whether it may be of sequenced packets. So are its connections then, and must be wary.
     is_doubtful: bool,
@@ -104,7 +104,8 @@ impl UnixListener {
         Ok(Self { io, driver, is_doubtful })
     }
 
-    /// Waits for a connection and returns it, with the address of the other side.
+    /// Waits for a connection and returns it, with the address of the other side. The connection belongs to the runtime
+    /// that accepts it, whichever the listener's is.
     ///
     /// # Errors
     ///
@@ -129,7 +130,7 @@ impl UnixListener {
 
     fn accept_now(&self) -> io::Result<(UnixStream, SocketAddr)> {
         let (stream, peer) = self.io.source().accept()?;
-        let stream = UnixStream::register_accepted(&self.driver, stream)?;
+        let stream = UnixStream::register_accepted(&current_driver_or(&self.driver), stream)?;
         if self.is_doubtful {
             stream.be_wary();
         }
