@@ -292,6 +292,22 @@ fn names_are_paths_and_on_linux_abstract_ones() {
     });
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn an_attempt_to_connect_that_is_not_polled_has_no_descriptor() {
+    in_own_process(|| {
+        current().block_on(async {
+            let listener = UnixListener::bind(format!("\0rt-test-unpolled-{}", std::process::id())).unwrap();
+            let address = listener.local_addr().unwrap();
+            let before = descriptor_count();
+            let attempts = (UnixStream::connect("/nowhere"), UnixStream::connect_addr(&address));
+            assert_eq!(descriptor_count(), before);
+            attempts.1.await.unwrap();
+            assert_eq!(attempts.0.await.unwrap_err().kind(), ErrorKind::NotFound);
+        });
+    });
+}
+
 /// What the system would take for its end is there, and must be neither bound nor reached.
 #[test]
 fn a_path_with_a_zero_byte_is_refused_by_all_that_take_one() {

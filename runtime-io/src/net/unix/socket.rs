@@ -153,7 +153,7 @@ impl UnixSocket {
             true => Err(wrong_kind("connect cannot be called on a datagram socket")),
             false => Ok(self),
         });
-        let connecting = UnixStream::connect_system(socket, address);
+        let connecting = UnixStream::connect_system(|| socket, address);
         // Others may know the descriptor, and it may be of sequenced packets.
         async { connecting.await.inspect(UnixStream::be_wary) }
     }

@@ -93,7 +93,7 @@ impl UnixStream {
     pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> + use<P> {
         let address = to_system(path.as_ref());
         drop(path);
-        Self::connect_system(UnixSocket::new_stream(), address)
+        Self::connect_system(UnixSocket::new_stream, address)
     }
 
     /// As [`connect`](Self::connect), to an address.
@@ -107,16 +107,17 @@ impl UnixStream {
     /// When polled outside of a runtime with I/O enabled.
     #[track_caller]
     pub fn connect_addr(socket_addr: &SocketAddr) -> impl Future<Output = io::Result<UnixStream>> + use<> {
-        Self::connect_system(UnixSocket::new_stream(), named_to_system(socket_addr))
+        Self::connect_system(UnixSocket::new_stream, named_to_system(socket_addr))
     }
 
+    /// The socket is asked for when the future is polled: one that nobody polls has no descriptor.
     #[track_caller]
-    pub(super) fn connect_system(
-        socket: io::Result<UnixSocket>,
+    pub(super) fn connect_system<S: FnOnce() -> io::Result<UnixSocket>>(
+        socket: S,
         address: io::Result<SockAddr>,
-    ) -> impl Future<Output = io::Result<UnixStream>> {
+    ) -> impl Future<Output = io::Result<UnixStream>> + use<S> {
         with_driver(|driver| async move {
-            let stream = socket?.connect_now(&address?)?;
+            let stream = socket()?.connect_now(&address?)?;
             // Linux is done at once, but only an event tells whether the listener has gone since.
             let io = Endpoint::register(&driver, stream, INTEREST, Ready::EMPTY)?;
             poll_fn(|cx| io.registration().poll_ready(cx, Direction::Write)).await?;
