@@ -5,7 +5,7 @@
 //! job that is queued where no thread comes by; a registration that is not given back.
 
 use std::future::{pending, ready};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
@@ -218,5 +218,7 @@ fn what_needs_the_blocking_pool_of_a_dead_runtime_says_that_it_is_shut_down() {
         assert!(rt::runtime::is_rt_shutdown_err(&error), "{error:?}");
         let error = handle.block_on(async { rt::io::stderr().write_all(b"nobody sees this").await }).unwrap_err();
         assert!(rt::runtime::is_rt_shutdown_err(&error), "{error:?}");
+        let error = handle.block_on(rt::net::lookup_host("localhost:80")).map(drop).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Other, "who is told `Interrupted` tries again: {error:?}");
     });
 }

@@ -32,8 +32,8 @@ pub(super) async fn resolve(host: String, port: u16) -> io::Result<Vec<SocketAdd
     let lookup = runtime_core::spawn_blocking(move || (host.as_str(), port).to_socket_addrs());
     match lookup.await {
         Ok(addresses) => Ok(addresses?.collect()),
-        // The runtime shut down before the lookup began.
-        Err(_) => Err(io::Error::new(io::ErrorKind::Interrupted, "the name lookup was cancelled")),
+        // The runtime shut down before the lookup began. (Not `Interrupted`, which tells the caller to try again.)
+        Err(error) => Err(error.into()),
     }
 }
 
