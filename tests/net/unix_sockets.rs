@@ -276,6 +276,15 @@ fn names_are_paths_and_on_linux_abstract_ones() {
 
         #[cfg(target_os = "linux")]
         {
+            let unnamed = UnixDatagram::unbound().unwrap().local_addr().unwrap();
+            assert!(unnamed.is_unnamed());
+            assert_eq!(UnixStream::connect_addr(&unnamed).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+            let listener = UnixListener::bind_addr(&unnamed).unwrap();
+            // The system has picked a name.
+            let picked = listener.local_addr().unwrap();
+            assert!(picked.as_abstract_name().is_some(), "{picked:?}");
+            drop(UnixStream::connect_addr(&picked).await.unwrap());
+
             let name = format!("\0rt-test\0{}", std::process::id());
             let listener = UnixListener::bind(&name).unwrap();
             assert_eq!(listener.local_addr().unwrap().as_abstract_name(), Some(&name.as_bytes()[1..]));

@@ -77,11 +77,11 @@ impl UnixListener {
         socket.listen_on(driver, u32::MAX)
     }
 
-    /// As [`bind`](Self::bind), to an address.
+    /// As [`bind`](Self::bind), to an address. If that has no name, Linux picks one in the abstract namespace.
     ///
     /// # Errors
     ///
-    /// The operating system's; [`InvalidInput`](io::ErrorKind::InvalidInput) if the address has no name.
+    /// The operating system's.
     ///
     /// # Panics
     ///

@@ -100,7 +100,8 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// The operating system's; [`InvalidInput`](io::ErrorKind::InvalidInput) if the address has no name.
+    /// The operating system's; of kind [`InvalidInput`](io::ErrorKind::InvalidInput), on Linux, if the address has no
+    /// name.
     ///
     /// # Panics
     ///
