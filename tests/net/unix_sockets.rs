@@ -301,6 +301,30 @@ fn names_are_paths_and_on_linux_abstract_ones() {
     });
 }
 
+/// Sockets of sequenced packets are neither streams nor datagrams, and can be used as either.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_socket_of_packets_can_be_a_datagram_socket() {
+    use std::os::fd::{FromRawFd, IntoRawFd};
+
+    let _watchdog = watchdog();
+    current().block_on(async {
+        let (one, other) = socket2::Socket::pair(socket2::Domain::UNIX, socket2::Type::SEQPACKET, None).unwrap();
+        let [one, other] = [one, other].map(|socket| {
+            socket.set_nonblocking(true).unwrap();
+            // SAFETY: the number is given away by its owner.
+            unsafe { UnixSocket::from_raw_fd(socket.into_raw_fd()) }.datagram().unwrap()
+        });
+        one.send(b"first").await.unwrap();
+        one.send(b"second").await.unwrap();
+        let mut buffer = [0; 100];
+        assert_eq!(other.recv(&mut buffer).await.unwrap(), 5);
+        assert_eq!(other.recv(&mut buffer).await.unwrap(), 6);
+        drop(one);
+        assert_eq!(other.recv(&mut buffer).await.unwrap(), 0);
+    });
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn an_attempt_to_connect_that_is_not_polled_has_no_descriptor() {

@@ -84,8 +84,8 @@ impl UnixSocket {
         Ok(Self { io: Unregistered(socket) })
     }
 
-    fn is_datagram(&self) -> io::Result<bool> {
-        Ok(self.io.0.r#type()? == Type::DGRAM)
+    fn is(&self, kind: Type) -> io::Result<bool> {
+        Ok(self.io.0.r#type()? == kind)
     }
 
     pub(super) fn into_socket(self) -> socket2::Socket {
@@ -117,7 +117,7 @@ impl UnixSocket {
     /// Outside of a runtime with I/O enabled.
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
-        if self.is_datagram()? {
+        if self.is(Type::DGRAM)? {
             return Err(wrong_kind("listen cannot be called on a datagram socket"));
         }
         self.listen_on(current_driver(), backlog)
@@ -149,7 +149,7 @@ impl UnixSocket {
     pub fn connect<P: AsRef<Path>>(self, path: P) -> impl Future<Output = io::Result<UnixStream>> + use<P> {
         let address = to_system(path.as_ref());
         drop(path);
-        let socket = self.is_datagram().and_then(|is_datagram| match is_datagram {
+        let socket = self.is(Type::DGRAM).and_then(|is_datagram| match is_datagram {
             true => Err(wrong_kind("connect cannot be called on a datagram socket")),
             false => Ok(self),
         });
@@ -180,7 +180,7 @@ impl UnixSocket {
     /// Outside of a runtime with I/O enabled.
     #[track_caller]
     pub fn datagram(self) -> io::Result<UnixDatagram> {
-        if !self.is_datagram()? {
+        if self.is(Type::STREAM)? {
             return Err(wrong_kind("datagram cannot be called on a stream socket"));
         }
         UnixDatagram::from_std(self.io.0.into())
