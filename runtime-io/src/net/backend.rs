@@ -320,11 +320,10 @@ impl Socket {
     }
 }
 
-/// Whether a refusal to connect at once only says that it takes time.
+/// Whether a refusal to connect at once only says that it takes time. On Unix `WouldBlock` says that nothing was begun.
 fn is_in_progress(error: &io::Error) -> bool {
     #[cfg(unix)]
-    if error.raw_os_error() == Some(runtime_core::os::IN_PROGRESS) {
-        return true;
-    }
-    error.kind() == io::ErrorKind::WouldBlock
+    return error.raw_os_error() == Some(runtime_core::os::IN_PROGRESS);
+    #[cfg(not(unix))]
+    return error.kind() == io::ErrorKind::WouldBlock;
 }

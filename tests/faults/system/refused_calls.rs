@@ -18,7 +18,7 @@ use nix::libc;
 use nix::unistd::Pid;
 use rt::io::unix::AsyncFd;
 use rt::io::{AsyncReadExt, AsyncWriteExt, Interest};
-use rt::net::{TcpListener, TcpStream};
+use rt::net::{TcpListener, TcpSocket, TcpStream};
 use rt::process::Command;
 use rt::runtime::{Builder, Handle, Runtime};
 use rt::task::{spawn_blocking, yield_now};
@@ -246,6 +246,23 @@ fn what_the_caller_asks_for_is_refused_to_the_caller() {
             runtime.block_on(converse(pair.0, pair.1));
         },
     );
+}
+
+/// As Linux refuses it where IPsec has no keys yet. Nothing was begun then, so there is nothing to wait for.
+#[test]
+fn a_connection_that_cannot_be_begun_now_is_refused_to_the_caller() {
+    in_own_process(|| {
+        let runtime = runtime();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        if !refuse(&[libc::SYS_connect], libc::EAGAIN) {
+            return;
+        }
+        let error = runtime.block_on(TcpStream::connect(address)).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EAGAIN));
+        let error = runtime.block_on(TcpSocket::new_v4().unwrap().connect(address)).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EAGAIN));
+    });
 }
 
 /// A descriptor in blocking mode is refused to help the caller. If the mode cannot be read, that is no reason to
