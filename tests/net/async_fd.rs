@@ -7,8 +7,8 @@ use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use rt::io::Interest;
 use rt::io::unix::AsyncFd;
+use rt::io::{Interest, Ready};
 use rt_test_util::*;
 
 fn nonblocking(fd: impl Into<OwnedFd>) -> OwnedFd {
@@ -103,6 +103,27 @@ fn a_guard_clears_readiness_until_there_is_more() {
             }
             // At most one vain try each time: had readiness stayed, there would be no end of them.
             assert!(tries <= 200, "{tries} tries");
+        });
+    });
+}
+
+#[test]
+fn a_guard_clears_the_flags_that_it_is_told_also_if_it_was_not_made_for_them() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            let (one, mut two) = UnixStream::pair().unwrap();
+            one.set_nonblocking(true).unwrap();
+            two.write_all(b"x").unwrap();
+            let mut one = AsyncFd::new(one).unwrap();
+            // Both flags come with the only event.
+            one.readable().await.unwrap().clear_ready_matching(Ready::WRITABLE);
+            assert!(poll_once(std::pin::pin!(one.writable())).await.is_pending());
+            let mut guard = one.readable_mut().await.unwrap();
+            assert_eq!(guard.ready(), Ready::READABLE);
+            guard.clear_ready_matching(Ready::ALL);
+            assert_eq!(guard.ready(), Ready::EMPTY);
+            assert!(poll_once(std::pin::pin!(one.readable())).await.is_pending());
         });
     });
 }

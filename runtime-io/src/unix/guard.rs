@@ -33,14 +33,17 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     ///
     /// What came in the meantime is not touched, nor is what speaks of an end, as that comes only once.
     pub fn clear_ready(&mut self) {
-        self.clear_ready_matching(Ready::ALL);
+        self.clear_ready_matching(self.event.ready);
     }
 
     /// As [`clear_ready`](Self::clear_ready), for some flags only: after waiting for both directions and failing in
-    /// one.
+    /// one. They are taken back also if this guard was not made for them, unless all that it was made for was taken
+    /// back already.
     pub fn clear_ready_matching(&mut self, ready: Ready) {
-        self.fd.registration().clear_drained(self.event.with_ready(self.event.ready & ready));
-        self.event = self.event.with_ready(self.event.ready - ready);
+        if !self.event.ready.is_empty() {
+            self.fd.registration().clear_drained(self.event.with_ready(ready));
+            self.event = self.event.with_ready(self.event.ready - ready);
+        }
     }
 
     /// Keeps the readiness, which is what dropping the guard does too. Says that this was thought of.
@@ -104,14 +107,17 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
     ///
     /// What came in the meantime is not touched, nor is what speaks of an end, as that comes only once.
     pub fn clear_ready(&mut self) {
-        self.clear_ready_matching(Ready::ALL);
+        self.clear_ready_matching(self.event.ready);
     }
 
     /// As [`clear_ready`](Self::clear_ready), for some flags only: after waiting for both directions and failing in
-    /// one.
+    /// one. They are taken back also if this guard was not made for them, unless all that it was made for was taken
+    /// back already.
     pub fn clear_ready_matching(&mut self, ready: Ready) {
-        self.fd.registration().clear_drained(self.event.with_ready(self.event.ready & ready));
-        self.event = self.event.with_ready(self.event.ready - ready);
+        if !self.event.ready.is_empty() {
+            self.fd.registration().clear_drained(self.event.with_ready(ready));
+            self.event = self.event.with_ready(self.event.ready - ready);
+        }
     }
 
     /// Keeps the readiness, which is what dropping the guard does too. Says that this was thought of.
