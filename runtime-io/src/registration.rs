@@ -182,13 +182,14 @@ impl Registration {
         if event.ready.is_empty() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        let outcome = operation();
-        if let Err(error) = &outcome
-            && error.kind() == io::ErrorKind::WouldBlock
-        {
-            self.io().clear_refused(event);
+        match operation() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.io().clear_refused(event);
+                // The same error, whether it was tried or not.
+                Err(io::ErrorKind::WouldBlock.into())
+            }
+            outcome => outcome,
         }
-        outcome
     }
 
     /// As [`try_io`](Self::try_io), with the rule of [`poll_transfer`](Self::poll_transfer) for reads. Whoever fills a
