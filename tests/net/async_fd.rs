@@ -161,6 +161,33 @@ fn both_directions_of_a_socket_pair_are_waited_for_independently() {
     });
 }
 
+/// One task waits for either direction, and finds that it cannot write. The event was for another one, which reads.
+#[test]
+fn a_task_that_was_woken_reads_though_another_one_is_refused_in_the_meantime() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            let (one, mut two) = UnixStream::pair().unwrap();
+            one.set_nonblocking(true).unwrap();
+            while (&one).write(&[0; 4096]).is_ok() {}
+            let one = std::sync::Arc::new(AsyncFd::new(one).unwrap());
+            let writes = one.clone();
+            let writer = rt::spawn(async move {
+                let both = Interest::READABLE | Interest::WRITABLE;
+                writes.async_io(both, |mut socket| socket.write(b"x")).await.map(drop)
+            });
+            rt::task::yield_now().await;
+            for _ in 0..100 {
+                let mut read = std::pin::pin!(one.async_io(Interest::READABLE, |mut socket| socket.read(&mut [0; 8])));
+                assert!(poll_once(read.as_mut()).await.is_pending());
+                two.write_all(b"y").unwrap();
+                assert_eq!(read.await.unwrap(), 1);
+            }
+            assert!(!writer.is_finished());
+        });
+    });
+}
+
 #[test]
 fn the_object_comes_back_out_and_its_descriptor_stays_open() {
     let _watchdog = watchdog();

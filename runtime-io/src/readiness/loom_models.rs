@@ -50,7 +50,10 @@ async fn read_one(io: &ScheduledIo, socket: &Socket) {
 
 /// As [`read_one`], waiting in the list.
 async fn read_one_listed(io: &ScheduledIo, socket: &Socket) {
-    let mut waiter = Waiter::new(io, Interest::READABLE);
+    read_one_waiting(io, socket, &mut Waiter::new(io, Interest::READABLE)).await;
+}
+
+async fn read_one_waiting(io: &ScheduledIo, socket: &Socket, waiter: &mut Waiter<'_>) {
     poll_fn(|cx| {
         loop {
             match waiter.poll(cx) {
@@ -86,6 +89,27 @@ fn an_event_is_never_lost_to_a_reader_that_is_being_refused() {
         });
         block_on(read_one(&io, &socket));
         driver.join().unwrap();
+    });
+}
+
+/// A refusal in one of two directions clears both, while somebody is being woken who can go on in the other.
+#[test]
+fn who_was_woken_tries_though_a_refusal_both_ways_clears_what_it_was_woken_for() {
+    loom::model(|| {
+        let io = Arc::new(ScheduledIo::new());
+        let socket = Arc::new(Socket(AtomicUsize::new(0)));
+        let mut waiter = Waiter::new(&io, Interest::READABLE);
+        assert!(block_on(poll_fn(|cx| Poll::Ready(waiter.poll(cx).is_pending()))));
+        let writer = thread::spawn({
+            let (io, socket) = (io.clone(), socket.clone());
+            move || {
+                socket.0.store(1, Ordering::Release);
+                deliver(&io, 0, Ready::READABLE);
+                io.clear_refused(io.look(Interest::READABLE | Interest::WRITABLE).unwrap());
+            }
+        });
+        block_on(read_one_waiting(&io, &socket, &mut waiter));
+        writer.join().unwrap();
     });
 }
 

@@ -44,7 +44,9 @@
 //! After *would block* the system has just said that there is nothing in this direction, neither data nor an end of
 //! it nor an error. So all flags of the direction are cleared, the closed ones included. (Pollers report some passing
 //! conditions as closed; if such a flag stayed, the direction would be tried in vain for ever.) If the operation was
-//! for both directions, it is not known which of them it failed in, and the closed flags stay.
+//! for both directions, it is not known which of them it failed in, and the closed flags stay. So it is if the user
+//! says that there is nothing. The event may have woken others by then, who could go on: those in the list try once,
+//! though no flag is set any more. (*Clear* takes the lock for that.)
 //!
 //! After a *short* read or write of a TCP stream, or a short read of a Unix stream, there is, as a rule, nothing left
 //! for now. The end of the stream may have been announced already, with no event to come, so the closed flags stay. The
@@ -176,7 +178,8 @@ const _: () = assert!(cfg!(loom) || size_of::<ScheduledIo>() == 64);
 /// What a look saw: the flags, and the tick at that moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadyEvent {
-    /// The flags that concern the caller's interest. Empty only if it comes from [`ScheduledIo::look`].
+    /// The flags that concern the caller's interest. Empty only if it comes from [`ScheduledIo::look`], or if others
+    /// have cleared them for whom they did not hold.
     pub(crate) ready: Ready,
     /// Whether the caller's interest was one direction only.
     one_way: bool,
@@ -273,7 +276,7 @@ impl ScheduledIo {
         if !event.ready.is_empty() {
             return Poll::Ready(Ok(event));
         }
-        self.wait(interest, cx.waker(), |waiters| waiters.slot(direction))
+        self.wait(interest, cx.waker(), |waiters| Some(waiters.slot(direction)))
     }
 
     /// Waits in the list. `key` is the caller's entry in it, to be removed by [`leave`](Self::leave).
@@ -290,12 +293,12 @@ impl ScheduledIo {
         self.wait(interest, cx.waker(), |waiters| waiters.listed(key, interest))
     }
 
-    /// Looks again under the lock, and leaves a waker in `place` if no flag is set.
+    /// Looks again under the lock, and leaves a waker in `place` if no flag is set. If there is no place, it is ready.
     fn wait(
         &self,
         interest: Interest,
         waker: &Waker,
-        mut place: impl FnMut(&mut Waiters) -> &mut Option<Waker>,
+        mut place: impl FnMut(&mut Waiters) -> Option<&mut Option<Waker>>,
     ) -> Poll<io::Result<ReadyEvent>> {
         let mut spare = None;
         let outcome = loop {
@@ -317,14 +320,14 @@ impl ScheduledIo {
         interest: Interest,
         waker: &Waker,
         spare: &mut Option<Waker>,
-        place: impl FnOnce(&mut Waiters) -> &mut Option<Waker>,
+        place: impl FnOnce(&mut Waiters) -> Option<&mut Option<Waker>>,
     ) -> Option<Poll<io::Result<ReadyEvent>>> {
         let mut waiters = self.waiters.lock();
-        match self.look(interest) {
-            Ok(event) if event.ready.is_empty() => {}
+        let event = match self.look(interest) {
+            Ok(event) if event.ready.is_empty() => event,
             outcome => return Some(Poll::Ready(outcome)),
-        }
-        let place = place(&mut waiters);
+        };
+        let Some(place) = place(&mut waiters) else { return Some(Poll::Ready(Ok(event))) };
         if !place.as_ref().is_some_and(|there| there.will_wake(waker)) {
             let clone = spare.take().or_else(|| clone_task_waker(waker))?;
             *spare = place.replace(clone);
@@ -343,8 +346,12 @@ impl ScheduledIo {
     /// again.
     #[inline]
     pub(crate) fn clear_refused(&self, event: ReadyEvent) -> bool {
-        let passing = if event.one_way { event.ready } else { event.ready.without_closed() };
-        self.clear(event.tick, passing);
+        if event.one_way {
+            self.clear(event.tick, event.ready);
+            return true;
+        }
+        let passing = event.ready.without_closed();
+        self.clear_in_doubt(event.tick, passing);
         passing == event.ready
     }
 
@@ -373,7 +380,16 @@ impl ScheduledIo {
     /// once.
     #[cfg_attr(not(unix), allow(dead_code))] // for the guards of `AsyncFd`
     pub(crate) fn clear_drained(&self, event: ReadyEvent) {
-        self.clear(event.tick, event.ready.without_closed());
+        self.clear_in_doubt(event.tick, event.ready.without_closed());
+    }
+
+    /// As [`clear`](Self::clear), if that others could go on is possible: those in the list who were woken try.
+    fn clear_in_doubt(&self, tick: usize, ready: Ready) {
+        if !ready.is_empty() {
+            let mut waiters = self.waiters.lock();
+            self.clear(tick, ready);
+            waiters.let_woken_try(ready);
+        }
     }
 
     fn clear(&self, tick: usize, ready: Ready) {

@@ -162,6 +162,36 @@ fn all_in_the_list_are_woken_and_leave_no_trace() {
 }
 
 #[test]
+fn who_was_woken_tries_though_another_was_refused_in_some_direction() {
+    let io = ScheduledIo::new();
+    let both = Interest::READABLE | Interest::WRITABLE;
+    let (count, waker) = counting();
+    let cx = &mut Context::from_waker(&waker);
+    let (mut reader, mut writer) = (Waiter::new(&io, Interest::READABLE), Waiter::new(&io, Interest::WRITABLE));
+    for said in [false, true] {
+        assert!(reader.poll(cx).is_pending() && writer.poll(cx).is_pending());
+        let before = woken(&count);
+        deliver(&io, Ready::READABLE);
+        assert_eq!(woken(&count), before + 1);
+        // It was the other direction, or something else that a user knows.
+        let event = io.look(both).unwrap();
+        if said {
+            io.clear_drained(event)
+        } else {
+            assert!(io.clear_refused(event))
+        }
+        assert!(Waiter::new(&io, Interest::READABLE).poll(cx).is_pending(), "it was not woken");
+        assert!(ready(reader.poll(cx)).ready.is_empty());
+        // Once.
+        assert!(reader.poll(cx).is_pending() && writer.poll(cx).is_pending());
+    }
+    // A refusal in the same direction is believed.
+    deliver(&io, Ready::READABLE);
+    io.clear_refused(io.look(Interest::READABLE).unwrap());
+    assert!(reader.poll(cx).is_pending());
+}
+
+#[test]
 fn an_event_for_an_older_registration_is_nobodys() {
     let io = ScheduledIo::new();
     let old = io.generation();

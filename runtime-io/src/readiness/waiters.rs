@@ -45,6 +45,8 @@ struct Entry {
     interest: Interest,
     /// `None` until the first poll has left it, and again from the event that took it until the owner is polled again.
     waker: Option<Waker>,
+    /// The owner was woken, and is to try, though what it was woken for was cleared since.
+    tries_anyway: bool,
 }
 
 impl Waiters {
@@ -56,11 +58,20 @@ impl Waiters {
         }
     }
 
-    /// The waker of an entry of the list. Without a `key`, a new entry is made and `key` is set to it.
-    pub(super) fn listed(&mut self, key: &mut Option<usize>, interest: Interest) -> &mut Option<Waker> {
+    /// The waker of an entry of the list; `None` if its owner is to try. Without a `key`, a new entry is made and `key`
+    /// is set to it.
+    pub(super) fn listed(&mut self, key: &mut Option<usize>, interest: Interest) -> Option<&mut Option<Waker>> {
         let others = self.others.get_or_insert_default();
-        let key = *key.get_or_insert_with(|| others.insert(Entry { interest, waker: None }));
-        &mut others[key].waker
+        let key = *key.get_or_insert_with(|| others.insert(Entry { interest, waker: None, tries_anyway: false }));
+        let entry = &mut others[key];
+        if std::mem::take(&mut entry.tries_anyway) { None } else { Some(&mut entry.waker) }
+    }
+
+    /// Has those in the list who were woken, and not polled since, try though `ready` is cleared.
+    pub(super) fn let_woken_try(&mut self, ready: Ready) {
+        for (_, entry) in self.others.iter_mut().flat_map(|others| others.iter_mut()) {
+            entry.tries_anyway |= entry.waker.is_none() && ready.intersects(entry.interest.mask());
+        }
     }
 
     /// Removes an entry of the list, and returns its waker.
