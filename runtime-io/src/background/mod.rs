@@ -136,6 +136,7 @@ impl<D: Device> Background<D> {
     /// A job for the operation, which has the turn.
     fn job(&self, state: &mut State, turn: Turn, work: Work) -> Job<D> {
         state.take_turn(turn);
+        state.is_unasked = true;
         Job::new(self.device.clone(), self.shared.clone(), work)
     }
 
@@ -221,15 +222,15 @@ impl<D: Device> Background<D> {
     /// Begins to seek, unless something else is going on.
     pub(crate) fn start_seek(&self, to: SeekFrom) -> io::Result<()> {
         let mut state = self.shared.lock();
-        if state.turn.is_some() {
-            return Err(io::Error::other(
-                "another operation on the file is under way: call `poll_complete` before `start_seek`",
-            ));
+        // Whether what was begun is over already is chance. A caller that does not ask is told so each time.
+        if state.turn.is_some() || state.is_unasked {
+            return Err(io::Error::other("other file operation is pending, call poll_complete before start_seek"));
         }
         if self.device.seeks_at_once(to) {
             // Under the lock, as it does not block.
             let result = state.unread.seek(&*self.device, to);
             state.seek_is_done(result);
+            state.is_unasked = true;
             return Ok(());
         }
         let job = self.job(&mut state, Turn::Seek, Work::Seek(to));

@@ -42,6 +42,8 @@ pub(super) struct State {
     pub(super) seek: Option<io::Result<u64>>,
     /// Where the last seek has led.
     pub(super) position: u64,
+    /// A read, a write or a seek was begun, and no poll has found since that nothing is under way.
+    pub(super) is_unasked: bool,
     pub(super) queue: Queue,
     /// The cost of what the job that writes has taken from the queue.
     pub(super) in_flight: usize,
@@ -175,6 +177,7 @@ impl Shared {
             let mut state = self.lock();
             if is_so(&mut state) {
                 if spare.is_none() {
+                    state.is_unasked &= state.turn.is_some();
                     return Poll::Ready(state);
                 }
                 // Nor is it dropped under the lock.
