@@ -209,6 +209,7 @@ impl<D: Device> Background<D> {
                 return Poll::Ready(Err(error));
             }
             if !(state.is_unflushed && D::HAS_BUFFER) || state.turn.is_some() {
+                state.forget_results_if_idle();
                 coop.made_progress();
                 return Poll::Ready(Ok(()));
             }
@@ -244,8 +245,9 @@ impl<D: Device> Background<D> {
         let coop = ready!(coop::poll_proceed(cx));
         let mut state = ready!(self.shared.poll_until(cx, |state| state.turn.is_none()));
         coop.made_progress();
-        let position = state.position;
-        Poll::Ready(state.seek.take().unwrap_or(Ok(position)))
+        let result = state.seek.take().unwrap_or(Ok(state.position));
+        state.forget_results_if_idle();
+        Poll::Ready(result)
     }
 
     /// Waits until nothing goes on, and takes the turn.
@@ -254,8 +256,7 @@ impl<D: Device> Background<D> {
             let coop = ready!(coop::poll_proceed(cx));
             let mut state = ready!(self.shared.poll_until(cx, |state| state.turn.is_none()));
             coop.made_progress();
-            // What is done now may move the end. A true one, or an error, is met again.
-            state.read_end = None;
+            state.forget_results_if_idle();
             state.take_turn(Turn::Other);
             Poll::Ready(Hold::of_turn(self.device.clone(), self.shared.clone()))
         })
@@ -271,6 +272,7 @@ impl<D: Device> Background<D> {
             if let Some(error) = state.take_failure() {
                 return Poll::Ready(Err(error));
             }
+            state.forget_results_if_idle();
             state.holds += 1;
             Poll::Ready(Ok(Hold::beside_turns(self.device.clone(), self.shared.clone())))
         })

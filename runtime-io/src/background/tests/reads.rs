@@ -79,6 +79,26 @@ fn an_error_of_a_read_is_told_once() {
 }
 
 #[test]
+fn the_end_that_a_dropped_read_has_met_is_forgotten_by_what_comes_next() {
+    let asks: [fn(&Background<Memory>); 4] = [
+        |file| assert!(file.flush().is_ready()),
+        |file| assert!(file.complete().is_ready()),
+        |file| assert!(pin!(file.written()).poll(&mut Context::from_waker(Waker::noop())).is_ready()),
+        |file| assert!(pin!(file.turn()).poll(&mut Context::from_waker(Waker::noop())).is_ready()),
+    ];
+    for ask in asks {
+        let file = file(b"");
+        assert!(file.read(5).is_pending());
+        run_job();
+        ask(&file);
+        file.inner().bytes = b"hello".to_vec();
+        assert!(file.read(5).is_pending());
+        run_job();
+        assert_ready(file.read(5), b"hello".to_vec());
+    }
+}
+
+#[test]
 fn an_interrupted_read_is_made_again() {
     let file = file(b"hello");
     file.inner().fails = Some(io::ErrorKind::Interrupted);

@@ -101,4 +101,9 @@ fn the_result_of_a_seek_that_was_dropped_is_forgotten_by_what_comes_next() {
     assert!(file.read(1).is_pending());
     run_job();
     assert_ready(file.complete(), 0);
+
+    file.start_seek(SeekFrom::End(-100)).unwrap();
+    run_job();
+    assert_ready(file.flush(), ());
+    assert_ready(file.complete(), 0);
 }
