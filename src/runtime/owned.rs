@@ -157,8 +157,9 @@ impl Runtime {
     /// Inside a task or a `block_on`, unless the limit is zero.
     #[track_caller]
     pub fn shutdown_timeout(mut self, limit: Duration) {
-        if !limit.is_zero() {
-            assert_may_wait("shut down with a timeout", self.built_at);
+        if !limit.is_zero() && !may_wait("shut down with a timeout", self.built_at) {
+            // The drop closes it.
+            return;
         }
         self.ended = true;
         control::close(&self.handle);
@@ -185,25 +186,24 @@ impl Drop for Runtime {
             return;
         }
         control::close(&self.handle);
-        if control::is_entered() {
-            // The workers end by themselves. A panic while panicking would abort, and hide the first.
-            if !thread::panicking() {
-                // A drop cannot tell its caller's place.
-                assert_may_wait("dropped", self.built_at);
-            }
-            return;
+        // A drop cannot tell its caller's place.
+        if may_wait("dropped", self.built_at) {
+            control::wait_closed(&self.handle, None);
         }
-        control::wait_closed(&self.handle, None);
     }
 }
 
+/// Whether the thread may wait for the end. Panics if it may not, but for a thread that panics already: another panic
+/// would abort, and hide the first. (The workers end by themselves.)
 #[track_caller]
-fn assert_may_wait(what: &str, built_at: &Location<'_>) {
+fn may_wait(what: &str, built_at: &Location<'_>) -> bool {
+    let may_wait = !control::is_entered();
     assert!(
-        !control::is_entered(),
+        may_wait || thread::panicking(),
         "an rt runtime (the one built at {built_at}) was {what} inside a task or `block_on`, where waiting for its end \
          would block the thread: move it out of async code, drop it in `spawn_blocking`, or call `shutdown_background`"
     );
+    may_wait
 }
 
 impl fmt::Debug for Runtime {

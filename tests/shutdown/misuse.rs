@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use rt::net::{TcpListener, TcpStream};
-use rt::runtime::{Builder, Handle};
+use rt::runtime::{Builder, Handle, Runtime};
 use rt_test_util::*;
 
 /// The panic is the caller's: this file, that line.
@@ -156,6 +156,34 @@ fn a_drop_while_panicking_in_async_code_does_not_abort() {
         })
     });
     assert_eq!(caught.message, "the first panic");
+}
+
+#[test]
+fn a_shutdown_with_a_timeout_while_panicking_in_async_code_does_not_abort() {
+    let _watchdog = watchdog();
+    struct Ends(Option<Runtime>);
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            self.0.take().unwrap().shutdown_timeout(Duration::from_secs(1000));
+        }
+    }
+    for inner in [multi(1), current()] {
+        let (drops, outer) = (Drops::new(), current());
+        let token = drops.token();
+        let task = inner.spawn(async move {
+            let _token = token;
+            std::future::pending::<()>().await;
+        });
+        let caught = catch(|| {
+            outer.block_on(async move {
+                let _ends = Ends(Some(inner));
+                panic!("the first panic");
+            })
+        });
+        assert_eq!(caught.message, "the first panic");
+        eventually(|| task.is_finished());
+        drops.assert_all();
+    }
 }
 
 #[test]
