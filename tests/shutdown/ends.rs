@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::task::{Poll, Waker};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rt::runtime::{Builder, Runtime};
 use rt_test_util::*;
@@ -100,6 +101,44 @@ fn shutdown_timeout_returns_as_soon_as_all_is_over() {
     }
     current().shutdown_timeout(Duration::MAX);
     multi(1).shutdown_timeout(Duration::MAX);
+}
+
+#[test]
+fn shutdown_timeout_waits_for_the_last_hooks_of_threads_too() {
+    let _watchdog = watchdog();
+    for limit in [Duration::from_secs(1000), Duration::MAX] {
+        for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+            let (starts, stops) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let (started, stopped) = (starts.clone(), stops.clone());
+            let runtime = builder
+                .worker_threads(2)
+                .on_thread_start(move || _ = started.fetch_add(1, SeqCst))
+                .on_thread_stop(move || {
+                    thread::sleep(SHORT);
+                    stopped.fetch_add(1, SeqCst);
+                })
+                .build()
+                .unwrap();
+            runtime.block_on(runtime.spawn_blocking(|| ())).unwrap();
+            runtime.shutdown_timeout(limit);
+            assert_eq!(stops.load(SeqCst), starts.load(SeqCst));
+        }
+    }
+}
+
+#[test]
+fn shutdown_timeout_gives_up_on_a_last_hook_that_does_not_end() {
+    let _watchdog = watchdog();
+    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let gate = Gate::new();
+        let held = gate.clone();
+        let runtime = builder.worker_threads(2).on_thread_stop(move || held.pass()).build().unwrap();
+        runtime.block_on(runtime.spawn_blocking(|| ())).unwrap();
+        let start = Instant::now();
+        runtime.shutdown_timeout(SHORT);
+        assert!(start.elapsed() >= SHORT);
+        gate.open();
+    }
 }
 
 #[test]

@@ -172,7 +172,7 @@ impl Pool {
             return false;
         }
         let handles = std::mem::take(&mut *self.handles.lock());
-        join_threads(handles, limit);
+        join_threads(handles, deadline);
         true
     }
 

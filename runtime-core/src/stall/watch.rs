@@ -15,6 +15,7 @@ use super::findings::Told;
 use super::graph::{Node, search, steady};
 use super::look::Look;
 use super::{Stall, StallHook};
+use crate::clock::Clock;
 use crate::inspect;
 use crate::runtime::{Inner, join_threads};
 
@@ -55,7 +56,8 @@ impl Watch {
     /// Sees the thread off, after [`close`](Self::close).
     pub(crate) fn wait_closed(&self, limit: Option<Duration>) {
         let thread = self.0.state.lock().thread.take();
-        join_threads(thread.into_iter().collect(), limit);
+        let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
+        join_threads(thread.into_iter().collect(), deadline);
     }
 }
 

@@ -51,12 +51,11 @@ impl Shared {
             ThreadRole::BlockingInPlace(of) | ThreadRole::CoreRevoked(of) => usize::from(ptr::eq(of.as_ptr(), runtime)),
             _ => 0,
         };
-        let start = Clock::real();
+        let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
         let Some(threads) = self.cores.wait_finished(own, limit) else { return false };
-        let left = limit.map(|limit| limit.saturating_sub(Clock::real().saturating_duration_since(start)));
-        join_threads(threads, left);
+        join_threads(threads, deadline);
         // Only now is nobody left that could start one.
-        join_threads(self.spares.take_threads(), left);
+        join_threads(self.spares.take_threads(), deadline);
         true
     }
 
