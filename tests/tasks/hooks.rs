@@ -14,7 +14,7 @@ use std::task::Waker;
 use std::thread;
 
 use parking_lot::Mutex;
-use rt::runtime::{Builder, TaskEventKind};
+use rt::runtime::{Builder, Handle, TaskEventKind};
 use rt_test_util::*;
 
 fn counter() -> (Arc<AtomicUsize>, impl Fn() + Send + Sync + Clone + 'static) {
@@ -60,6 +60,32 @@ fn a_current_thread_runtime_has_no_threads_but_blocking_ones() {
     runtime.block_on(async { rt::spawn_blocking(|| ()).await.unwrap() });
     drop(runtime);
     assert_eq!((starts.load(SeqCst), stops.load(SeqCst)), (1, 1));
+}
+
+#[test]
+fn the_first_and_the_last_hook_of_a_worker_may_block() {
+    let _watchdog = watchdog();
+    let ((starts, start), (stops, stop)) = (counter(), counter());
+    let block = || {
+        // On a future, and on the end of a runtime.
+        Handle::current().block_on(rt::task::yield_now());
+        drop(current());
+    };
+    let on_worker = |hook: &dyn Fn()| {
+        if thread::current().name().is_some_and(|name| name.starts_with("rt-worker")) {
+            hook();
+        }
+    };
+    let runtime = Builder::new_multi_thread()
+        .rescue_blocked(false)
+        .worker_threads(2)
+        .on_thread_start(move || on_worker(&|| (block(), start()).1))
+        .on_thread_stop(move || on_worker(&|| (block(), stop()).1))
+        .build()
+        .unwrap();
+    eventually(|| starts.load(SeqCst) == 2);
+    drop(runtime);
+    assert_eq!(stops.load(SeqCst), 2);
 }
 
 #[test]

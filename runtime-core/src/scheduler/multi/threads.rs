@@ -74,9 +74,12 @@ fn run_spare(runtime: &Arc<Inner>, core: Box<Core>) {
 
 fn in_worker_thread(runtime: &Arc<Inner>, work: impl FnOnce()) {
     let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
-    let _entered = context::try_enter().expect("a new thread has entered nothing");
     runtime.hooks.on_thread_start();
-    work();
+    {
+        // Not around the hooks: these may block on a future.
+        let _entered = context::try_enter().expect("a new thread has entered nothing");
+        work();
+    }
     runtime.hooks.on_thread_stop();
 }
 
