@@ -139,21 +139,29 @@ fn futures_and_queued_closures_may_use_the_blocking_pool_when_they_are_dropped()
 }
 
 #[test]
-fn futures_that_block_on_something_when_dropped_panic_by_themselves() {
+fn futures_that_block_on_something_when_dropped_may_do_so_where_their_runtimes_owner_may() {
     let _watchdog = watchdog();
-    on_each_runtime(|runtime| {
-        let (handle, other) = (runtime.handle().clone(), current());
+    /// Whether the ends of its tasks were panics.
+    fn panics(runtime: Runtime, end: impl FnOnce(Runtime)) -> [bool; 3] {
+        let (handle, other, third) = (runtime.handle().clone(), current(), multi(1));
         let tasks = [
-            leave(&runtime, move || handle.block_on(async {})),
-            // A runtime that is dropped here would be waited for.
-            leave(&runtime, move || drop(other)),
+            leave(&runtime, move || assert_eq!(handle.block_on(async { rt::spawn_blocking(|| 7).await.unwrap() }), 7)),
+            // Runtimes that are dropped here would be waited for.
+            leave(&runtime, move || drop((other, third))),
             leave(&runtime, || drop(Handle::current().spawn(async {}))),
         ];
         let_them_run(&runtime);
-        drop(runtime);
-        let panicked = tasks.map(|task| current().block_on(task).unwrap_err().is_panic());
-        assert_eq!(panicked, [true, true, false]);
-    });
+        end(runtime);
+        tasks.map(|task| {
+            eventually(|| task.is_finished());
+            current().block_on(task).unwrap_err().is_panic()
+        })
+    }
+    assert_eq!(panics(current(), drop), [false, false, false]);
+    let in_async_code = |runtime: Runtime| current().block_on(async { runtime.shutdown_background() });
+    assert_eq!(panics(current(), in_async_code), [true, true, false]);
+    // On a worker.
+    assert_eq!(panics(multi(1), drop), [true, true, false]);
 }
 
 #[test]

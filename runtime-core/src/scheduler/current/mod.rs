@@ -287,9 +287,9 @@ impl Shared {
 
     /// The end, in the steps that `multi/shutdown.rs` explains. The caller has the core, and no place at the scheduler.
     fn finale(&self, runtime: &Arc<Inner>, core: &Core) {
-        // What runs here of the user's finds the runtime around it, even if this thread does not drive it.
+        // What runs here of the user's finds the runtime around it, even if this thread does not drive it. If so it may
+        // block on a future, as whoever drops the runtime may.
         let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
-        let _entered = context::try_enter();
         // It counts as the owner of no arena: what dies while the arenas are walked goes to the return stacks.
         let completions = Some(&self.remote_spawns.locked_counters().completions);
         let runner = Runner { events: Some(&runtime.events), completions, ..Runner::NOBODY };
