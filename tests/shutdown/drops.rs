@@ -139,6 +139,31 @@ fn futures_and_queued_closures_may_use_the_blocking_pool_when_they_are_dropped()
 }
 
 #[test]
+fn what_the_shutdown_drops_finds_its_runtime_around_it() {
+    let _watchdog = watchdog();
+    for mut builder in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+        let runtime = builder.worker_threads(1).max_blocking_threads(1).enable_all().build().unwrap();
+        let (gate, id) = (Gate::new(), runtime.handle().id());
+        let held = gate.clone();
+        runtime.spawn_blocking(move || held.pass());
+        gate.wait_for(1);
+        let is_inside = move || assert_eq!(Handle::current().id(), id);
+        let queued = OnDrop::new(is_inside);
+        let queued = runtime.spawn_blocking(move || drop(queued));
+        let task = leave(&runtime, is_inside);
+        let_them_run(&runtime);
+        scope(|scope| {
+            scope.spawn(|| drop(runtime));
+            eventually(|| queued.is_finished());
+            gate.open();
+        });
+        for ended in [queued, task] {
+            assert!(current().block_on(ended).unwrap_err().is_cancelled());
+        }
+    }
+}
+
+#[test]
 fn futures_that_block_on_something_when_dropped_may_do_so_where_their_runtimes_owner_may() {
     let _watchdog = watchdog();
     /// Whether the ends of its tasks were panics.

@@ -158,9 +158,14 @@ impl Pool {
     /// Takes no more jobs, and cancels those that wait for others to end because there are no more threads. Jobs that
     /// run go on. Those that only wait for their thread to come are begun: whether it is there in time is chance, and a
     /// program may end right behind a `spawn_blocking`. Mandatory ones are begun in any case.
-    pub(crate) fn close(&self, runtime: &Inner) {
+    pub(crate) fn close(&self, runtime: &Arc<Inner>) {
         let keep = |job: &Job, is_free| is_free || job.kind == Kind::Mandatory;
-        self.threads.close(keep).into_iter().for_each(|job| cancel(runtime, job));
+        let rest = self.threads.close(keep);
+        if !rest.is_empty() {
+            // What the closures have captured finds the runtime around it when it is dropped, as on the pool's threads.
+            let _runtime = RuntimeGuard::enter(Arc::clone(runtime));
+            rest.into_iter().for_each(|job| cancel(runtime, job));
+        }
     }
 
     /// Waits until all threads have ended, but for the calling one. False if that takes longer than the limit.
