@@ -99,6 +99,16 @@ fn the_function_becomes_a_plain_one() {
 }
 
 #[test]
+fn an_argument_that_the_body_borrows_is_dropped_behind_the_runtime() {
+    // It waits for its end when it is dropped, which async code must not.
+    #[rt::main(flavor = "current_thread")]
+    async fn borrows(other: rt::runtime::Runtime) -> u32 {
+        other.spawn(async { 7 }).await.unwrap()
+    }
+    assert_eq!(borrows(rt::runtime::Runtime::new().unwrap()), 7);
+}
+
+#[test]
 fn the_facade_is_found_under_any_name() {
     assert_eq!(under_other_names::by_default(), 0);
     assert_eq!(under_other_names::by_path(), 1);

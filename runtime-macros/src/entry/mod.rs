@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! fn main() -> Output {
-//!     let future = async move {
+//!     let future = async {
 //!         if false { return never_called::<Output>(); }
 //!         { the user's body }
 //!     };
@@ -199,8 +199,9 @@ fn future(function: &Function, asyncness: &Ident, options: &Options) -> TokenStr
     let labelled = quote_spanned!(body.span()=> '_body: #body);
     let mut block = Group::new(Delimiter::Brace, quote!(#settled_output #labelled));
     block.set_span(body.span());
-    // What is wrong with the block as a whole is wrong with the `async fn`.
-    quote_spanned!(Span::mixed_site().located_at(asyncness.span())=> async move #block)
+    // What is wrong with the block as a whole is wrong with the `async fn`. Of the arguments it takes what the body
+    // does. The others are dropped behind the runtime, and may block then.
+    quote_spanned!(Span::mixed_site().located_at(asyncness.span())=> async #block)
 }
 
 /// A `return` that is never reached, of the type that the function returns.
