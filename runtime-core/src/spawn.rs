@@ -125,8 +125,9 @@ where
 
 /// Spawns tasks that have a name.
 ///
-/// Its methods have the results that Tokio's have. There is no error so far: what cannot be spawned panics, or is
-/// cancelled, as without a name.
+/// Its methods have the results that Tokio's have. Of closures for the blocking pool there is an error if the pool is
+/// closed, or has no thread and can start none. Tasks have none: what cannot be spawned panics, or is cancelled, as
+/// without a name.
 ///
 /// # Example
 ///
@@ -216,7 +217,7 @@ impl<'a> Builder<'a> {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        Ok(boxed_if_large!(f: F, Box::new => spawn_blocking_here(f, Handle::info::<F>(self.name), Kind::Ordinary)))
+        self.spawn_blocking_on(f, &Handle::current())
     }
 
     /// Runs the closure on the blocking pool of a runtime, whether or not it is the current one. See
@@ -227,6 +228,6 @@ impl<'a> Builder<'a> {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        Ok(handle.spawn_blocking_named(f, self.name))
+        handle.try_spawn_blocking_named(f, self.name)
     }
 }

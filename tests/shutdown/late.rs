@@ -13,7 +13,8 @@ use std::time::Duration;
 use rt::io::unix::AsyncFd;
 use rt::io::{AsyncWriteExt as _, Interest};
 use rt::net::{TcpListener, TcpStream};
-use rt::runtime::{Handle, Runtime};
+use rt::runtime::{Handle, Runtime, is_rt_shutdown_err};
+use rt::task::JoinSet;
 use rt_test_util::*;
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
@@ -99,6 +100,10 @@ fn jobs_given_to_a_dead_runtime_are_cancelled_from_within_too() {
             let job = rt::spawn_blocking(move || drop(one));
             assert!(job.is_finished());
             assert!(job.await.unwrap_err().is_cancelled());
+            let builder = rt::task::Builder::new().name("late");
+            assert!(is_rt_shutdown_err(&builder.spawn_blocking(|| ()).unwrap_err()));
+            let mut set = JoinSet::new();
+            assert!(set.build_task().spawn_blocking_on(|| (), &handle).is_err() && set.is_empty());
             let task = rt::task::Builder::new().name("late").spawn(async move { drop(other) }).unwrap();
             task.abort();
             assert!(task.await.unwrap_err().is_cancelled());

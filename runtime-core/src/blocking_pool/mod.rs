@@ -28,7 +28,7 @@ use self::threads::{Limits, PoolThreads};
 use crate::clock::{Clock, Moment};
 use crate::context::{self, RuntimeGuard};
 use crate::processors;
-use crate::runtime::{Config, Inner, join_threads};
+use crate::runtime::{Config, Inner, ShutDown, join_threads};
 use crate::scheduler::ThreadRole;
 use crate::spans;
 use crate::spin::{self, Spinner};
@@ -76,7 +76,22 @@ impl Pool {
     }
 
     /// Runs a closure on the pool.
-    pub(crate) fn spawn<F, R>(&self, runtime: &Arc<Inner>, f: F, mut info: SpawnInfo, kind: Kind) -> JoinHandle<R>
+    pub(crate) fn spawn<F, R>(&self, runtime: &Arc<Inner>, f: F, info: SpawnInfo, kind: Kind) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.try_spawn(runtime, f, info, kind).0
+    }
+
+    /// As [`spawn`](Self::spawn); and tells why, if the handle's task was cancelled at once.
+    pub(crate) fn try_spawn<F, R>(
+        &self,
+        runtime: &Arc<Inner>,
+        f: F,
+        mut info: SpawnInfo,
+        kind: Kind,
+    ) -> (JoinHandle<R>, io::Result<()>)
     where
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
@@ -85,20 +100,23 @@ impl Pool {
         info.id = spans::id_or(info.id, || crate::task::Id(runtime.reserve_ids(1)));
         info.arena = None;
         let (task, handle) = self::job::new(f, info);
-        self.submit(runtime, Job { task, kind });
-        handle
+        let submitted = self.submit(runtime, Job { task, kind });
+        (handle, submitted)
     }
 
-    fn submit(&self, runtime: &Arc<Inner>, job: Job) {
+    fn submit(&self, runtime: &Arc<Inner>, job: Job) -> io::Result<()> {
         runtime.clock.inhibit_auto_advance();
         match self.threads.submit(job) {
-            Ok(None) => {}
+            Ok(None) => Ok(()),
             Ok(Some(number)) => self.add_thread(runtime, number),
-            Err(job) => cancel(runtime, job),
+            Err(job) => {
+                cancel(runtime, job);
+                Err(ShutDown::new("the runtime was shut down, and its blocking pool takes no more jobs").into())
+            }
         }
     }
 
-    fn add_thread(&self, runtime: &Arc<Inner>, number: u64) {
+    fn add_thread(&self, runtime: &Arc<Inner>, number: u64) -> io::Result<()> {
         match self.start_thread(runtime, number) {
             Ok(thread) => {
                 // Threads that ended in the meantime are let go of here, so that the list stays as long as the pool.
@@ -109,6 +127,7 @@ impl Pool {
                 self.threads.thread_started();
                 // It may have been refused one, and have to tell that the pool was, too.
                 runtime.reporter.see_to_thread();
+                Ok(())
             }
             Err(error) => self.thread_failed(runtime, error),
         }
@@ -122,7 +141,8 @@ impl Pool {
             let pool = &for_thread.blocking;
             pool.threads.work(
                 || for_thread.hooks.on_thread_start(),
-                |number| pool.add_thread(&for_thread, number),
+                // Of the jobs that no thread comes for their callers are told.
+                |number| _ = pool.add_thread(&for_thread, number),
                 |job| run(&for_thread, job),
                 |job| run(&for_thread, job),
                 |spinner, wake, is_there| pool.spin(spinner, wake, is_there),
@@ -140,19 +160,19 @@ impl Pool {
     /// A thread could not be started. With others at work the job waits for one of them; with none it would wait for
     /// ever, so every queued job is cancelled, and their callers told.
     #[cold]
-    fn thread_failed(&self, runtime: &Inner, error: io::Error) {
+    fn thread_failed(&self, runtime: &Inner, error: io::Error) -> io::Result<()> {
         let stranded = self.threads.thread_failed();
         let count = stranded.len();
         stranded.into_iter().for_each(|job| cancel(runtime, job));
-        if count > 0 {
-            runtime.reporter.report(move || {
-                // Not `eprintln!`, which panics if nobody can be told.
-                let _ = writeln!(
-                    io::stderr(),
-                    "rt: {count} blocking task(s) cancelled: no thread could be started: {error}"
-                );
-            });
+        if count == 0 {
+            return Ok(());
         }
+        let why = error.to_string();
+        runtime.reporter.report(move || {
+            // Not `eprintln!`, which panics if nobody can be told.
+            let _ = writeln!(io::stderr(), "rt: {count} blocking task(s) cancelled: no thread could be started: {why}");
+        });
+        Err(error)
     }
 
     /// Takes no more jobs, and cancels those that wait for others to end because there are no more threads. Jobs that

@@ -12,8 +12,7 @@ use crate::task::AbortHandle;
 
 /// Spawns a task that has a name into a [`JoinSet`]. See [`JoinSet::build_task`].
 ///
-/// Its methods have the results that Tokio's have. There is no error so far, as in
-/// [`task::Builder`](crate::TaskBuilder).
+/// Its methods have the results that Tokio's have, and errors where [`task::Builder`](crate::TaskBuilder) has them.
 #[must_use = "a builder does nothing until it spawns"]
 pub struct Builder<'a, T> {
     set: &'a mut JoinSet<T>,

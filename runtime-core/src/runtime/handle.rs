@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
+use std::io;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::pin;
@@ -115,17 +116,21 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        self.spawn_blocking_named(f, None)
+        let info = Self::info::<F>(None);
+        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, info, Kind::Ordinary))
     }
 
     #[track_caller]
-    pub(crate) fn spawn_blocking_named<F, R>(&self, f: F, name: Option<&str>) -> JoinHandle<R>
+    pub(crate) fn try_spawn_blocking_named<F, R>(&self, f: F, name: Option<&str>) -> io::Result<JoinHandle<R>>
     where
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
         let info = Self::info::<F>(name);
-        boxed_if_large!(f: F, Box::new => self.inner.blocking.spawn(&self.inner, f, info, Kind::Ordinary))
+        let (handle, submitted) = boxed_if_large!(f: F, Box::new => {
+            self.inner.blocking.try_spawn(&self.inner, f, info, Kind::Ordinary)
+        });
+        submitted.map(|()| handle)
     }
 
     /// Runs a future on the calling thread until it is done, and returns its output. See `Runtime::block_on`.

@@ -228,6 +228,7 @@ fn cancelled_jobs_are_reported_as_soon_as_there_is_a_thread_again() {
             // Not for the thread that reports, either.
             let narrow = Narrow::with_room_for(MIB);
             assert!(rt::spawn_blocking(|| ()).await.unwrap_err().is_cancelled());
+            assert!(rt::task::Builder::new().spawn_blocking(|| ()).is_err());
             drop(narrow);
             rt::spawn_blocking(|| ()).await.unwrap();
         });
