@@ -14,12 +14,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
+use runtime_core::clock::Clock;
 use runtime_core::context::{self, Flavor};
 use runtime_core::driver::WakeAtOnce;
 
 use crate::batch::WakeBatch;
 use crate::handle::Handle;
-use crate::sleep::with_handle;
 
 /// Stops the clock of the current runtime, which must be a current-thread one.
 ///
@@ -36,7 +36,7 @@ use crate::sleep::with_handle;
 ///
 /// # Panics
 ///
-/// Panics if the clock is paused already, on a multi-thread runtime, outside a runtime, and in one without timers.
+/// Panics if the clock is paused already, on a multi-thread runtime, and outside a runtime.
 ///
 /// # Example
 ///
@@ -53,9 +53,10 @@ use crate::sleep::with_handle;
 /// ```
 #[track_caller]
 pub fn pause() {
-    let handle = handle_of_movable_clock("pause");
-    let shared = handle.shared();
-    assert!(shared.clock.pause(), "time is paused already");
+    let (clock, timers) = movable_clock("pause");
+    assert!(clock.pause(), "time is paused already");
+    let Some(timers) = timers else { return };
+    let shared = timers.shared();
     let tick = shared.ticks.not_before(shared.clock.now());
     if let Some(whole) = shared.ticks.time_of(tick) {
         shared.clock.advance_to(whole);
@@ -85,11 +86,12 @@ pub fn pause() {
 /// ```
 #[track_caller]
 pub fn resume() {
-    let handle = handle_of_movable_clock("resume");
-    assert!(handle.shared().clock.resume(), "time is not paused");
+    let (clock, timers) = movable_clock("resume");
+    assert!(clock.resume(), "time is not paused");
+    let Some(timers) = timers else { return };
     // Nobody looks there while the clock runs.
-    handle.shared().next_turn.end(&mut WakeBatch::new(), &mut WakeAtOnce);
-    handle.shared().clock_changed();
+    timers.shared().next_turn.end(&mut WakeBatch::new(), &mut WakeAtOnce);
+    timers.shared().clock_changed();
 }
 
 /// Moves the paused clock of the current runtime on, fires the timers that are due by then, and lets the other tasks
@@ -159,14 +161,18 @@ impl Future for Advance {
         if *this.has_moved {
             return Poll::Ready(());
         }
-        let handle = handle_of_movable_clock("advance");
-        let shared = handle.shared();
-        assert!(shared.clock.is_paused(), "time is not paused: only a paused clock can be advanced");
-        assert!(shared.clock.advance(*this.duration), "cannot advance the clock beyond the end of time");
+        let (clock, timers) = movable_clock("advance");
+        assert!(clock.is_paused(), "time is not paused: only a paused clock can be advanced");
+        assert!(clock.advance(*this.duration), "cannot advance the clock beyond the end of time");
+        *this.has_moved = true;
+        let Some(timers) = timers else {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        };
+        let shared = timers.shared();
         // Even without timers that wait: sleeps that were never polled are to see it.
         shared.look_at_clock();
-        handle.fire_due(&mut WakeBatch::new(), &mut WakeAtOnce);
-        *this.has_moved = true;
+        timers.fire_due(&mut WakeBatch::new(), &mut WakeAtOnce);
         shared.next_turn.wait(cx.waker().clone());
         // The driver may be waiting already, without a limit, because the clock must not move by itself.
         shared.clock_changed();
@@ -174,14 +180,17 @@ impl Future for Advance {
     }
 }
 
-/// The current runtime's timers, if its clock may be moved. Panics if not.
+/// The clock of the current runtime, and its timers, if it has them.
 #[track_caller]
-fn handle_of_movable_clock(what: &str) -> Arc<Handle> {
-    // A copy, as wakers are going to be called: the context must not be in use then.
-    let handle = with_handle(Arc::clone);
+fn movable_clock(what: &str) -> (Arc<Clock>, Option<Arc<Handle>>) {
+    // Copies, as wakers are going to be called: the context must not be in use then.
+    let clock = match context::with_clock(Arc::clone) {
+        Ok(clock) => clock,
+        Err(missing) => panic!("{missing}"),
+    };
     assert!(
         context::flavor() == Some(Flavor::CurrentThread),
         "time::{what}() needs a current-thread runtime: on several threads, time has no moment to stop or move at"
     );
-    handle
+    (clock, context::with_time(Arc::clone).ok())
 }

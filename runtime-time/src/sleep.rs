@@ -106,20 +106,12 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep::new(with_handle_here(|handle, worker_token| handle.shard(worker_token)), deadline, State::New)
 }
 
-/// As [`with_handle`], and tells which worker this thread is.
+/// Calls the closure, which must not run user code, with the current runtime's timers, and tells it which worker this
+/// thread is. Panics if there are none.
 #[track_caller]
 #[inline]
 fn with_handle_here<R>(f: impl FnOnce(&Arc<Handle>, Option<WorkerToken>) -> R) -> R {
     match context::with_time_here::<Handle, R>(f) {
-        Ok(result) => result,
-        Err(missing) => panic!("{missing}"),
-    }
-}
-
-/// Calls the closure, which must not run user code, with the current runtime's timers. Panics if there are none.
-#[track_caller]
-pub(crate) fn with_handle<R>(f: impl FnOnce(&Arc<Handle>) -> R) -> R {
-    match context::with_time::<Handle, R>(f) {
         Ok(result) => result,
         Err(missing) => panic!("{missing}"),
     }

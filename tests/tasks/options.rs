@@ -3,11 +3,13 @@
 //! Mutations that these tests are for: a sum or a product that overflows; memory asked for by an option; a limit of
 //! zero that stops everything.
 
+use std::thread;
 use std::time::Duration;
 
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::{Builder, RngSeed, Runtime, RuntimeFlavor};
+use rt::time::Instant;
 use rt_test_util::*;
 
 const BUILDERS: [fn() -> Builder; 2] = [Builder::new_current_thread, Builder::new_multi_thread];
@@ -88,16 +90,6 @@ fn is_refused(words: &str, option: impl Fn(&mut Builder) -> &mut Builder) {
         let caught = catch(|| _ = option(&mut builder));
         assert!(caught.message.contains(words), "{caught:?}");
         assert!(caught.file.ends_with("options.rs"), "{caught:?}");
-    }
-}
-
-/// The runtime cannot be built, and the error says why.
-#[track_caller]
-fn is_an_error(words: &str, option: impl Fn(&mut Builder) -> &mut Builder) {
-    for new in BUILDERS {
-        let mut builder = new();
-        let error = option(&mut builder).build().unwrap_err();
-        assert!(error.to_string().contains(words), "{error:?}");
     }
 }
 
@@ -217,7 +209,16 @@ fn rng_seed() {
 fn start_paused() {
     let _watchdog = watchdog();
     works(|builder| builder.start_paused(false));
-    is_an_error("enable_time", |builder| builder.start_paused(true));
+    let runtime = Builder::new_current_thread().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let start = Instant::now();
+        thread::sleep(Duration::from_millis(2));
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        rt::time::advance(Duration::from_secs(7)).await;
+        assert_eq!(start.elapsed(), Duration::from_secs(7), "also without timers");
+        rt::time::resume();
+        rt::time::pause();
+    });
     let error = Builder::new_multi_thread().enable_all().start_paused(true).build().unwrap_err();
     assert!(error.to_string().contains("only a current-thread runtime"), "{error:?}");
 }
@@ -256,8 +257,8 @@ fn a_local_runtime_takes_the_same_options() {
     let caught = catch(|| _ = Builder::new_multi_thread().build_local(Default::default()));
     assert!(caught.message.contains("multi_thread is not supported for LocalRuntime"), "{caught:?}");
     assert!(caught.file.ends_with("options.rs"), "{caught:?}");
-    let error = Builder::new_current_thread().start_paused(true).build_local(Default::default()).unwrap_err();
-    assert!(error.to_string().contains("enable_time"), "{error:?}");
+    let paused = Builder::new_current_thread().start_paused(true).build_local(Default::default()).unwrap();
+    paused.block_on(async { assert!(catch(rt::time::pause).message.contains("paused already")) });
     let local = Builder::new_current_thread()
         .enable_all()
         .coop_budget(1)

@@ -118,8 +118,8 @@ impl Builder {
     /// # Errors
     ///
     /// If the operating system refuses a thread or a file descriptor; if `RT_WORKER_THREADS` is set to something that
-    /// is not a number from 1 to 65,000; if the clock is to start paused without timers or on a multi-thread runtime;
-    /// if the address that it is to be looked into at cannot be had.
+    /// is not a number from 1 to 65,000; if the clock is to start paused on a multi-thread runtime; if the address at
+    /// which it is to be looked into cannot be had.
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
         #[cfg_attr(not(feature = "inspect"), allow(unused_mut))]
@@ -181,10 +181,10 @@ impl Builder {
         }
         let clock = Arc::new(Clock::new());
         if self.start_paused {
-            if !self.enable_time || config.flavor != Flavor::CurrentThread {
+            if config.flavor != Flavor::CurrentThread {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    "only a current-thread runtime with `enable_time` can start with its clock paused",
+                    "only a current-thread runtime can start with its clock paused",
                 ));
             }
             clock.pause();
