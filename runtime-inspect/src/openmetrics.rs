@@ -93,7 +93,8 @@ impl Text {
         self.histogram(runtimes, "rt_timer_lateness_seconds", "How late timers fired.", RuntimeMetrics::timer_lateness);
     }
 
-    /// Without a sum, which the runtime does not keep.
+    /// Without a sum, which the runtime does not keep, and so in OpenMetrics without a count: there is one if and only
+    /// if there is the other, and it is that of the last bucket anyway.
     fn histogram(&mut self, runtimes: &Runtimes, name: &str, help: &str, read: impl Fn(&RuntimeMetrics) -> Histogram) {
         self.family(name, "histogram", help);
         for (labels, metrics) in runtimes {
@@ -108,10 +109,10 @@ impl Text {
             }
             self.sample(&format!("{name}_bucket"), &format!("{labels},le=\"+Inf\""), histogram.count());
             if !self.is_open {
-                // The older format must have one.
+                // The older format must have both.
                 self.sample(&format!("{name}_sum"), labels, "NaN");
+                self.sample(&format!("{name}_count"), labels, histogram.count());
             }
-            self.sample(&format!("{name}_count"), labels, histogram.count());
         }
     }
 
