@@ -24,11 +24,13 @@ impl Answer {
 }
 
 pub(crate) fn answer(shared: &Shared, request: Result<Request, Refusal>) -> Answer {
-    let request = request.and_then(|request| request.authorize(shared.token.as_ref()).map(|()| request));
     let request = match request {
         Ok(request) => request,
         Err(refusal) => return Answer::Whole(Response::refusal(refusal).into_bytes(false)),
     };
+    if let Err(refusal) = request.authorize(shared.token.as_ref()) {
+        return Answer::Whole(Response::refusal(refusal).into_bytes(request.is_head));
+    }
     let response = match &*request.path {
         "/" => page::response(),
         "/metrics" => openmetrics::response(shared, request.accepts_openmetrics),

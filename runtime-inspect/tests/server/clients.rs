@@ -25,8 +25,14 @@ fn a_bad_request_gets_an_error_and_harms_nobody() {
     }
     // Whether the client still gets to read the refusal, the system decides.
     send(address, &long);
-    let head = send(address, b"HEAD /workers HTTP/1.1\r\n\r\n");
-    assert!(head.starts_with("HTTP/1.1 200 OK") && head.ends_with("\r\n\r\n"), "{head}");
+    for (request, status) in [
+        (&b"HEAD /workers HTTP/1.1\r\n\r\n"[..], "200"),
+        (b"HEAD /nothing HTTP/1.1\r\n\r\n", "404"),
+        (b"HEAD / HTTP/1.1\r\nHost: example.org\r\n\r\n", "421"),
+    ] {
+        let head = send(address, request);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")) && head.ends_with("\r\n\r\n"), "{head}");
+    }
     json(address, "/workers");
 }
 
