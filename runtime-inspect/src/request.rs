@@ -96,7 +96,9 @@ impl Request {
     /// Where none is, all that can reach the address may ask: the programs on this machine. A page from elsewhere in a
     /// browser on this machine is none of them, though it could have its own host name resolve to this address, and
     /// then read the answers. So without a token the host must be given as an address, or as `localhost`. Nor may such
-    /// a page have anything done, such as a trace: it may only lead to the page that is here.
+    /// a page have anything done, such as a trace: it may only lead to the page that is here. (A browser says
+    /// that a page asks if the address is a loopback one, but not if it leads there all the same, as `0.0.0.0` does: so
+    /// such an address is none here.)
     pub(crate) fn authorize(&self, token: Option<&Token>) -> Result<(), Refusal> {
         if self.is_of_another_site && self.path != "/" {
             return Err(Refusal::Site);
@@ -104,7 +106,7 @@ impl Request {
         let Some(token) = token else {
             let is_local = self.host.as_deref().is_none_or(|host| {
                 let name = host_name(host);
-                name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok()
+                name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(says_what_it_is)
             });
             return if is_local { Ok(()) } else { Err(Refusal::Host) };
         };
@@ -118,6 +120,11 @@ impl Request {
         };
         if is_shown { Ok(()) } else { Err(Refusal::Token) }
     }
+}
+
+/// Whether it is no other name for a loopback address, as `0.0.0.0` and `::ffff:127.0.0.1` are.
+fn says_what_it_is(address: IpAddr) -> bool {
+    !address.is_unspecified() && address.to_canonical() == address
 }
 
 /// The host of a `Host` header, without the port and the brackets around an IPv6 address.
@@ -239,10 +246,14 @@ mod tests {
             ("127.0.0.1", true),
             ("127.0.0.1:9600", true),
             ("[::1]:9600", true),
+            ("192.168.0.1:9600", true),
             ("example.org", false),
             ("example.org:9600", false),
             ("localhost.example.org:9600", false),
             ("127.0.0.1.example.org", false),
+            ("0.0.0.0:9600", false),
+            ("[::]:9600", false),
+            ("[::ffff:127.0.0.1]:9600", false),
             ("", false),
         ] {
             let text = format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n");
