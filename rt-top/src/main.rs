@@ -26,7 +26,8 @@ use std::process::ExitCode;
 use self::args::Command;
 
 fn main() -> ExitCode {
-    let token = std::env::var("RT_INSPECT_TOKEN").ok();
+    // As the server reads it.
+    let token = std::env::var_os("RT_INSPECT_TOKEN").map(|token| token.to_string_lossy().into_owned());
     let command = match args::parse(std::env::args_os().skip(1), token) {
         Ok(command) => command,
         Err(error) => {

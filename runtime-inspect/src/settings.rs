@@ -19,10 +19,11 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// An address, and the token that the environment has, if any.
+    /// An address, and the token that the environment has, if any. What is not UTF-8 in it is replaced: it must not be
+    /// as if there were none.
     pub fn new(address: SocketAddr) -> Self {
-        let token = std::env::var(TOKEN_VAR).ok().filter(|token| !token.trim().is_empty());
-        Self { address, token: token.map(|token| token.trim().to_owned()) }
+        let token = std::env::var_os(TOKEN_VAR).map(|token| token.to_string_lossy().trim().to_owned());
+        Self { address, token: token.filter(|token| !token.is_empty()) }
     }
 
     /// Whether a client must show a token.
@@ -104,6 +105,21 @@ mod tests {
             assert_eq!(settings.needs_token(), needs_token, "{address}");
         }
         assert!(Settings { address: "127.0.0.1:1".parse().unwrap(), token: Some("x".into()) }.needs_token());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_token_that_is_not_utf_8_is_one() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let token = std::ffi::OsStr::from_bytes(b" s3cr\xe9t ");
+        rt_test_util::in_own_process_with(
+            |command| _ = command.env(TOKEN_VAR, token),
+            || {
+                let settings = Settings::new("127.0.0.1:1".parse().unwrap());
+                assert_eq!(settings.token.as_deref(), Some("s3cr\u{fffd}t"));
+            },
+        );
     }
 
     #[test]
