@@ -200,6 +200,22 @@ fn a_disk_that_does_not_answer_holds_up_no_current_thread() {
     in_own_process(|| check_disk_that_does_not_answer(&mut Builder::new_current_thread()));
 }
 
+/// The name of an unfinished file can be guessed, and the folder may be one for all.
+#[test]
+#[cfg(unix)]
+fn nothing_is_written_through_a_link() {
+    in_own_process(|| {
+        let folder = Folder::new("link");
+        let (path, precious) = (folder.0.join("trace"), folder.0.join("precious"));
+        fs::write(&precious, "precious").unwrap();
+        std::os::unix::fs::symlink(&precious, folder.0.join(format!("trace.{}.0", std::process::id()))).unwrap();
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let written = runtime.handle().trace().snapshot().write_file(&path);
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+        assert!(written.is_err() && !path.exists(), "{written:?}");
+    });
+}
+
 #[test]
 fn several_threads_may_write_the_same_file() {
     let _watchdog = watchdog();

@@ -206,7 +206,12 @@ impl TraceSnapshot {
     }
 
     fn write_in_format_of(&self, path: &Path, unfinished: &Path) -> io::Result<()> {
-        let file = BufWriter::new(File::create(unfinished)?);
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true);
+        // Its name can be guessed. In a folder that others may write to, it must not be a link to something of ours.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
+        let file = BufWriter::new(options.open(unfinished)?);
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
             self.write_chrome_json(file)
         } else {
