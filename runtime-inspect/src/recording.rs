@@ -21,6 +21,10 @@ const MAX_SECONDS: f64 = 60.0;
 /// The most events of a thread that may be asked for: 16 MiB for each.
 const MAX_EVENTS: usize = 1 << 20;
 
+/// The most that may be asked for of all workers together: 256 MiB, which the runtime keeps, and several times as much
+/// while they are written. (By default there may be more, if there are hundreds of workers.)
+const MAX_EVENTS_OF_ALL: usize = 1 << 24;
+
 /// What a client has asked for.
 pub(crate) struct Wanted {
     trace: Trace,
@@ -71,13 +75,6 @@ impl Wanted {
             Some("chrome") => Format::Chrome,
             Some(_) => return bad("format must be perfetto or chrome"),
         };
-        let mut config = TraceConfig::new();
-        if let Some(text) = request.text("events") {
-            match text.parse() {
-                Ok(events) if events <= MAX_EVENTS => config = config.events(events),
-                _ => return bad("events must be how many events each thread keeps, 1048576 at most"),
-            }
-        }
         let wanted = request.text("runtime");
         let runtimes = shared.read_runtimes();
         let runtime = runtimes.iter().find(|runtime| match &wanted {
@@ -85,6 +82,16 @@ impl Wanted {
             None => true,
         });
         let Some(runtime) = runtime else { return Err(Response::plain("404 Not Found", "there is no such runtime")) };
+        let mut config = TraceConfig::new();
+        if let Some(text) = request.text("events") {
+            // What is asked for is rounded up to a power of two.
+            let share = MAX_EVENTS_OF_ALL.checked_div(runtime.metrics().num_workers()).unwrap_or(MAX_EVENTS);
+            let most = 1_usize << share.clamp(1, MAX_EVENTS).ilog2();
+            match text.parse() {
+                Ok(events) if events <= most => config = config.events(events),
+                _ => return bad(&format!("events must be how many events each thread keeps, {most} at most")),
+            }
+        }
         Ok(Self { trace: runtime.trace(), duration: Duration::from_secs_f64(seconds), config, format })
     }
 }

@@ -93,6 +93,10 @@ fn what_cannot_be_recorded_is_an_error() {
     }
     assert!(get(address, "/trace?runtime=other").starts_with("HTTP/1.1 404 "));
     assert!(!runtime.handle().trace().is_running());
+    // With many workers each has less.
+    let (_large, of_many) = inspected(25, 33);
+    assert!(get(of_many, "/trace?secs=0&events=262144").starts_with("HTTP/1.1 200 "));
+    assert!(get(of_many, "/trace?secs=0&events=262145").starts_with("HTTP/1.1 400 "));
     let id = runtime.handle().id();
     for name in [format!("runtime={id}"), "runtime=test%2023".to_owned(), "events=16".to_owned()] {
         assert!(trace(address, &format!("secs=0.01&{name}")).0.starts_with("HTTP/1.1 200 "), "{name}");
