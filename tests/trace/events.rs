@@ -5,6 +5,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use rt::runtime::trace::{TraceConfig, TraceEvent, TraceEventKind as Kind, TraceSnapshot};
@@ -323,6 +324,106 @@ fn whoever_holds_it_sees_that_span_of_time_and_leaves_it_as_it_was() {
         assert!(trace.is_running());
         assert_eq!(tasks(&trace.snapshot()), HashSet::from([before, meanwhile]));
         assert!(trace.stop());
+    });
+}
+
+/// How long the longest poll of a task took.
+fn longest_poll(snapshot: &TraceSnapshot) -> Duration {
+    let mut longest = Duration::ZERO;
+    for lane in snapshot.lanes() {
+        let mut begun = None;
+        for event in lane.events() {
+            match event.kind {
+                Kind::Polled => begun = Some(event.at),
+                Kind::Pending | Kind::Completed => {
+                    longest = longest.max(begun.take().map_or(Duration::ZERO, |begun| event.at - begun));
+                }
+                _ => {}
+            }
+        }
+    }
+    longest
+}
+
+/// Longer than any poll of the tasks below takes.
+const LONG: Duration = Duration::from_millis(50);
+
+/// Takes long, the first times.
+fn long() -> impl Fn() + Send + Sync + 'static {
+    let calls = AtomicU64::new(0);
+    move || {
+        if calls.fetch_add(1, Relaxed) < 3 {
+            std::thread::sleep(LONG);
+        }
+    }
+}
+
+/// Checks that no poll of a task was long. On a machine that is busy one may be: then once more.
+#[track_caller]
+fn no_poll_is_long(prepare: impl Fn(&mut Builder), run: impl AsyncFn()) {
+    let _watchdog = watchdog();
+    for make in [Builder::new_current_thread, Builder::new_multi_thread] {
+        eventually(|| {
+            let mut builder = make();
+            // What takes long holds its worker up, and nobody comes to its aid.
+            builder.worker_threads(1).max_spare_workers(0).on_blocked(|_| ());
+            prepare(builder.enable_all().trace(TraceConfig::new()));
+            let runtime = builder.build().unwrap();
+            runtime.block_on(run());
+            longest_poll(&snapshot_after(runtime)) < LONG
+        });
+    }
+}
+
+async fn sleep_in_tasks() {
+    for _ in 0..5 {
+        rt::spawn(rt::time::sleep(Duration::from_millis(1))).await.unwrap();
+    }
+}
+
+#[test]
+fn a_hook_that_is_called_after_a_sleep_is_no_part_of_the_next_poll() {
+    let prepare = |builder: &mut Builder| {
+        builder.on_thread_unpark(long());
+    };
+    no_poll_is_long(prepare, sleep_in_tasks);
+}
+
+#[test]
+fn a_hook_that_is_called_after_a_poll_is_no_part_of_the_next_one() {
+    let prepare = |builder: &mut Builder| {
+        let hook = long();
+        builder.on_after_task_poll(move |_| hook());
+    };
+    no_poll_is_long(prepare, async || {
+        let tasks = [(); 3].map(|()| rt::spawn(sleep_in_tasks()));
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_waker_that_the_drivers_call_is_no_part_of_the_next_poll() {
+    /// Calls it when it is woken.
+    struct Calls<F>(F);
+    impl<F: Fn() + Send + Sync> Wake for Calls<F> {
+        fn wake(self: Arc<Self>) {
+            (self.0)();
+        }
+    }
+    let prepare = |_: &mut Builder| ();
+    no_poll_is_long(prepare, async || {
+        let waker = Waker::from(Arc::new(Calls(long())));
+        let sleep_beside_another = async move {
+            for _ in 0..5 {
+                let at = rt::time::Instant::now() + Duration::from_millis(1);
+                let mut other = Box::pin(rt::time::sleep_until(at));
+                _ = other.as_mut().poll(&mut Context::from_waker(&waker));
+                rt::time::sleep_until(at).await;
+            }
+        };
+        rt::spawn(sleep_beside_another).await.unwrap();
     });
 }
 

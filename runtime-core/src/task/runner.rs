@@ -85,6 +85,7 @@ impl<'a> Run<'a> {
                 Some(clock) => clock.leave_out(kind == TaskEventKind::Polled, tell),
                 None => tell(),
             }
+            events.record_passing(self.runner.lane);
         }
     }
 

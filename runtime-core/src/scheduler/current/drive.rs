@@ -385,6 +385,7 @@ impl Worker {
     pub(super) fn poll_drivers_between_polls(&self) {
         self.interrupt_polls();
         self.poll_drivers();
+        self.record_passing();
     }
 
     fn poll_drivers(&self) {
@@ -444,6 +445,7 @@ impl Worker {
         self.line.let_main_first();
         hooks.on_unpark();
         // User code was no poll.
+        self.record_passing();
         let now = woke_at.filter(|_| !hooks.has_unpark()).unwrap_or_else(Moment::now);
         if slept == Slept::NotAtAll {
             self.begin_polls_with_tick(now);

@@ -97,6 +97,8 @@ impl Worker {
         }
         self.queue_batch(batch);
         self.call_external_wakers();
+        // All of that came after the wakes that were recorded.
+        self.record_passing();
     }
 
     /// Wakes a task of this runtime, and returns it if it is to be queued. Keeps any other waker for when the drivers

@@ -92,6 +92,7 @@ impl Worker {
             self.slot().activity.polls_nothing();
         }
         // User code was no poll.
+        self.record_passing();
         let now = if was_called_out { Moment::now() } else { now };
         if slept {
             self.poll_interval.restart(now);

@@ -401,10 +401,16 @@ impl Worker {
     /// Passes a task on that another thread has queued, perhaps after this worker's last event.
     #[inline]
     fn note_passing(&self, task: Notified) -> Notified {
+        self.record_passing();
+        task
+    }
+
+    /// The next poll does not begin when the last event happened.
+    #[inline]
+    pub(super) fn record_passing(&self) {
         if let Some(events) = self.runtime.events.heard() {
             events.record_passing(self.lane());
         }
-        task
     }
 
     /// This thread, as its tasks know it.
