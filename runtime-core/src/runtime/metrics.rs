@@ -203,7 +203,7 @@ impl RuntimeMetrics {
         totals
     }
 
-    /// Tasks that were spawned and are not complete.
+    /// Tasks that were spawned and are not complete. (Those of a `LocalSet` are the set's own, and in no count here.)
     pub fn num_alive_tasks(&self) -> usize {
         let totals = self.totals();
         totals.spawns.saturating_sub(totals.completions) as usize

@@ -39,10 +39,11 @@ pub use self::snapshot::{TraceEvent, TraceEventKind, TraceLane, TraceSnapshot, T
 
 /// A runtime's flight recorder, from `Handle::trace`. Cheap to clone.
 ///
-/// It writes down what happens to tasks and workers: each thread in a ring that keeps its last events. While it does
-/// not run, which is so unless it is asked for, each event costs one predictable branch. While it runs, an event costs
-/// a few stores and a look at the clock, or one look for the end of a poll and the beginning of the next: that shows
-/// where polls take less than a microsecond.
+/// It writes down what happens to tasks and workers: each thread in a ring that keeps its last events. (Tasks of a
+/// `LocalSet` are not among them: what they do is part of the poll, or of the `block_on`, that drives the set.) While
+/// it does not run, which is so unless it is asked for, each event costs one predictable branch. While it runs, an
+/// event costs a few stores and a look at the clock, or one look for the end of a poll and the beginning of the next:
+/// that shows where polls take less than a microsecond.
 ///
 /// # Example
 ///

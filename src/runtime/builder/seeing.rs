@@ -121,7 +121,8 @@ impl Builder {
         self
     }
 
-    /// Tells the hook whatever happens to every task: spawned, polled, pending, woken, completed.
+    /// Tells the hook whatever happens to every task: spawned, polled, pending, woken, completed. (Not of tasks of a
+    /// `LocalSet`.)
     ///
     /// It is called in the middle of the scheduler, on whatever thread it happens: it must be quick, and must not call
     /// back into the runtime. Without it, each of these points costs one predictable branch.
