@@ -1,7 +1,8 @@
 //! The live view: a loop that takes what comes, keys and samples, and draws.
 //!
-//! Two threads send to it: one waits for keys, one asks the server. So a server that takes its time holds up no key,
-//! and nothing is drawn while nothing changes. Both end with the process.
+//! Three threads send to it: one waits for keys, one asks the server, and one waits for signals, so that the terminal
+//! is given back also if the program is ended from outside. So a server that takes its time holds up no key, and
+//! nothing is drawn while nothing changes. All of them end with the process.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
@@ -23,6 +24,9 @@ enum Message {
     Sample(Result<Sample, String>),
     /// The terminal is gone.
     NoTerminal,
+    /// A signal that ends a program, by its number.
+    #[cfg(unix)]
+    Signal(i32),
 }
 
 pub(crate) fn run(client: Client) -> Result<(), String> {
@@ -31,7 +35,11 @@ pub(crate) fn run(client: Client) -> Result<(), String> {
     state.learn(Ok(fetch::sample(&client).map_err(|failure| failure.to_string())?));
     let (sender, messages) = sync_channel(16);
     let for_keys = sender.clone();
+    #[cfg(unix)]
+    let for_signals = sender.clone();
     let spawned = [
+        #[cfg(unix)]
+        signals::read(move |signal| drop(for_signals.send(Message::Signal(signal)))),
         thread::Builder::new().name("ask".into()).spawn(move || ask(&client, &sender)),
         thread::Builder::new().name("keys".into()).spawn(move || read_keys(&for_keys)),
     ];
@@ -40,6 +48,8 @@ pub(crate) fn run(client: Client) -> Result<(), String> {
     }
     let mut terminal = ratatui::try_init().map_err(|error| format!("cannot use the terminal: {error}"))?;
     let mut drawn = Ok(());
+    #[cfg(unix)]
+    let mut ended_by = None;
     while drawn.is_ok() && !state.is_over {
         drawn = terminal.draw(|frame| view::draw(frame, &state)).map(drop);
         match messages.recv() {
@@ -52,9 +62,18 @@ pub(crate) fn run(client: Client) -> Result<(), String> {
             Ok(Message::Terminal(_)) => {}
             Ok(Message::Sample(sample)) => state.learn(sample),
             Ok(Message::NoTerminal) | Err(_) => break,
+            #[cfg(unix)]
+            Ok(Message::Signal(signal)) => {
+                ended_by = Some(signal);
+                break;
+            }
         }
     }
     ratatui::restore();
+    #[cfg(unix)]
+    if let Some(signal) = ended_by {
+        signals::end_by(signal);
+    }
     drawn.map_err(|error| format!("cannot draw: {error}"))
 }
 
@@ -79,4 +98,25 @@ fn read_keys(to: &SyncSender<Message>) {
         }
     }
     let _ = to.send(Message::NoTerminal);
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::io;
+    use std::thread::{Builder, JoinHandle};
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    /// Starts a thread that tells of each signal that would end the program.
+    pub(super) fn read(tell: impl Fn(i32) + Send + 'static) -> io::Result<JoinHandle<()>> {
+        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+        Builder::new().name("signals".into()).spawn(move || signals.forever().for_each(tell))
+    }
+
+    /// Ends the program as if nobody had waited for the signal.
+    pub(super) fn end_by(signal: i32) {
+        // It does not come back for any of these.
+        drop(signal_hook::low_level::emulate_default_handler(signal));
+    }
 }
