@@ -1,9 +1,10 @@
 //! I4: on a worker with K runnable tasks, each is polled within `4 * K * 61/60 + 61` ticks of its wake, whatever the
-//! others do (`scheduler/multi/run_queue.rs`). Where polls are long and the injector is never empty, every second tick
-//! may be the injector's: `4 * K * 2 + 61`. A tick is a poll; the tests count them in the futures themselves.
+//! others do (`scheduler/multi/run_queue.rs`), and one that has given way within 61 more. Where polls are long and the
+//! injector is never empty, every second tick may be the injector's: `4 * K * 2 + 61`. A tick is a poll; the tests count them in the futures themselves.
 //!
 //! Mutations that these tests are for: no turn for the oldest task of the LIFO lane (two tasks that wake each other
-//! starve what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane; tasks that others
+//! starve what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane, or the fair one; none
+//! of them released; tasks that others
 //! woke in their polls put into the fair lane; no turn for the injector, or one that takes the others' turns.
 
 use std::future::poll_fn;
@@ -156,6 +157,46 @@ fn i4_each_runnable_task_of_a_worker_is_polled_within_the_bound() {
         let runnable = futures_lite_block(task);
         let longest = ticks.longest.load(SeqCst);
         assert!(longest <= bound(runnable, 61), "{longest} ticks, with {runnable} runnable tasks");
+    }
+}
+
+/// Gives way until the end, and counts its turns.
+async fn give_way(ticks: Arc<Ticks>, turns: Arc<AtomicUsize>, end: usize) {
+    while !ticks.stopped() && ticks.now() < end {
+        let woken_at = ticks.now();
+        rt::task::yield_now().await;
+        ticks.poll(woken_at);
+        turns.fetch_add(1, SeqCst);
+    }
+}
+
+#[test]
+fn i4_tasks_that_give_way_wait_for_a_round_and_not_much_longer() {
+    let _watchdog = watchdog();
+    const END: usize = 20_000;
+    for (givers, pairs) in [(1, 1), (2, 1), (40, 1), (2, 4)] {
+        let runtime = multi(1);
+        let (ticks, turns) = (Arc::<Ticks>::default(), Arc::new(AtomicUsize::new(0)));
+        let task = runtime.spawn({
+            let (ticks, turns) = (ticks.clone(), turns.clone());
+            async move {
+                let mut tasks: Vec<_> = (0..pairs).flat_map(|_| spawn_pair(&ticks)).collect();
+                for _ in 1..givers {
+                    tasks.push(rt::spawn(give_way(ticks.clone(), turns.clone(), usize::MAX)));
+                }
+                give_way(ticks.clone(), turns, END).await;
+                ticks.stop.store(true, SeqCst);
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            }
+        });
+        eventually(|| task.is_finished());
+        futures_lite_block(task);
+        let (longest, runnable) = (ticks.longest.load(SeqCst), givers + 2 * pairs);
+        assert!(longest <= bound(runnable, 61) + 61, "{longest} ticks, with {runnable} runnable tasks");
+        let (turns, rounds) = (turns.load(SeqCst), ticks.now().div_ceil(61) + 1);
+        assert!(turns <= rounds * givers, "{turns} turns in {rounds} rounds, of {givers}");
     }
 }
 

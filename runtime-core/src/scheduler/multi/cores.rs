@@ -12,6 +12,8 @@
 //! not touch it. If the scheduler is ended meanwhile, which does not wait for it, it has no core any more when it comes
 //! back; but a thread that waits for the runtime's end waits for that thread, too.
 
+#![expect(clippy::vec_box, reason = "a core stays in one place while it changes hands")]
+
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;

@@ -45,6 +45,7 @@ pub(super) struct Spares {
 #[derive(Default)]
 struct Threads {
     /// Cores for threads that wait.
+    #[expect(clippy::vec_box, reason = "a core stays in one place while it changes hands")]
     offers: Vec<Box<Core>>,
     /// Threads that wait, and that no core was offered to.
     waiting: usize,
