@@ -19,7 +19,6 @@ mod loom_tests;
 use std::io::{self, Write as _};
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
-use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -28,7 +27,7 @@ use self::threads::{Limits, PoolThreads};
 use crate::clock::{Clock, Moment};
 use crate::context::{self, RuntimeGuard};
 use crate::processors;
-use crate::runtime::{Config, Inner, ShutDown, join_threads};
+use crate::runtime::{Config, Inner, ShutDown, Thread, join_threads};
 use crate::scheduler::ThreadRole;
 use crate::spans;
 use crate::spin::{self, Spinner};
@@ -41,7 +40,7 @@ const SPINNER_LATE_AFTER: Duration = spin::MAX_SPIN.saturating_mul(2);
 pub(crate) struct Pool {
     threads: PoolThreads<Job>,
     /// Handles of threads that have ended or are about to, and of those that run.
-    handles: Mutex<Vec<thread::JoinHandle<()>>>,
+    handles: Mutex<Vec<Thread>>,
     /// Whether there is one processor: nobody submits a job while a thread spins for one.
     single_cpu: OnceLock<bool>,
 }
@@ -133,9 +132,9 @@ impl Pool {
         }
     }
 
-    fn start_thread(&self, runtime: &Arc<Inner>, number: u64) -> io::Result<thread::JoinHandle<()>> {
+    fn start_thread(&self, runtime: &Arc<Inner>, number: u64) -> io::Result<Thread> {
         let for_thread = Arc::clone(runtime);
-        runtime.threads.blocking_builder(number).spawn(move || {
+        Thread::start(runtime.threads.blocking_builder(number), move || {
             let _runtime = RuntimeGuard::enter(Arc::clone(&for_thread));
             let _place = context::take_role(ThreadRole::BlockingPool(NonNull::from(&*for_thread)));
             let pool = &for_thread.blocking;

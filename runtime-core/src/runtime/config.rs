@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::names::{Names, ThreadNames};
 use super::unhandled_panic::UnhandledPanic;
 use crate::blocked::{BlockedHook, DEFAULT_BLOCKED_THRESHOLD};
-use crate::clock::Clock;
 use crate::events::{Listeners, Observer};
 use crate::rng::RngSeed;
 use crate::scheduler::injector_turns::MAX_SHARED_BATCH;
@@ -285,36 +284,10 @@ impl Threads {
     }
 }
 
-/// Sees threads off that are done, or have nothing more to do than the user's last hooks. Waits for them, until the
-/// deadline, if the whole shutdown has one.
-pub(crate) fn join_threads(threads: Vec<thread::JoinHandle<()>>, deadline: Option<Instant>) {
-    let this = thread::current().id();
-    for thread in threads {
-        if thread.thread().id() != this && deadline.is_none_or(|deadline| ends_by(deadline, &thread)) {
-            // Should it have panicked it has said so on stderr, and there is nothing to add here.
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Waits until the thread is done. False if that takes longer.
-fn ends_by(deadline: Instant, thread: &thread::JoinHandle<()>) -> bool {
-    // There is no other way to wait for a thread and not longer. Without a hook it ends just now.
-    let mut pause = Duration::from_micros(20);
-    while !thread.is_finished() {
-        let left = deadline.saturating_duration_since(Clock::real());
-        if left.is_zero() {
-            return false;
-        }
-        thread::sleep(pause.min(left));
-        pause = (2 * pause).min(Duration::from_millis(5));
-    }
-    true
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
     use crate::driver::DriverStack;
     use crate::runtime::control;
 

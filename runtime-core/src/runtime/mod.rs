@@ -14,6 +14,7 @@ mod names;
 mod shutdown_error;
 #[cfg(not(loom))]
 mod tasks;
+mod thread;
 mod unhandled_panic;
 mod weak_handle;
 mod worker_activity;
@@ -42,7 +43,8 @@ pub use self::unhandled_panic::UnhandledPanic;
 pub use self::weak_handle::WeakHandle;
 pub use self::worker_activity::{PolledTask, WorkerActivity};
 
-pub(crate) use self::config::{DEFAULT_COOP_BUDGET, DEFAULT_INTERVAL, join_threads};
+pub(crate) use self::config::{DEFAULT_COOP_BUDGET, DEFAULT_INTERVAL};
+pub(crate) use self::thread::{Thread, join_threads};
 
 use self::config::Threads;
 use self::hooks::Hooks;

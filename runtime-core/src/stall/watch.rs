@@ -17,7 +17,7 @@ use super::look::Look;
 use super::{Stall, StallHook};
 use crate::clock::Clock;
 use crate::inspect;
-use crate::runtime::{Inner, join_threads};
+use crate::runtime::{Inner, Thread, join_threads};
 
 /// The thread that looks, if the runtime has one.
 #[derive(Default)]
@@ -32,7 +32,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     is_closed: bool,
-    thread: Option<thread::JoinHandle<()>>,
+    thread: Option<Thread>,
 }
 
 impl Watch {
@@ -41,8 +41,8 @@ impl Watch {
         // What tasks hold is noted from now on.
         inspect::watch();
         let (shared, runtime) = (Arc::clone(&self.0), Arc::clone(runtime));
-        let thread = thread::Builder::new().name("rt-stall".into());
-        let thread = thread.spawn(move || look_again_and_again(&shared, &runtime, every, hook.as_ref()))?;
+        let builder = thread::Builder::new().name("rt-stall".into());
+        let thread = Thread::start(builder, move || look_again_and_again(&shared, &runtime, every, hook.as_ref()))?;
         self.0.state.lock().thread = Some(thread);
         Ok(())
     }
@@ -57,7 +57,7 @@ impl Watch {
     pub(crate) fn wait_closed(&self, limit: Option<Duration>) {
         let thread = self.0.state.lock().thread.take();
         let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
-        join_threads(thread.into_iter().collect(), deadline);
+        join_threads(thread, deadline);
     }
 }
 

@@ -35,7 +35,7 @@ use super::cores::AllCores;
 use super::{Multi, Shared, Worker};
 use crate::context;
 use crate::coop::Budget;
-use crate::runtime::Inner;
+use crate::runtime::{Inner, Thread};
 use crate::scheduler::ThreadRole;
 use crate::task::current;
 
@@ -125,7 +125,7 @@ impl Shared {
         }
         let (send_cores, receive_cores) = mpsc::channel::<AllCores>();
         let for_thread = Arc::clone(runtime);
-        let started = runtime.threads.finale_builder().spawn(move || {
+        let started = Thread::start(runtime.threads.finale_builder(), move || {
             if let Ok(cores) = receive_cores.recv() {
                 Multi::shared(&for_thread).finale(&for_thread, &cores);
             }

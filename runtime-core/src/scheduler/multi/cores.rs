@@ -16,13 +16,13 @@
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
 use super::Core;
 use crate::clock::Clock;
+use crate::runtime::Thread;
 
 /// The vacant cores, the number of those in use, and the stage that shutdown has reached.
 pub(super) struct Cores {
@@ -50,7 +50,7 @@ struct State {
     /// Somebody has got all cores, to end the scheduler.
     ending: bool,
     finished: bool,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<Thread>,
 }
 
 /// All cores, when no thread has one any more.
@@ -207,7 +207,7 @@ impl Cores {
     }
 
     /// A thread to be joined at the end. Those that were added first are joined first.
-    pub(super) fn add_thread(&self, thread: JoinHandle<()>) {
+    pub(super) fn add_thread(&self, thread: Thread) {
         self.state.lock().threads.push(thread);
     }
 
@@ -220,11 +220,7 @@ impl Cores {
 
     /// Waits for the end, and until at most `blocking_in_place` threads block in place. The threads to join, or `None`
     /// if it takes longer than the limit.
-    pub(super) fn wait_finished(
-        &self,
-        blocking_in_place: usize,
-        limit: Option<Duration>,
-    ) -> Option<Vec<JoinHandle<()>>> {
+    pub(super) fn wait_finished(&self, blocking_in_place: usize, limit: Option<Duration>) -> Option<Vec<Thread>> {
         let deadline = limit.and_then(|limit| Clock::real().checked_add(limit));
         let mut state = self.state.lock();
         let is_over = |state: &State| state.finished && state.blocking_in_place <= blocking_in_place;

@@ -19,7 +19,6 @@
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
-use std::thread;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
@@ -29,6 +28,7 @@ use super::spare_count::SpareCount;
 use super::{Core, Slot};
 use crate::clock::Clock;
 use crate::primitive::OnceLock;
+use crate::runtime::Thread;
 
 /// The slots of spare workers, their number, and their threads.
 pub(super) struct Spares {
@@ -54,7 +54,7 @@ struct Threads {
     started: u64,
     closed: bool,
     /// Of the living, and of some that have ended.
-    handles: Vec<thread::JoinHandle<()>>,
+    handles: Vec<Thread>,
 }
 
 impl Spares {
@@ -128,7 +128,7 @@ impl Spares {
     }
 
     /// A thread was started, or could not be.
-    pub(super) fn thread_started(&self, thread: Option<thread::JoinHandle<()>>) {
+    pub(super) fn thread_started(&self, thread: Option<Thread>) {
         let mut threads = self.threads.lock();
         // Threads that have ended meanwhile are let go of here, so that the arena stays as long as there are threads.
         threads.handles.retain(|thread| !thread.is_finished());
@@ -171,7 +171,7 @@ impl Spares {
     }
 
     /// The threads, to be joined after the monitor and the workers have ended, which may start some until then.
-    pub(super) fn take_threads(&self) -> Vec<thread::JoinHandle<()>> {
+    pub(super) fn take_threads(&self) -> Vec<Thread> {
         std::mem::take(&mut self.threads.lock().handles)
     }
 }

@@ -11,7 +11,7 @@ use super::{Core, Multi, Shared, Worker, new_worker, rescue};
 use crate::blocked::ThreadId;
 use crate::context::{self, RuntimeGuard};
 use crate::fatal;
-use crate::runtime::{Config, Inner};
+use crate::runtime::{Config, Inner, Thread};
 use crate::scheduler::{AnyWorker, work_as};
 use crate::task::current;
 
@@ -20,7 +20,7 @@ pub(super) fn start(runtime: &Arc<Inner>, config: &Config) -> std::io::Result<()
     let shared = Multi::shared(runtime);
     let for_monitor = Arc::clone(runtime);
     // The first to be joined: it may start others.
-    shared.cores.add_thread(runtime.threads.monitor_builder().spawn(move || rescue::run(&for_monitor))?);
+    shared.cores.add_thread(Thread::start(runtime.threads.monitor_builder(), move || rescue::run(&for_monitor))?);
     for _ in 0..config.worker_threads {
         let core = shared.cores.take_for_worker();
         let builder = runtime.threads.worker_builder(core.index);
@@ -35,11 +35,11 @@ fn start_with_core(
     builder: thread::Builder,
     core: Box<Core>,
     run: fn(&Arc<Inner>, Box<Core>),
-) -> std::io::Result<thread::JoinHandle<()>> {
+) -> std::io::Result<Thread> {
     // The core must not be lost with a thread that did not start.
     let core = Arc::new(Mutex::new(Some(core)));
     let (for_thread, its_runtime) = (Arc::clone(&core), Arc::clone(runtime));
-    let started = builder.spawn(move || {
+    let started = Thread::start(builder, move || {
         let core = for_thread.lock().take().expect("a core is for one thread");
         run(&its_runtime, core);
     });
