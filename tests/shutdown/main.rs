@@ -5,6 +5,7 @@ mod ends;
 mod entangled;
 #[cfg(unix)]
 mod late;
+mod lent;
 mod local;
 mod misuse;
 mod outlive;
