@@ -75,10 +75,10 @@
 //! # Libraries
 //!
 //! Streams, and combinators for futures, are in the crates `futures` and `futures-lite`, which are for any runtime.
-//! Libraries that are written for Tokio run on rt where the program's manifest puts the package `tokio` of rt's repository
-//! in Tokio's place. What that package calls `tokio::spawn` is [`spawn`]. Without it there are adapters for libraries that
-//! ask for traits only: `rt-hyper` for hyper, `rt-tokio-io` for what wants Tokio's traits, and for the traits of
-//! `futures-io` the feature `compat`.
+//! Libraries that are written for Tokio run on rt where the program's manifest puts the package `tokio` of rt's
+//! repository in Tokio's place. What that package calls `tokio::spawn` is [`spawn`]. Without it there are adapters for
+//! libraries that ask for traits only: `rt-hyper` for hyper, `rt-tokio-io` for what wants Tokio's traits, and for the
+//! traits of `futures-io` the feature `compat`.
 
 #[cfg(feature = "fs")]
 pub mod fs;

@@ -1,5 +1,5 @@
-//! What the tests share: a certificate for `localhost`, and the two ends of TLS that trust each other by it; a directory;
-//! servers of other projects, and PostgreSQL among them.
+//! What the tests share: a certificate for `localhost`, and the two ends of TLS that trust each other by it; a
+//! directory; servers of other projects, and PostgreSQL among them.
 
 mod directory;
 mod postgres;

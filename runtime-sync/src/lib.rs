@@ -1,8 +1,8 @@
 //! Channels and locks for asynchronous code: `rt::sync`.
 //!
-//! This crate is re-exported as `rt::sync`, and [`task`] as a part of `rt::task`; use it from there. Everything here but
-//! what spawns works on rt, on any other executor, and between plain threads. On rt each operation that is awaited spends
-//! the task's budget.
+//! This crate is re-exported as `rt::sync`, and [`task`] as a part of `rt::task`; use it from there. Everything here
+//! but what spawns works on rt, on any other executor, and between plain threads. On rt each operation that is awaited
+//! spends the task's budget.
 
 mod barrier;
 mod blocking;

@@ -28,8 +28,8 @@ use crate::handle::Handle;
 ///
 /// What is done on the blocking pool (`spawn_blocking`, files, the lookup of names) holds the clock back until it is
 /// over. What others do does not: a peer at the other end of a socket, a child process, a thread of the program's own.
-/// A `timeout` around waiting for one of these ends at once, if nothing else can run. A test that has such a peer should
-/// not stop the clock, or wait for it without a timer.
+/// A `timeout` around waiting for one of these ends at once, if nothing else can run. A test that has such a peer
+/// should not stop the clock, or wait for it without a timer.
 ///
 /// The clock stops at a whole tick of the timers, up to a 32nd of a millisecond ahead. From there, timers are exact:
 /// a sleep of a whole number of milliseconds ends after exactly that number.

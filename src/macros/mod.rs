@@ -20,8 +20,8 @@ pub mod support;
 
 #[cfg(feature = "macros")]
 pub use attributes::{main, test};
-/// The attributes for the package `tokio` that stands in for Tokio: they name `tokio::` where [`main`] and [`test`] name
-/// `::rt`.
+/// The attributes for the package `tokio` that stands in for Tokio: they name `tokio::` where [`main`] and [`test`]
+/// name `::rt`.
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub use runtime_macros::{tokio_main, tokio_test};

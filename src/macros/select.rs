@@ -114,9 +114,9 @@
 /// # One task
 ///
 /// All branches share the current task: a branch that blocks its thread holds up the others. A `select!` that is
-/// reached when the task's budget for this turn is spent polls no branch until the task has let others run. One that has
-/// been waiting polls all of them, so that a deadline among them is seen; then one of the runtime's own futures may be
-/// refused for want of budget, and another branch win, though that stands below it in a `biased;` one.
+/// reached when the task's budget for this turn is spent polls no branch until the task has let others run. One that
+/// has been waiting polls all of them, so that a deadline among them is seen; then one of the runtime's own futures may
+/// be refused for want of budget, and another branch win, though that stands below it in a `biased;` one.
 ///
 /// # Panics
 ///

@@ -1,9 +1,9 @@
 //! A stress program: random programs on rt, from a seed, and a ledger of what must add up.
 //!
 //! It runs rounds. Each makes a runtime, lets a random cast of *actors* loose on it (spawn trees, channels, locks,
-//! sockets, timers, aborts, panics, blocked workers, foreign threads, runtimes inside of runtimes), ends it in one of the
-//! ways in which a runtime can end, and checks that nothing was lost and nothing came twice. `README.md` tells how to
-//! use it.
+//! sockets, timers, aborts, panics, blocked workers, foreign threads, runtimes inside of runtimes), ends it in one of
+//! the ways in which a runtime can end, and checks that nothing was lost and nothing came twice. `README.md` tells how
+//! to use it.
 //!
 //! | file        | what it is                                                                            |
 //! |-------------|---------------------------------------------------------------------------------------|

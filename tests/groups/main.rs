@@ -1,4 +1,5 @@
-//! Groups of tasks (`JoinSet`, `LocalSet`, `scope`, `TaskTracker`), task-locals, and what tells runtimes apart, seen through the facade.
+//! Groups of tasks (`JoinSet`, `LocalSet`, `scope`, `TaskTracker`), task-locals, and what tells runtimes apart, seen
+//! through the facade.
 
 mod cancellation;
 mod identity;

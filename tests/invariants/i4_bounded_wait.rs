@@ -1,10 +1,11 @@
 //! I4: on a worker with K runnable tasks, each is polled within `4 * K * 61/60 + 61` ticks of its wake, whatever the
 //! others do (`scheduler/multi/run_queue.rs`), and one that has given way within 61 more. Where polls are long and the
-//! injector is never empty, every second tick may be the injector's: `4 * K * 2 + 61`. A tick is a poll; the tests count them in the futures themselves.
+//! injector is never empty, every second tick may be the injector's: `4 * K * 2 + 61`. A tick is a poll; the tests
+//! count them in the futures themselves.
 //!
 //! Mutations that these tests are for: no turn for the oldest task of the LIFO lane (two tasks that wake each other
-//! starve what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane, or the fair one; none
-//! of them released; tasks that others
+//! starve what lies under them); no turn for the fair lane; yielding tasks put into the LIFO lane, or the fair one;
+//! none of them released; tasks that others
 //! woke in their polls put into the fair lane; no turn for the injector, or one that takes the others' turns.
 
 use std::future::poll_fn;

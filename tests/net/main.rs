@@ -14,4 +14,6 @@ mod pipes;
 mod short_reads;
 mod streams;
 #[cfg(unix)]
+mod unix_names;
+#[cfg(unix)]
 mod unix_sockets;

@@ -1,8 +1,8 @@
 //! `LocalRuntime`: tasks that are not `Send` are polled and dropped on their home thread, and nowhere else.
 //!
 //! Mutations that these tests are for: a foreign thread that takes the core in its `block_on`; an abort, a last waker
-//! or a last abort handle that drops the future, or the output, where it is; a foreign thread that is woken whenever the
-//! core is put down, which it may never have.
+//! or a last abort handle that drops the future, or the output, where it is; a foreign thread that is woken whenever
+//! the core is put down, which it may never have.
 
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};

@@ -3,8 +3,8 @@
 //! It is never published. How to use it, how to go back and how to see which one a program has is in its README.
 //!
 //! There is nothing here but other names for what `rt` has, by Tokio's features: `tokio::net::TcpStream` *is*
-//! `rt::net::TcpStream`, and a program that has both crates has one runtime. Logic must never be added here. What does not
-//! fit is mended in rt.
+//! `rt::net::TcpStream`, and a program that has both crates has one runtime. Logic must never be added here. What does
+//! not fit is mended in rt.
 
 #[cfg(feature = "fs")]
 pub use rt::fs;
@@ -33,7 +33,7 @@ pub use rt::{join, select, try_join};
 #[cfg(feature = "rt")]
 pub use rt::{spawn, task_local};
 
-// The attributes have to name the crate in which they find the runtime. rt's name `rt`, which is not there in a crate that
-// knows only `tokio`.
+// The attributes have to name the crate in which they find the runtime. rt's name `rt`, which is not there in a crate
+// that knows only `tokio`.
 #[cfg(all(feature = "macros", feature = "rt"))]
 pub use rt::macros::{tokio_main as main, tokio_test as test};

@@ -23,8 +23,8 @@
 //!
 //! Unless all of them have given way ([`Others::GaveWay`]): they have said that others should go first. Then a turn
 //! takes as many tasks as for a thread that has none, and the next one comes when each of both has been polled once.
-//! Half of the ticks would be nearly all of the time, where tasks that compute for long yield in between, and would hold
-//! up what comes from outside, a job of the blocking pool that is done, say, by a poll of such a task for each.
+//! Half of the ticks would be nearly all of the time, where tasks that compute for long yield in between, and would
+//! hold up what comes from outside, a job of the blocking pool that is done, say, by a poll of such a task for each.
 //!
 //! # A thread without tasks
 //!

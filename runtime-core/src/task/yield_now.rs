@@ -7,12 +7,12 @@ use super::current::wake_in_poll;
 
 /// Lets other tasks run: the calling task goes to the end of the line.
 ///
-/// A task that yields is queued behind those that yielded before it, first in, first out. It goes on when what is queued
-/// on its worker has been polled, and what that spawns and wakes. After 61 polls it takes turns with the others: so it
-/// is not starved. A lone task that yields costs no system call.
+/// A task that yields is queued behind those that yielded before it, first in, first out. It goes on when what is
+/// queued on its worker has been polled, and what that spawns and wakes. After 61 polls it takes turns with the others:
+/// so it is not starved. A lone task that yields costs no system call.
 ///
-/// On a current-thread runtime it stands in line, after 61 polls, behind what is queued by then. A task of a [`LocalSet`](crate::LocalSet) gives way to the
-/// tasks of its thread that are not in the set, too.
+/// On a current-thread runtime it stands in line, after 61 polls, behind what is queued by then. A task of a
+/// [`LocalSet`](crate::LocalSet) gives way to the tasks of its thread that are not in the set, too.
 ///
 /// # Cancel safety
 ///

@@ -126,8 +126,8 @@ impl State {
         self.read_end = None;
     }
 
-    /// Somebody has waited until nothing was under way, and not for a result: it is of no interest any more. The end may
-    /// move from now on. A true one, or an error, is met again.
+    /// Somebody has waited until nothing was under way, and not for a result: it is of no interest any more. The end
+    /// may move from now on. A true one, or an error, is met again.
     pub(super) fn forget_results_if_idle(&mut self) {
         if self.turn.is_none() {
             self.forget_results();

@@ -38,8 +38,8 @@ pub(crate) enum Kind {
     Test,
 }
 
-/// The crate through which the user has the attribute. What it expands to goes through that crate too, unless the option
-/// `crate` names another: the user's crate may know no other.
+/// The crate through which the user has the attribute. What it expands to goes through that crate too, unless the
+/// option `crate` names another: the user's crate may know no other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Facade {
     Rt,

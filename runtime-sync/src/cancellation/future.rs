@@ -91,8 +91,8 @@ future_of_token!(WaitForCancellationFutureOwned, Arc<Node>);
 impl CancellationToken {
     /// Runs the future until it is complete or the token is cancelled. `None` if it was cancelled first.
     ///
-    /// With a token that is cancelled already the future is not polled. From then on the future goes first in each poll:
-    /// if it is complete when the token is cancelled, its output is returned.
+    /// With a token that is cancelled already the future is not polled. From then on the future goes first in each
+    /// poll: if it is complete when the token is cancelled, its output is returned.
     ///
     /// # Cancel safety
     ///

@@ -31,8 +31,8 @@
 //! # Orderings
 //!
 //! What changes the word are exchanges, so no permit is missed. To put permits in is a release and to take them out an
-//! acquire: as in the semaphore, what was done with a permit is seen by the next sender that has it. To count them is an
-//! acquire, too: a permit that is seen in the box must not be seen in the semaphore, out of which it came.
+//! acquire: as in the semaphore, what was done with a permit is seen by the next sender that has it. To count them is
+//! an acquire, too: a permit that is seen in the box must not be seen in the semaphore, out of which it came.
 
 use runtime_core::primitive::atomic::AtomicU64;
 use runtime_core::primitive::atomic::Ordering::{Acquire, Relaxed, Release};

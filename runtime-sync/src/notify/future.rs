@@ -289,8 +289,8 @@ impl<N: Deref<Target = Notify>> Listening<N> {
     pub(crate) fn poll_freely(self: Pin<&mut Self>, cx: &Context<'_>) -> Poll<()> {
         // SAFETY: nothing is moved.
         let this = unsafe { self.get_unchecked_mut() };
-        // SAFETY: it is pinned, and cancels when it is dropped. `N` is a reference or an `Arc` inside of this crate, and
-        // always leads to the same `Notify`.
+        // SAFETY: it is pinned, and cancels when it is dropped. `N` is a reference or an `Arc` inside of this crate,
+        // and always leads to the same `Notify`.
         unsafe { this.wait.receive(&this.notify, Some(cx)) }
     }
 }

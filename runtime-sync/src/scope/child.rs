@@ -116,8 +116,8 @@ impl<F, E> Child<F, E> {
     fn project(self: Pin<&mut Self>) -> (Pin<&mut Option<F>>, &Shared<E>) {
         // SAFETY: nothing is moved.
         let this = unsafe { self.get_unchecked_mut() };
-        // SAFETY: the field is pinned when this is: nothing moves it out, `Drop` drops it where it is, and this is `Unpin`
-        // only if the field is.
+        // SAFETY: the field is pinned when this is: nothing moves it out, `Drop` drops it where it is, and this is
+        // `Unpin` only if the field is.
         (unsafe { Pin::new_unchecked(&mut this.future) }, &this.shared)
     }
 }

@@ -30,12 +30,12 @@ runtime_core::task_local! {
 
 /// Runs the body, which may spawn tasks into the scope, and ends when all these tasks have ended.
 ///
-/// The tasks, called *children*, are real ones: they run on any worker, beside the body and each other. A child returns a
-/// `Result`. Its value goes to its handle; awaiting that is a choice, and so is keeping it.
+/// The tasks, called *children*, are real ones: they run on any worker, beside the body and each other. A child returns
+/// a `Result`. Its value goes to its handle; awaiting that is a choice, and so is keeping it.
 ///
 /// - If the body returns `Ok`, the scope waits for all children, and then returns that value.
-/// - The first error, of the body or a child, ends the scope. The other children are aborted, the body is dropped where it
-///   waits, and when all have ended, the error is returned. Errors that come after the first are dropped.
+/// - The first error, of the body or a child, ends the scope. The other children are aborted, the body is dropped where
+///   it waits, and when all have ended, the error is returned. Errors that come after the first are dropped.
 /// - A panic is treated like an error, and goes on in the caller of the scope when all children have ended.
 ///
 /// A scope may be used in the body or in a child of another one. The inner scope's children are a matter of the outer
@@ -55,9 +55,9 @@ runtime_core::task_local! {
 /// - *The scope was awaited to its end*, whether it returned or panicked: all children have ended, and all closures on
 ///   the blocking pool have returned. The same holds for the children of scopes in it, however those ended.
 /// - *The scope's future was dropped*: the body is dropped, all children are aborted, no further one is begun, and the
-///   scope's token is cancelled. This cannot wait: a child that is being polled at that moment ends when that poll ends,
-///   one that waits is dropped by a worker soon, and a closure on the blocking pool ends when it returns. If the scope
-///   was inside of another one, that waits for them.
+///   scope's token is cancelled. This cannot wait: a child that is being polled at that moment ends when that poll
+///   ends, one that waits is dropped by a worker soon, and a closure on the blocking pool ends when it returns. If the
+///   scope was inside of another one, that waits for them.
 /// - *The scope's future was forgotten*, by [`std::mem::forget`] or a cycle of references: nothing is aborted, and the
 ///   children go on as if they had been spawned by themselves. A scope around it still waits for them.
 ///
@@ -66,12 +66,12 @@ runtime_core::task_local! {
 /// # Why children cannot borrow
 ///
 /// All is sound in each of these cases because a child owns what it uses: its future is `'static`. If children could
-/// borrow from the body's variables, all that would keep those in place is the drop of the scope's future, and that need
-/// not happen: Rust calls it safe to forget a value. [`std::thread::scope`] does not have this problem, because it
+/// borrow from the body's variables, all that would keep those in place is the drop of the scope's future, and that
+/// need not happen: Rust calls it safe to forget a value. [`std::thread::scope`] does not have this problem, because it
 /// returns to its caller only when the threads have ended; a future returns at each `await`.
 ///
-/// Share with an [`Arc`], or move values into a child and get them back as its output. Futures that may run by turns, in
-/// the one task that awaits them, can borrow: for these there are `rt::join!` and `rt::try_join!`, and in the crate
+/// Share with an [`Arc`], or move values into a child and get them back as its output. Futures that may run by turns,
+/// in the one task that awaits them, can borrow: for these there are `rt::join!` and `rt::try_join!`, and in the crate
 /// `futures` the sets `FuturesUnordered`.
 ///
 /// # Cancel safety

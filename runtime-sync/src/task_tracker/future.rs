@@ -61,8 +61,8 @@ impl<F: Future> Future for TrackedFuture<F> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: the field is pinned when this is: nothing moves it out, there is no `Drop`, and this is `Unpin` only if
-        // the field is.
+        // SAFETY: the field is pinned when this is: nothing moves it out, there is no `Drop`, and this is `Unpin` only
+        // if the field is.
         unsafe { self.map_unchecked_mut(|this| &mut this.future) }.poll(cx)
     }
 }

@@ -40,8 +40,8 @@ const ONE: usize = 2;
 
 /// Counts tasks, and waits until all have ended.
 ///
-/// Unlike a [`JoinSet`](runtime_core::JoinSet) it keeps no outputs, so that a server may run for months on one; a task is
-/// forgotten when it ends. It aborts nothing, also if it is dropped: to ask tasks to end, give them a
+/// Unlike a [`JoinSet`](runtime_core::JoinSet) it keeps no outputs, so that a server may run for months on one; a task
+/// is forgotten when it ends. It aborts nothing, also if it is dropped: to ask tasks to end, give them a
 /// [`CancellationToken`](crate::task::CancellationToken).
 ///
 /// [`wait`](Self::wait) is complete when the tracker is *closed* and empty. [`close`](Self::close) does not keep tasks
@@ -135,8 +135,8 @@ impl TaskTracker {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped, nothing happens. A future that is made anew in each turn of a loop may miss
-    /// a moment between two turns.
+    /// Cancel safe: if the future is dropped, nothing happens. A future that is made anew in each turn of a loop may
+    /// miss a moment between two turns.
     ///
     /// # Example
     ///

@@ -21,9 +21,9 @@ impl Builder {
     }
 
     /// After at most `ticks` ticks a busy worker sees whether it is time to look after sockets and timers (61). When
-    /// tasks take long, it does so sooner by itself. It is time when 20 µs have passed since it last did and timers fired
-    /// then, or events may have been left with the system, or when otherwise 200 µs would pass; and not before 2 ms
-    /// have, while many tasks are left on its own queue that sockets have woken.
+    /// tasks take long, it does so sooner by itself. It is time when 20 µs have passed since it last did and timers
+    /// fired then, or events may have been left with the system, or when otherwise 200 µs would pass; and not before 2
+    /// ms have, while many tasks are left on its own queue that sockets have woken.
     ///
     /// # Panics
     ///

@@ -5,11 +5,11 @@
 //!
 //! # What is checked
 //!
-//! - What is written must be what the script expects, in any pieces. Reads of the script need not have happened before a
-//!   write that stands behind them; waits and errors must.
+//! - What is written must be what the script expects, in any pieces. Reads of the script need not have happened before
+//!   a write that stands behind them; waits and errors must.
 //! - Nothing may be written that the script does not expect, nor anything after `shutdown`.
-//! - All that is to be read and written must have been when the mock is dropped. What a handle adds counts from when the
-//!   mock has come to it; waits and errors at the end of the script do not count.
+//! - All that is to be read and written must have been when the mock is dropped. What a handle adds counts from when
+//!   the mock has come to it; waits and errors at the end of the script do not count.
 //!
 //! Else it panics, and tells the mock's [name](Builder::name) and where it was built.
 //!

@@ -1,4 +1,5 @@
-//! Reads of Unix streams end behind descriptors, at urgent marks and, if they are sequenced packets, behind each packet.
+//! Reads of Unix streams end behind descriptors, at urgent marks and, if they are sequenced packets, behind each
+//! packet.
 #![cfg(target_os = "linux")]
 
 use std::io::{ErrorKind, IoSlice, Write};

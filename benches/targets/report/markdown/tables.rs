@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::row::{Figure, Row, Standing};
 
-/// A Markdown table of rows, which all compare the same. The columns about aims and references are there if some row has one.
+/// A Markdown table of rows, which all compare the same. The columns about aims and references are there if some row
+/// has one.
 pub(crate) struct Table<'a>(pub(crate) &'a [Row]);
 
 impl fmt::Display for Table<'_> {

@@ -1,10 +1,10 @@
 //! [`GivenWay`]: a worker's tasks that have given way, by `yield_now` or for want of budget, and when they go on.
 //!
 //! They have said that others should go first. So they stand apart, on a queue of their own, until all other queues of
-//! the worker are empty; but for one *round* of [`ROUND`] ticks at most, so that a flood of others does not starve them.
-//! When a round is over, those that are here are *released*: the next so many ticks of the FIFO queue are theirs, too.
-//! Those that give way after that wait for the end of the next round. It is the same on a current-thread runtime
-//! (`task/queue.rs`), and in Tokio.
+//! the worker are empty; but for one *round* of [`ROUND`] ticks at most, so that a flood of others does not starve
+//! them. When a round is over, those that are here are *released*: they and the FIFO queue take turns. Those that give
+//! way after that wait for the end of the next round. It is the same on a current-thread runtime (`task/queue.rs`), and
+//! in Tokio, but that what is released stands in the common line there.
 //!
 //! A task that just wakes itself does not give way: a future that is done in parts does so, and is in the middle of its
 //! work.

@@ -116,8 +116,8 @@ pub(crate) struct Shared {
     single_cpu: bool,
 }
 
-/// The private side: whatever thread has the core is the worker, or the `block_on` thread. It stays in one place, for it
-/// changes hands in each call of `block_on`; and shares no cache line, for they are all made by one thread.
+/// The private side: whatever thread has the core is the worker, or the `block_on` thread. It stays in one place, for
+/// it changes hands in each call of `block_on`; and shares no cache line, for they are all made by one thread.
 #[repr(align(128))]
 struct Core {
     index: usize,

@@ -14,13 +14,14 @@
 //! (`global_queue_interval`), sooner if polls are long, the injector has its turn (`injector_turns.rs`).
 //!
 //! A task with `n` others in front of it on its queue (for the FIFO queue and what is released, on both) is therefore
-//! polled within `4 * (n + 1)` ticks (and one, if it had just woken itself), and the injector's turns in between. Those come every `i` ticks: 61 as long as polls are shorter
-//! than a third of a microsecond, and 2 at the least, if polls are of 10 us and more and there always is something in
-//! the injector. With K runnable tasks on the worker each is polled within `4 * K * i / (i - 1) + 61` ticks, whatever
-//! the others do; and 61 more if it has given way. (A task that goes into quarantine, `responder.rs`, begins its wait anew when it comes out.) Steals
-//! only shorten the line; a task that is stolen begins at the end of its queue here, with at most a batch of others
-//! that came with it. A task that is taken from the injector begins at the end of the timer queue, with so few others
-//! that they are polled before the next turn; on a worker without tasks, on the FIFO queue.
+//! polled within `4 * (n + 1)` ticks (and one, if it had just woken itself), and the injector's turns in between. Those
+//! come every `i` ticks: 61 as long as polls are shorter than a third of a microsecond, and 2 at the least, if polls
+//! are of 10 us and more and there always is something in the injector. With K runnable tasks on the worker each is
+//! polled within `4 * K * i / (i - 1) + 61` ticks, whatever the others do; and 61 more if it has given way. (A task
+//! that goes into quarantine, `responder.rs`, begins its wait anew when it comes out.) Steals only shorten the line; a
+//! task that is stolen begins at the end of its queue here, with at most a batch of others that came with it. A task
+//! that is taken from the injector begins at the end of the timer queue, with so few others that they are polled before
+//! the next turn; on a worker whose queues are empty, but for what gave way, on the FIFO queue.
 //!
 //! Beside many timers the FIFO queue has a sixteenth of the ticks (`fifo_interval`). The bound holds all the same, if
 //! tasks that go from the FIFO queue to the timer queue meanwhile (each sets a timer, and that fires) are counted
@@ -45,9 +46,9 @@ const TURN_INTERVAL: u32 = 4;
 /// How often the FIFO queue has its turn beside many timers.
 const FIFO_INTERVAL_BESIDE_TIMERS: u32 = TURN_INTERVAL * TURN_INTERVAL;
 
-/// What a timer woke is late already, and mostly short; what wakes itself has had a turn, and is mostly longer. So while
-/// much more is due than that the FIFO queue's turns are fewer: two hundred timers beside eight tasks that compute for 100
-/// us at a time would else wait for fifty of their polls.
+/// What a timer woke is late already, and mostly short; what wakes itself has had a turn, and is mostly longer. So
+/// while much more is due than that the FIFO queue's turns are fewer: two hundred timers beside eight tasks that
+/// compute for 100 us at a time would else wait for fifty of their polls.
 ///
 /// "Much more" is so much that the bound holds. With `n` tasks due at most, turns come after 16 ticks only while no
 /// more than `n / 3` tasks are on the FIFO queue. So no task waits for more than `n / 3` such turns. If it waits for
@@ -233,8 +234,8 @@ impl RunQueue {
             return Some(task);
         }
         let just_woke_itself = self.just_woke_itself.replace(false);
-        // The task that has just woken itself is not to run again at once: alone on its queue, it lets one of the others
-        // go first.
+        // The task that has just woken itself is not to run again at once: alone on its queue, it lets one of the
+        // others go first.
         let lets_others_go = just_woke_itself && self.fifo.len() == 1 && self.lifo_len() + self.timers.len() > 0;
         if self.fifo_turn_in.get() == 0 && !lets_others_go {
             let wait_for_it = self.fifo.len() + self.given_way.released();

@@ -130,8 +130,8 @@ impl UnixStream {
     }
 
     /// What a client has sent by the time it is accepted can be read, and there is room to write: no need to wait until
-    /// the poller says so. (If a read is short at an urgent mark, before any event, then that of the registration is yet
-    /// to come.)
+    /// the poller says so. (If a read is short at an urgent mark, before any event, then that of the registration is
+    /// yet to come.)
     pub(super) fn register_accepted(driver: &Handle, stream: mio::net::UnixStream) -> io::Result<Self> {
         Ok(Self { io: Endpoint::register(driver, stream, INTEREST, Ready::READABLE | Ready::WRITABLE)? })
     }

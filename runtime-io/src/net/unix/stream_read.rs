@@ -1,10 +1,10 @@
 //! Reading from a Unix stream, and what a short read proves.
 //!
-//! A read of a Unix stream that returns fewer bytes than it was asked for has taken all there is, unless it ended behind
-//! descriptors or credentials, or at the mark of urgent data ([`readiness`](crate::readiness) has the list). The first
-//! two are seen by the read itself, if it is made by a call that tells of them. Urgent data is announced by an event,
-//! which makes the registration wary, as for TCP; and so do descriptors here. A stream that has had none of them is told
-//! to be empty by its short read, and need not be read once more to find that out.
+//! A read of a Unix stream that returns fewer bytes than it was asked for has taken all there is, unless it ended
+//! behind descriptors or credentials, or at the mark of urgent data ([`readiness`](crate::readiness) has the list). The
+//! first two are seen by the read itself, if it is made by a call that tells of them. Urgent data is announced by an
+//! event, which makes the registration wary, as for TCP; and so do descriptors here. A stream that has had none of them
+//! is told to be empty by its short read, and need not be read once more to find that out.
 //!
 //! [`UnixStream`](super::UnixStream) calls this for the trait; `try_read` and `async_io` clear readiness by a refusal
 //! only.
