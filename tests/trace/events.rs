@@ -413,18 +413,42 @@ fn a_waker_that_the_drivers_call_is_no_part_of_the_next_poll() {
         }
     }
     let prepare = |_: &mut Builder| ();
-    no_poll_is_long(prepare, async || {
-        let waker = Waker::from(Arc::new(Calls(long())));
-        let sleep_beside_another = async move {
-            for _ in 0..5 {
-                let at = rt::time::Instant::now() + Duration::from_millis(1);
-                let mut other = Box::pin(rt::time::sleep_until(at));
-                _ = other.as_mut().poll(&mut Context::from_waker(&waker));
-                rt::time::sleep_until(at).await;
-            }
-        };
-        rt::spawn(sleep_beside_another).await.unwrap();
-    });
+    // With a task that gives way the drivers are polled between polls, and else when the thread sleeps.
+    for is_busy in [false, true] {
+        no_poll_is_long(prepare, async || {
+            let waker = Waker::from(Arc::new(Calls(long())));
+            let sleep_between_others = async move {
+                for _ in 0..5 {
+                    let at = rt::time::Instant::now() + Duration::from_millis(1);
+                    let mut sleeps = [(); 3].map(|()| Box::pin(rt::time::sleep_until(at)));
+                    let [before, own, after] = &mut sleeps;
+                    _ = before.as_mut().poll(&mut Context::from_waker(&waker));
+                    assert!(poll_once(own.as_mut()).await.is_pending());
+                    _ = after.as_mut().poll(&mut Context::from_waker(&waker));
+                    own.await;
+                }
+            };
+            let busy = is_busy.then(|| {
+                rt::spawn(async {
+                    loop {
+                        rt::task::yield_now().await;
+                    }
+                })
+            });
+            rt::spawn(sleep_between_others).await.unwrap();
+            busy.inspect(|task: &rt::task::JoinHandle<()>| task.abort());
+        });
+    }
+}
+
+#[test]
+fn a_hook_that_is_called_before_a_sleep_that_comes_to_nothing_is_no_part_of_the_next_poll() {
+    let prepare = |builder: &mut Builder| {
+        // It has something to run, and does not sleep.
+        builder.on_thread_park(|| drop(rt::spawn(async {})));
+        builder.on_thread_unpark(long());
+    };
+    no_poll_is_long(prepare, sleep_in_tasks);
 }
 
 #[test]
