@@ -423,7 +423,8 @@ fn a_waker_that_the_drivers_call_is_no_part_of_the_next_poll() {
                     let mut sleeps = [(); 3].map(|()| Box::pin(rt::time::sleep_until(at)));
                     let [before, own, after] = &mut sleeps;
                     _ = before.as_mut().poll(&mut Context::from_waker(&waker));
-                    assert!(poll_once(own.as_mut()).await.is_pending());
+                    // Ready, if more than 1 ms went by: then nothing calls the waker, and the next round does.
+                    _ = poll_once(own.as_mut()).await;
                     _ = after.as_mut().poll(&mut Context::from_waker(&waker));
                     own.await;
                 }
