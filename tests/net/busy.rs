@@ -2,7 +2,7 @@
 //!
 //! Mutations that these tests are for: events are left to a worker that is stuck or sleeps; a stream that is given back
 //! stays in the poller; a read that filled its buffer is taken for the last; a worker takes all the events that there
-//! are.
+//! are; the drivers wait as long beside tasks that give way as beside others.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream as StdStream;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
@@ -252,4 +252,27 @@ fn a_worker_leaves_events_that_it_has_no_time_for_to_others() {
         .unwrap();
     let left = left_at_first.get().copied().unwrap();
     assert!(left > 0 && left < MOST, "{left} tasks were queued");
+}
+
+/// A task that computes for 30 us and gives way does so to the drivers, too: they have their turn after each poll, or
+/// nearly so, and not once in 200 us.
+#[test]
+fn a_task_that_gives_way_does_so_to_the_drivers() {
+    const TURNS: u64 = 400;
+    let _watchdog = watchdog();
+    for runtime in [multi(1), current()] {
+        let metrics = runtime.metrics();
+        let looks = move || metrics.totals().driver_polls;
+        let turns = runtime.spawn(async move {
+            let before = looks();
+            for _ in 0..TURNS {
+                let since = Instant::now();
+                while since.elapsed() < Duration::from_micros(30) {}
+                rt::task::yield_now().await;
+            }
+            looks() - before
+        });
+        let looks = runtime.block_on(turns).unwrap();
+        assert!(looks > TURNS / 2, "{looks} times in {TURNS} polls");
+    }
 }

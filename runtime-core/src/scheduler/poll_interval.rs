@@ -25,6 +25,9 @@
 //! intervals would mostly bring nothing. If the thread has nothing else to do before that it goes to sleep in the
 //! drivers, and is told at once.
 //!
+//! A task that gives way does so to what sockets and timers are about to wake, too. So when one has, the drivers have
+//! their turn as soon as [`MIN_DRIVER_POLL_GAP`] has passed since the last one, whatever that left.
+//!
 //! The interval shrinks at once, and grows when polls were short for several intervals in a row. Short ones come in
 //! runs: those of two hundred tasks that timers have woken say nothing about the tasks that come after them, and with a
 //! long interval sixty polls of 100 us would go by before anybody looked at the timers again. For the same reason a
@@ -77,6 +80,8 @@ pub(crate) struct PollInterval {
     polls_since: Cell<u32>,
     /// Whether something may have been left with the system then.
     may_be_more: Cell<bool>,
+    /// Whether a task has given way since then.
+    gave_way: Cell<bool>,
     is_requested: Cell<bool>,
     /// How long a poll took in the last interval that was measured, in nanoseconds.
     poll_time: Cell<u64>,
@@ -97,6 +102,7 @@ impl PollInterval {
             polled: Cell::new(None),
             polls_since: Cell::new(0),
             may_be_more: Cell::new(true),
+            gave_way: Cell::new(false),
             is_requested: Cell::new(false),
             poll_time: Cell::new(0),
         }
@@ -184,6 +190,18 @@ impl PollInterval {
         self.set_left(1);
     }
 
+    /// The task that was just polled has given way: the interval ends when what nobody is meant to notice has passed.
+    #[inline]
+    pub(crate) fn note_gave_way(&self) {
+        if !self.gave_way.replace(true) {
+            let (left, in_gap) = (self.ticks_left(), self.polls_in_min_gap().max(1));
+            if left > in_gap {
+                self.length.set(self.length.get().saturating_sub(left - in_gap).max(1));
+                self.cut(in_gap, self.left.get());
+            }
+        }
+    }
+
     /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
     /// now. `events_left`: how many tasks still wait that sockets have woken, if others could take what comes.
     pub(crate) fn end_interval(&self, now: Moment, events_left: impl FnOnce() -> usize) -> bool {
@@ -196,19 +214,22 @@ impl PollInterval {
             self.interval.set(self.next_interval(polls, took));
             self.next_limit.set(self.next_limit.get().saturating_mul(2));
         }
-        let next = self.interval.get().min(self.next_limit.get());
-        self.length.set(next);
-        self.set_left(next);
         let gap = self.polled.get().map_or(Duration::MAX, |polled| now.since(polled));
         let has_room =
             || polls_since >= self.max || gap >= MAX_DRIVER_POLL_GAP || events_left() <= MAX_SHARED_BATCH as usize / 2;
+        let next = self.interval.get().min(self.next_limit.get());
         let next_end = || gap.saturating_add(Duration::from_nanos(self.poll_time.get().saturating_mul(next.into())));
-        let is_time = gap >= MIN_DRIVER_POLL_GAP && (self.may_be_more.get() || next_end() > DRIVER_POLL_TARGET);
+        let is_awaited = || self.gave_way.get() || self.may_be_more.get() || next_end() > DRIVER_POLL_TARGET;
+        let is_time = gap >= MIN_DRIVER_POLL_GAP && is_awaited();
         let polls_drivers = self.is_requested.take() || (is_time && has_room());
         if polls_drivers {
             self.polled.set(Some(now));
             self.polls_since.set(0);
+            self.gave_way.set(false);
         }
+        let next = if self.gave_way.get() { next.min(self.polls_in_min_gap().max(1)) } else { next };
+        self.length.set(next);
+        self.set_left(next);
         polls_drivers
     }
 
@@ -224,6 +245,7 @@ impl PollInterval {
         // It may have slept in the drivers; if not, somebody else did.
         self.polled.set(Some(now));
         self.polls_since.set(0);
+        self.gave_way.set(false);
         let first = self.interval.get().min(FIRST_INTERVAL_POLLS);
         self.length.set(first);
         self.set_left(first + 1);

@@ -352,6 +352,7 @@ impl Worker {
         match task.run_current(&runner, self.runtime.budget) {
             Again::No => {}
             Again::GaveWay(task) => {
+                self.core.poll_interval.note_gave_way();
                 self.line.note_self_wake();
                 self.queue_counted(task, Queue::push_given_way);
             }

@@ -439,7 +439,10 @@ impl Worker {
         self.slot().activity.polls_nothing();
         match again {
             Again::No => None,
-            Again::GaveWay(task) => Some(Yielded { task, has_given_way: true }),
+            Again::GaveWay(task) => {
+                self.poll_interval.note_gave_way();
+                Some(Yielded { task, has_given_way: true })
+            }
             Again::WokeItself(task) => Some(Yielded { task, has_given_way: false }),
             Again::Woken(task) => {
                 self.push_woken(task);

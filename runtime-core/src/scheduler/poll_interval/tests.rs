@@ -235,6 +235,37 @@ fn a_poll_takes_its_part_of_the_interval() {
 }
 
 #[test]
+fn when_a_task_gives_way_the_drivers_have_their_turn_soon() {
+    let (poll_interval, mut now) = (PollInterval::new(61), Moment::now());
+    poll_interval.restart(now);
+    poll_interval.note_turn(false);
+    let mut run = |polls: u32, poll: Duration, giving_way: u32| {
+        for done in 1..=polls {
+            now += poll;
+            if done == giving_way {
+                poll_interval.note_gave_way();
+            }
+            if poll_interval.tick() {
+                return (done, poll_interval.end_interval(now, || 0));
+            }
+        }
+        panic!("it does not end");
+    };
+    // The tick before the first poll, and how long polls are.
+    assert!(!poll_interval.tick());
+    while run(61, 10 * MICROSECOND, 0) != (20, true) {}
+    assert_eq!(run(61, 10 * MICROSECOND, 3), (4, true), "it and one more take 20 us");
+    assert_eq!(run(61, 10 * MICROSECOND, 1), (2, true), "another time");
+    assert_eq!(run(61, 10 * MICROSECOND, 0), (20, true), "none gave way");
+    assert_eq!(run(61, 10 * MICROSECOND, 20), (20, true), "with the last poll");
+    // Nothing is shorter than that.
+    while run(61, MICROSECOND / 10, 1).0 < 61 {}
+    let ends: Vec<_> = (0..8).map(|_| run(61, MICROSECOND / 10, 1)).collect();
+    assert!(ends.iter().all(|end| end.0 == 61), "{ends:?}");
+    assert_eq!(ends.iter().filter(|end| end.1).count(), 2, "20 us after the last turn: {ends:?}");
+}
+
+#[test]
 fn the_drivers_are_left_alone_while_many_events_wait() {
     let (poll_interval, mut now) = (PollInterval::new(61), Moment::now());
     poll_interval.restart(now);
