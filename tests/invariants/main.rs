@@ -10,6 +10,7 @@ mod i10_separate;
 mod i1_wakes;
 mod i2_one_poll;
 mod i3_no_idle_worker;
+mod i3_yielding_workers;
 mod i4_bounded_wait;
 mod i4_coop_budget;
 mod i4_from_outside;

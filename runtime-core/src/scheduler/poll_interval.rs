@@ -202,6 +202,11 @@ impl PollInterval {
         }
     }
 
+    /// Whether a task has given way since the drivers last had their turn.
+    pub(crate) fn has_given_way(&self) -> bool {
+        self.gave_way.get()
+    }
+
     /// At the end of an interval, by the time it is: sets the length of the next, and says whether to poll the drivers
     /// now. `events_left`: how many tasks still wait that sockets have woken, if others could take what comes.
     pub(crate) fn end_interval(&self, now: Moment, events_left: impl FnOnce() -> usize) -> bool {

@@ -198,6 +198,11 @@ impl RunQueue {
         self.len() == 0
     }
 
+    /// Whether all that are here have given way.
+    pub(crate) fn has_only_given_way(&self) -> bool {
+        self.len() == self.given_way.len()
+    }
+
     /// Whether the task that has just yielded may go on at once, because nobody else waits here and it is not the
     /// injector's turn. Counts the tick if so.
     #[inline]
@@ -319,21 +324,32 @@ impl RunQueue {
         steal(&victim.lifo, &self.lifo)
     }
 
-    /// The same, of what woke itself or was woken by sockets, and else of what has given way.
+    /// The same, of what woke itself or was woken by sockets.
     pub(crate) fn steal_fifo_from(&self, victim: &RunQueueStealer) -> Option<Notified> {
-        steal(&victim.fifo, &self.fifo).or_else(|| steal(&victim.given_way, self.given_way.queue()))
+        steal(&victim.fifo, &self.fifo)
     }
 
-    /// Takes over half of a queue of another worker that is stalled. What timers woke stays what timers woke; else it
-    /// would wait here at the end of a line, and be taken to the next one's end before it gets to the front. False if
-    /// there was nothing, but perhaps a task that lies on the LIFO queue alone.
-    pub(crate) fn steal_half(&self, victim: &RunQueueStealer) -> bool {
+    /// The same, of what has given way.
+    pub(crate) fn steal_given_way_from(&self, victim: &RunQueueStealer) -> Option<Notified> {
+        steal(&victim.given_way, self.given_way.queue())
+    }
+
+    /// Takes over half of a queue of another worker, but not of what has given way there. What timers woke stays what
+    /// timers woke; else it would wait here at the end of a line, and be taken to the next one's end before it gets to
+    /// the front. False if there was nothing, but perhaps a task that lies on the LIFO queue alone.
+    pub(crate) fn take_over_ready(&self, victim: &RunQueueStealer) -> bool {
         if !victim.timers.is_empty() {
             return until_settled(|| victim.timers.steal_batch(&self.timers)).is_some();
         }
         let stolen = self.steal_lifo_from(victim).or_else(|| self.steal_fifo_from(victim));
         // Not in front of the tasks that are here: they are as old.
         stolen.map(|task| self.push_taken_over(task)).is_some()
+    }
+
+    /// The same, and else half of what has given way. Of a worker that is stalled.
+    pub(crate) fn take_over(&self, victim: &RunQueueStealer) -> bool {
+        let take_given_way = || self.steal_given_way_from(victim).map(|task| self.push_given_way(task)).is_some();
+        self.take_over_ready(victim) || take_given_way()
     }
 
     /// Steals, up to a batch each, from what timers and sockets have woken on another worker's queues.

@@ -57,18 +57,21 @@ impl Worker {
 
     /// Steals half of a queue of the first worker that has something to steal: what timers woke before all else.
     fn steal_from_any(&self) -> Option<Notified> {
-        let shared = self.shared();
-        let victims = shared.num_victims();
-        let start = self.core.victims.below(victims as u32) as usize;
-        let mut others = (start..victims).chain(0..start).filter_map(|number| shared.victim(number));
-        others.find_map(|victim| {
-            if ptr::eq(victim, self.slot()) || !victim.may_have_work() {
-                return None;
-            }
+        self.peers().find_map(|victim| {
             self.steal(victim, RunQueue::steal_timers_from)
                 .or_else(|| self.steal(victim, RunQueue::steal_lifo_from))
                 .or_else(|| self.steal(victim, RunQueue::steal_fifo_from))
+                .or_else(|| self.steal(victim, RunQueue::steal_given_way_from))
         })
+    }
+
+    /// The other workers that may have work, going round once from a random start.
+    fn peers(&self) -> impl Iterator<Item = &Slot> {
+        let shared = self.shared();
+        let victims = shared.num_victims();
+        let start = self.core.victims.below(victims as u32) as usize;
+        let all = (start..victims).chain(0..start).filter_map(|number| shared.victim(number));
+        all.filter(|&slot| !ptr::eq(slot, self.slot()) && slot.may_have_work())
     }
 
     /// Takes a task that lies alone on the queues of a worker which does not come for it.
@@ -111,15 +114,31 @@ impl Worker {
         if !is_stalled(peer.since_maintenance(now), own_interval) || !peer.has_any_work() {
             return;
         }
+        self.take_over(|| {
+            // Its lone task, too, even if others wait here: as long as there are any this worker does not search, and
+            // there may be nobody else.
+            if !self.core.run_queue.take_over(&peer.run_queue)
+                && let Some(task) = peer.run_queue.steal_lone()
+            {
+                self.core.run_queue.push_taken_over(task);
+            }
+        });
+    }
+
+    /// All tasks of this worker have given way: they do so to what waits on the queues of others, too. Without that, a
+    /// worker that is never idle because of a task which computes and yields would help nobody. (While the injector has
+    /// tasks for it, they are enough: with others here it would take fewer of them.)
+    pub(super) fn give_way_to_peers(&self) {
+        if self.core.run_queue.has_only_given_way() && self.shared().injector.is_empty() {
+            self.take_over(|| _ = self.peers().any(|peer| self.core.run_queue.take_over_ready(&peer.run_queue)));
+        }
+    }
+
+    /// Queues what is taken from others, counts it, and offers it.
+    fn take_over(&self, take: impl FnOnce()) {
         self.counters().steal_attempts.add(1);
         let before = self.slot().run_queue.len();
-        // Its lone task, too, even if others wait here: as long as there are any this worker does not search, and there
-        // may be nobody else.
-        if !self.core.run_queue.steal_half(&peer.run_queue)
-            && let Some(task) = peer.run_queue.steal_lone()
-        {
-            self.core.run_queue.push_taken_over(task);
-        }
+        take();
         self.count_stolen(self.slot().run_queue.len().saturating_sub(before));
         self.offer_surplus();
     }

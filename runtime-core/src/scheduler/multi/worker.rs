@@ -474,6 +474,7 @@ impl Worker {
             return;
         }
         self.look_whom_to_follow(now);
+        let has_given_way = self.poll_interval.has_given_way();
         let is_drivers_turn = self.poll_interval.end_interval(now, || self.core.run_queue.events_left());
         self.limit_part();
         self.core.run_queue.adapt_injector_interval(&self.poll_interval);
@@ -485,6 +486,9 @@ impl Worker {
         }
         if is_drivers_turn {
             self.poll_drivers(batch);
+            if has_given_way {
+                self.give_way_to_peers();
+            }
             if self.poll_times.is_on() {
                 self.begin_polls(Moment::now());
             }
