@@ -152,6 +152,39 @@ fn dropping_the_set_drops_its_futures_here_and_cancels_their_tasks() {
     thread::spawn(move || wakers.into_iter().for_each(Waker::wake)).join().unwrap();
 }
 
+/// Whatever their size, and wherever in memory they lie: also where another task was before.
+#[test]
+fn dropping_the_set_drops_its_futures_in_the_order_of_their_spawns() {
+    struct Number(usize, Rc<RefCell<Vec<usize>>>);
+    impl Drop for Number {
+        fn drop(&mut self) {
+            self.1.borrow_mut().push(self.0);
+        }
+    }
+    async fn holding<const N: usize>(number: Number) {
+        let ballast = [0_u8; N];
+        pending::<()>().await;
+        drop((ballast, number));
+    }
+    let (runtime, set, dropped) = (current(), LocalSet::new(), Rc::new(RefCell::new(Vec::new())));
+    // Leaves cells behind, which some of the others get.
+    set.block_on(&runtime, async {
+        for task in [(); 20].map(|()| spawn_local(async {})) {
+            task.await.unwrap();
+        }
+    });
+    for first in (0..100).step_by(4) {
+        let number = |next: usize| Number(first + next, Rc::clone(&dropped));
+        set.spawn_local(holding::<2000>(number(0)));
+        set.spawn_local(holding::<1>(number(1)));
+        set.spawn_local(holding::<100_000>(number(2)));
+        set.spawn_local(holding::<1>(number(3)));
+    }
+    set.block_on(&runtime, yield_now());
+    drop(set);
+    assert_eq!(*dropped.borrow(), (0..100).collect::<Vec<_>>());
+}
+
 #[test]
 fn wakes_and_aborts_from_other_threads_reach_the_set() {
     let _watchdog = watchdog();

@@ -30,9 +30,9 @@
 //!
 //! The tasks lie in an arena that is a part of `Shared` (`task/arena/`), which is counted once for all of them
 //! (`task/outstanding.rs`). When the set is dropped its inbox is closed: a task that is queued from then on was
-//! cancelled already, and its entry is dropped. Then all tasks are cancelled, which drops their futures on this thread,
-//! and the list is closed. Tasks whose handles or wakers remain keep the memory of `Shared` until the last of those
-//! goes.
+//! cancelled already, and its entry is dropped. Then all tasks are cancelled, in the order in which they were spawned,
+//! which drops their futures on this thread, and the list is closed. Tasks whose handles or wakers remain keep the
+//! memory of `Shared` until the last of those goes.
 //!
 //! A panic of a task may be the end, too ([`UnhandledPanic`]). The run that polls the task stops. The outermost one, in
 //! which no task is polled any more, closes the set and panics. All others that drive it are called, and find it
@@ -391,8 +391,8 @@ impl Shared {
         // local arena, and this scheduler frees no task by itself: all of them are freed remotely.
         let guard = unsafe { this.tasks.guard() };
         let runner = Runner { completions: Some(&this.completed), ..Runner::NOBODY };
-        // SAFETY: as above.
-        unsafe { guard.cancel_all(&runner) };
+        // In the order of their spawns, as the identifiers are drawn one by one. SAFETY: as above.
+        unsafe { guard.cancel_all_in_order(&runner) };
         // SAFETY: the caller's promise.
         let local = unsafe { this.with_local(std::mem::take) };
         drop((local, queued));

@@ -277,20 +277,37 @@ impl ArenaGuard<'_> {
     pub(crate) unsafe fn cancel_all(&self, runner: &Runner<'_>) {
         // Dropping a future runs user code, which may drop the last references to other tasks of this arena. Those only
         // go to the return stack, and the walk is not disturbed.
+        // SAFETY: passed on to the caller.
+        self.each_cell(|task| unsafe { cancel(task, runner) });
+    }
+
+    /// As [`cancel_all`](Self::cancel_all), in the order of the tasks' identifiers.
+    ///
+    /// # Safety
+    ///
+    /// As [`cancel_all`](Self::cancel_all), and no task is in a poll.
+    pub(crate) unsafe fn cancel_all_in_order(&self, runner: &Runner<'_>) {
+        let mut tasks = Vec::new();
+        self.each_cell(|task| {
+            // SAFETY: as in `cancel`; and a task that is not complete is alive.
+            unsafe {
+                if !(*ptr::addr_of!((*task.as_ptr()).state)).is_complete() {
+                    tasks.push((task.as_ref().id(), task));
+                }
+            }
+        });
+        tasks.sort_unstable_by_key(|&(id, _)| id);
+        // SAFETY: passed on to the caller. The drop of a future may wake and abort other tasks, but completes none, as
+        // nobody polls: so all of them are still alive when it is their turn.
+        tasks.into_iter().for_each(|(_, task)| unsafe { cancel(task, runner) });
+    }
+
+    /// Calls the closure for every cell that a task lies in, or has died in.
+    fn each_cell(&self, f: impl FnMut(NonNull<Header>)) {
         self.arena.cells.with(|cells| {
             // SAFETY: the arena is the caller's.
             let each = unsafe { (*cells).each() };
-            each.for_each(|cell| {
-                let task = cell.cast::<Header>();
-                // SAFETY: in every cell a task lies, or has died, and then its state still says that it was complete:
-                // with that it died, and nothing has been written over it. (Nothing but the state is looked at before.)
-                // A task that is not complete is alive until it is; claiming gives it to the caller.
-                unsafe {
-                    if (*ptr::addr_of!((*task.as_ptr()).state)).claim_for_shutdown() {
-                        (task.as_ref().vtable.cancel_claimed)(task, runner);
-                    }
-                }
-            });
+            each.map(NonNull::cast::<Header>).for_each(f);
         });
     }
 
@@ -316,6 +333,22 @@ impl ArenaGuard<'_> {
             }
             self.take_remote_frees();
             self.trim();
+        }
+    }
+}
+
+/// Cancels the task in a cell at shutdown, if it is not complete, and not in a poll.
+///
+/// # Safety
+///
+/// As [`ArenaGuard::cancel_all`].
+unsafe fn cancel(task: NonNull<Header>, runner: &Runner<'_>) {
+    // SAFETY: in every cell a task lies, or has died, and then its state still says that it was complete: with that it
+    // died, and nothing has been written over it. (Nothing but the state is looked at before.) A task that is not
+    // complete is alive until it is; claiming gives it to the caller.
+    unsafe {
+        if (*ptr::addr_of!((*task.as_ptr()).state)).claim_for_shutdown() {
+            (task.as_ref().vtable.cancel_claimed)(task, runner);
         }
     }
 }
