@@ -109,3 +109,14 @@ fn what_can_block_the_thread_that_drops_it() {
         stream.set_linger(None).unwrap();
     });
 }
+
+/// As on Tokio, the compiler warns of it.
+#[test]
+fn a_handle_that_aborts_nothing_by_itself() {
+    Builder::new_current_thread().build().unwrap().block_on(async {
+        let task = rt::spawn(async { 1 });
+        #[expect(unused_must_use)]
+        task.abort_handle();
+        assert_eq!(task.await.unwrap(), 1);
+    });
+}

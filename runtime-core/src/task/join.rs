@@ -88,6 +88,7 @@ impl<T> JoinHandle<T> {
     }
 
     /// A handle that can abort the task, and nothing else, and does not hinder anybody from awaiting this one.
+    #[must_use = "the handle aborts nothing by itself"]
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle { task: TaskRef::clone(&self.task) }
     }
