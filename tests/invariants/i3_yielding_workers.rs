@@ -16,8 +16,8 @@ use rt_test_util::*;
 
 /// Tasks that wake themselves over and over wait on one worker, and the other is kept busy by one that yields.
 const WAITING: usize = 10;
-/// A poll of that one. A worker that is seen less often than twice in that time is helped by others in any case, so this
-/// is more than a machine without a minute to spare takes for a few polls.
+/// A poll of that one. A worker that is not seen for twice that time is helped in any case, so this is longer than a
+/// few polls take on a busy machine.
 const POLL: Duration = Duration::from_millis(2);
 /// How long the others wait.
 const WAIT: Duration = Duration::from_millis(40);
