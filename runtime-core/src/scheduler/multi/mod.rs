@@ -25,6 +25,7 @@ mod given_way;
 mod idle;
 mod inject;
 mod lifo_slot;
+mod maintenance;
 mod measure;
 mod notify;
 mod observe;
