@@ -196,6 +196,7 @@ impl PollInterval {
         if !self.gave_way.replace(true) {
             let (left, in_gap) = (self.ticks_left(), self.polls_in_min_gap().max(1));
             if left > in_gap {
+                // One at least, as the time that they took is divided by it.
                 self.length.set(self.length.get().saturating_sub(left - in_gap).max(1));
                 self.cut(in_gap, self.left.get());
             }
