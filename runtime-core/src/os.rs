@@ -8,7 +8,7 @@ pub mod descriptor;
 #[cfg(unix)]
 pub mod peer;
 #[cfg(unix)]
-pub mod unix_stream;
+pub mod stream;
 
 /// The number of the error by which `connect` says that it takes time.
 #[cfg(unix)]

@@ -208,9 +208,21 @@ impl Registration {
         outcome
     }
 
-    /// Notes that other code knows the descriptor, or is about to: from now on a short transfer proves nothing.
+    /// From now on a short transfer proves nothing.
     pub(crate) fn be_wary(&self) {
         self.io().be_wary();
+    }
+
+    /// Notes that other code knows the descriptor of a TCP stream, or is about to.
+    pub(crate) fn lend(&self) {
+        self.io().lend();
+    }
+
+    /// Whether other code knows the descriptor. Reads that clear by [`poll_transfer`](Self::poll_transfer) must then be
+    /// made in such a way that they are told of what comes with the bytes.
+    #[inline]
+    pub(crate) fn is_lent(&self) -> bool {
+        self.io().is_lent()
     }
 
     /// Clears after an operation that `event` led to was refused.

@@ -22,7 +22,7 @@ use crate::ready::Ready;
 use crate::registration::{Evented, Registration, current_driver_or};
 
 use super::platform;
-use super::receive::{peek, receive};
+use super::receive::{peek, receive, receive_telling};
 
 /// Urgent data is of interest although hardly anybody sends it: reads stop at its mark (`readiness`).
 const STREAM_INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE).add(Interest::PRIORITY);
@@ -52,11 +52,16 @@ impl Stream {
         Self::register(driver, mio::net::TcpStream::connect(addr)?, Ready::EMPTY)
     }
 
-    /// The stream must be in non-blocking mode already. What has been done to it, and who else knows it, cannot be
-    /// known.
+    /// The stream must be in non-blocking mode already. It may be a socket of any kind, and what has been done to it and
+    /// who else knows it cannot be known.
     pub(super) fn from_std(driver: &Handle, stream: std::net::TcpStream) -> io::Result<Self> {
+        let is_tcp = platform::is_tcp(&stream);
         let stream = Self::register(driver, mio::net::TcpStream::from_std(stream), Ready::EMPTY)?;
-        stream.registration().be_wary();
+        if is_tcp {
+            stream.registration().lend();
+        } else {
+            stream.registration().be_wary();
+        }
         Ok(stream)
     }
 
@@ -71,18 +76,26 @@ impl Stream {
         self.0.registration()
     }
 
-    #[inline]
-    pub(super) fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.0.source().read(buf)
-    }
-
-    /// As [`read`](Self::read), into memory that need not be initialised.
+    /// Reads into memory that need not be initialised. If the descriptor has been lent, and the read may have ended for
+    /// another reason than that nothing is left, the registration is made wary before readiness would be cleared.
     #[inline]
     pub(super) fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
-        self.0.source().try_io(|| receive(&SockRef::from(self.0.source()), buf))
+        let socket = SockRef::from(self.0.source());
+        if !self.registration().is_lent() {
+            return self.0.source().try_io(|| receive(&socket, buf));
+        }
+        let (count, may_have_more) = self.0.source().try_io(|| receive_telling(&socket, buf))?;
+        if may_have_more {
+            self.registration().be_wary();
+        }
+        Ok(count)
     }
 
+    /// Nobody is told what ended the read, so it makes the registration of a lent descriptor wary.
     pub(super) fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        if self.registration().is_lent() {
+            self.registration().be_wary();
+        }
         self.0.source().read_vectored(bufs)
     }
 
@@ -145,7 +158,7 @@ impl Stream {
     /// For somebody outside who wants the raw handle of the operating system. A carrier that has none does not get
     /// here.
     pub(super) fn lend(&self) -> &mio::net::TcpStream {
-        self.0.registration().be_wary();
+        self.0.registration().lend();
         self.0.source()
     }
 }
@@ -236,8 +249,8 @@ impl Listener {
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: socket2::Socket,
-    /// Whether others know the descriptor. They may have put it into blocking mode, and the stream it becomes must be
-    /// wary.
+    /// Whether others know the descriptor. They may have put it into blocking mode, and the stream that it becomes is
+    /// lent, too.
     is_lent: AtomicBool,
 }
 

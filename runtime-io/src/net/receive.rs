@@ -19,24 +19,26 @@ pub(crate) fn receive(socket: &SockRef<'_>, buf: &mut ReadBuf<'_>) -> io::Result
     unsafe { buf.fill_with(|memory| socket.recv(memory)) }
 }
 
-/// As [`receive`], from a Unix stream. Also says whether the read may have ended behind a descriptor or credentials,
-/// with more to be read.
+/// As [`receive`]. Also says whether anything may have come with the bytes that ended the read, with more to be read.
 #[cfg(unix)]
 #[inline]
-pub(crate) fn receive_from_unix_stream(
-    socket: impl std::os::fd::AsFd,
-    buf: &mut ReadBuf<'_>,
-) -> io::Result<(usize, bool)> {
+pub(crate) fn receive_telling(socket: &SockRef<'_>, buf: &mut ReadBuf<'_>) -> io::Result<(usize, bool)> {
     let mut may_have_more = false;
     // SAFETY: the count is that of the bytes which the system has written to the front of the memory.
     let received = unsafe {
         buf.fill_with(|memory| {
-            let received = runtime_core::os::unix_stream::receive(socket, memory)?;
+            let received = runtime_core::os::stream::receive(&**socket, memory)?;
             may_have_more = received.may_have_more_than_bytes;
             Ok(received.count)
         })
     };
     received.map(|count| (count, may_have_more))
+}
+
+/// The system does not tell.
+#[cfg(not(unix))]
+pub(crate) fn receive_telling(socket: &SockRef<'_>, buf: &mut ReadBuf<'_>) -> io::Result<(usize, bool)> {
+    receive(socket, buf).map(|count| (count, true))
 }
 
 /// As [`receive`], and leaves what was received in the socket.

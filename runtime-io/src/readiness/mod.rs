@@ -83,18 +83,15 @@
 //! And the rule holds only until the registration becomes *wary*, which it then stays. It becomes wary when
 //!
 //! - an event tells of urgent data or of an error;
-//! - a read of a Unix stream was told that descriptors or credentials came with the bytes (`net/unix/stream_read.rs`);
-//! - the descriptor comes from outside or is lent to the outside (`AsFd`, `AsRawFd`). Then it may not be a TCP
-//!   socket; it may be given to kernel TLS; or other code may take the urgent byte out before an event has told of
-//!   it;
-//! - it was accepted by a listener that comes from outside and is not known to be of TCP, or of Unix streams.
+//! - a read was told that something came with the bytes: descriptors or credentials on a Unix stream
+//!   (`net/unix/stream_read.rs`), the type of a record of kernel TLS (see *loans*);
+//! - the descriptor comes from outside and is not known to be of TCP, or it was accepted by a listener of which that is
+//!   so. (Likewise for Unix streams, which also become wary when they are lent.)
 //!
 //! Why that is enough: a read has stopped at a mark, with bytes behind it, and is about to clear what it saw at some
 //! tick. If those bytes came after the event of that tick was collected, an event of their own will follow, or has
-//! followed and changed the tick. Otherwise mark and bytes were in the socket when that event was collected. Either the
-//! urgent byte was there too, and the event told of it. Or it had been taken out, through a descriptor that had been
-//! lent before. In both cases the registration was wary before the reader saw the tick. (The clear asks again in its
-//! compare-exchange, so it also knows of a loan between the look and the read.)
+//! followed and changed the tick. Otherwise mark and bytes were in the socket when that event was collected. The urgent
+//! byte was there too, and the event told of it: the registration was wary before the reader saw the tick.
 //!
 //! One case is left out: the urgent byte comes out of order, before any segment has announced the mark, and Linux
 //! never says that it is there (`TCP_URG_NOTYET`, for good). Only a peer that forges segments does that, and it
@@ -105,6 +102,22 @@
 //! After descriptors, and where credentials change, it is the reader that learns why the read ended, before it clears.
 //! If two read a stream at once, and the other one's read ran short at the same time, then either that came later, and
 //! nothing was left, or what was left came after it, and an event with it.
+//!
+//! # Loans
+//!
+//! Other code that comes to know the descriptor of a TCP stream (`AsFd`, `AsRawFd`), or has made it, can have the system
+//! speak TLS on it. Next to nobody does. They set options, as HTTP clients do with each connection, or take the number
+//! for a name; so the stream should be none the slower for it. From the first loan on it reads by a call that tells if
+//! something came with the bytes, as from a Unix stream. The type of each record does, so the first read of one makes
+//! the registration wary before it is cleared.
+//!
+//! A loan counts as a tick, and a reader asks after its look whether there has been one. If it came before the look, the
+//! reader sees it. If it came later, the tick is another one, and the reader, who may not have read in that way, clears
+//! nothing.
+//!
+//! One thing that others can do is not noticed: they take an urgent byte out (`MSG_OOB`) without having waited for the
+//! event that tells of it. The mark stays behind, and who reads up to it goes on only when more arrives, or the stream
+//! ends. The documentation of `TcpStream` says so.
 //!
 //! *Would block* has one known exception. At an urgent mark, Linux refuses a read while a signal is pending for the
 //! thread, though there are bytes behind the mark.
@@ -355,9 +368,21 @@ impl ScheduledIo {
         passing == event.ready
     }
 
-    /// Makes the registration wary: from now on a short transfer proves nothing. Called before the descriptor is lent.
+    /// Makes the registration wary: from now on a short transfer proves nothing.
     pub(crate) fn be_wary(&self) {
         self.update(|word| (!word.is_wary()).then(|| word.wary()));
+    }
+
+    /// Notes a loan. Called before other code comes to know the descriptor.
+    pub(crate) fn lend(&self) {
+        self.update(|word| (!word.is_lent()).then(|| word.lent()));
+    }
+
+    /// Whether the descriptor has been lent. An operation asks between its look and the system call.
+    #[inline]
+    pub(crate) fn is_lent(&self) -> bool {
+        // Relaxed: the look was a load of the same word. If a loan comes after this, the tick is no longer the look's.
+        Word::from_raw(self.word.load(Relaxed)).is_lent()
     }
 
     /// Clears if a plain read or write of a stream, which `event` led to, was short: if it moved `moved` bytes of

@@ -81,7 +81,7 @@ fn a_short_read_leaves_the_announced_end_standing() {
 
 /// Each of these makes the registration wary, for good: only a refusal clears after that.
 #[test]
-fn after_urgent_data_an_error_or_a_loan_a_short_transfer_clears_nothing() {
+fn once_wary_a_short_transfer_clears_nothing() {
     let doubts: [fn(&ScheduledIo); 3] =
         [|io| deliver(io, Ready::PRIORITY), |io| deliver(io, Ready::ERROR), |io| io.be_wary()];
     for doubt in doubts {
@@ -105,6 +105,34 @@ fn after_urgent_data_an_error_or_a_loan_a_short_transfer_clears_nothing() {
             assert!(io.clear_refused(look()));
             assert!(look().ready.is_empty());
         }
+    }
+}
+
+/// A loan is noted for good. A transfer that began before it clears nothing, and later ones do.
+#[test]
+fn a_transfer_that_a_loan_overtakes_clears_nothing() {
+    for (direction, flag, is_proof) in
+        [(Direction::Read, Ready::READABLE, SHORT_READ_DRAINS), (Direction::Write, Ready::WRITABLE, SHORT_WRITE_FILLS)]
+    {
+        let io = ScheduledIo::new();
+        let look = || io.look(direction.interest()).unwrap();
+        deliver(&io, flag);
+        let before = look();
+        assert!(!io.is_lent());
+        io.lend();
+        assert!(io.is_lent());
+        io.note_transfer(before, direction, 1, 2);
+        assert_eq!(look().ready, flag);
+        io.note_transfer(look(), direction, 1, 2);
+        assert_eq!(look().ready.is_empty(), is_proof);
+        deliver(&io, flag);
+        let before = look();
+        io.lend();
+        io.note_transfer(before, direction, 1, 2);
+        assert_eq!(look().ready.is_empty(), is_proof, "the second loan adds nothing");
+        assert!(io.is_lent());
+        io.retire();
+        assert!(!io.is_lent());
     }
 }
 

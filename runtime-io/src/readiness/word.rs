@@ -8,10 +8,11 @@
 //! | 0-5 | ready | the flags of [`Ready`] |
 //! | 6 | wary | a transfer that ran short proves nothing here. Stays until the next registration |
 //! | 7 | shutdown | the driver is gone: every operation fails from now on. Never cleared |
-//! | 8.. | tick | counts the events delivered to this registration, and wraps. A clear names the count that it saw |
+//! | 8 | lent | other code knows the descriptor. Stays until the next registration |
+//! | 9.. | tick | counts the events and loans of this registration, and wraps. A clear names the count that it saw |
 //! | the rest | generation | counts the registrations this slot has had, and wraps. A token carries it too |
 //!
-//! Where a word has 32 bits, the tick has 12 of them: 4096 events between a look and its clear would pass for none.
+//! Where a word has 32 bits, the tick has 11 of them: 2048 events between a look and its clear would pass for none.
 //!
 //! This file is arithmetic only. The protocol is in the module above.
 
@@ -19,7 +20,8 @@ use crate::ready::Ready;
 
 const WARY: usize = 1 << 6;
 const SHUTDOWN: usize = 1 << 7;
-const TICK_SHIFT: u32 = 8;
+const LENT: usize = 1 << 8;
+const TICK_SHIFT: u32 = 9;
 const GENERATION_SHIFT: u32 = usize::BITS - Word::GENERATION_BITS;
 const TICK_MASK: usize = (1 << (GENERATION_SHIFT - TICK_SHIFT)) - 1;
 
@@ -62,8 +64,12 @@ impl Word {
     /// One more event: its flags are added, and it is counted. Urgent data or an error make the word wary.
     pub(super) fn with_event(self, event: Ready) -> Self {
         let wary = if event.is_priority() || event.is_error() { WARY } else { 0 };
+        Self(self.next_tick().0 | wary | event.bits())
+    }
+
+    fn next_tick(self) -> Self {
         let tick = (self.tick() + 1) & TICK_MASK;
-        Self((self.0 & !(TICK_MASK << TICK_SHIFT)) | (tick << TICK_SHIFT) | wary | event.bits())
+        Self((self.0 & !(TICK_MASK << TICK_SHIFT)) | (tick << TICK_SHIFT))
     }
 
     pub(super) fn is_wary(self) -> bool {
@@ -73,6 +79,16 @@ impl Word {
     /// From now on a transfer that ran short proves nothing.
     pub(super) fn wary(self) -> Self {
         Self(self.0 | WARY)
+    }
+
+    pub(super) fn is_lent(self) -> bool {
+        self.0 & LENT != 0
+    }
+
+    /// Other code comes to know the descriptor. It is counted like an event: an operation that began before it, and knew
+    /// nothing of it, clears nothing.
+    pub(super) fn lent(self) -> Self {
+        Self(self.next_tick().0 | LENT)
     }
 
     /// More flags, not by an event.
@@ -122,6 +138,15 @@ mod tests {
             assert_eq!(later.ready(), Ready::READABLE);
             assert!(!later.next_generation().is_wary());
         }
+    }
+
+    #[test]
+    fn a_loan_is_counted_and_known_until_the_next_registration() {
+        let lent = Word::FIRST.with_event(Ready::READABLE).lent();
+        assert_eq!((lent.tick(), lent.ready(), lent.is_wary(), lent.is_lent()), (2, Ready::READABLE, false, true));
+        let later = lent.without_ready(Ready::ALL).with_event(Ready::WRITABLE);
+        assert_eq!((later.tick(), later.is_lent()), (3, true));
+        assert!(!later.next_generation().is_lent());
     }
 
     #[test]

@@ -3,10 +3,11 @@
 //! In each test all bytes are in the kernel before the first read, so no event will come for those that the read
 //! leaves. A reader that takes the short read for the last one hangs, and the watchdog ends it.
 //!
-//! Mutations that these tests are for: `Word::with_event` does not become wary; `be_wary` does nothing, or one of the
-//! ways on which a descriptor gets out does not call it; a listener that is not one of TCP, or may not be, is taken for
-//! one; `poll_read` of a Unix stream does not look whether anything came with the bytes; `note_transfer` does not ask
-//! whether the word is wary; operations through `AsyncFd`, `async_io` or `peek` take a short transfer for the last.
+//! Mutations that these tests are for: `Word::with_event` does not become wary; `be_wary` or `lend` does nothing, or one of
+//! the ways on which a descriptor gets out does not call it; a stream or listener that is not one of TCP, or may not be,
+//! is taken for one; a read of a Unix stream, or of a TCP stream that is lent, does not look whether anything came with
+//! the bytes; `note_transfer` does not ask whether the word is wary; operations through `AsyncFd`, `async_io` or `peek`
+//! take a short transfer for the last.
 
 mod left_behind;
 mod messages;
@@ -59,7 +60,7 @@ async fn read_in_turns(stream: &mut TcpStream, wanted: usize) -> Vec<u8> {
 
 /// Whether a stream always asks the system once more after a read that ran short. (One that does not may have to now
 /// and then: the event of what it has read comes after that read, if it was still ready from before.)
-async fn asks_after_a_short_read(ours: &TcpStream, theirs: &mut StdStream) -> bool {
+async fn asks_after_a_short_read(ours: &TcpStream, theirs: &mut impl Write) -> bool {
     for _ in 0..100 {
         if !asks_after_this_short_read(ours, theirs).await {
             return false;
@@ -68,7 +69,7 @@ async fn asks_after_a_short_read(ours: &TcpStream, theirs: &mut StdStream) -> bo
     true
 }
 
-async fn asks_after_this_short_read(ours: &TcpStream, theirs: &mut StdStream) -> bool {
+async fn asks_after_this_short_read(ours: &TcpStream, theirs: &mut impl Write) -> bool {
     theirs.write_all(b"hello").unwrap();
     let mut buffer = [0; 64];
     let mut reader = ours;

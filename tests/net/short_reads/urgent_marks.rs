@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::pin::pin;
 
 use rt::io::{AsyncReadExt, Interest};
-use rt::net::{TcpSocket, TcpStream};
+use rt::net::TcpStream;
 use rt_test_util::*;
 use socket2::SockRef;
 
@@ -103,53 +103,18 @@ fn behind_an_urgent_mark_in_halves() {
             let (mut ours, mut theirs) = accepted().await;
             let mut all = [0; 64];
             send_around_a_mark(&mut theirs);
-            take_urgent(&ours).unwrap();
             let (mut reader, _writer) = ours.split();
             reader.read_exact(&mut all[..8]).await.unwrap();
             assert_eq!(&all[..8], b"AAAABBBB");
             send_around_a_mark(&mut theirs);
             let (mut reader, writer) = ours.into_split();
             let stream: &TcpStream = writer.as_ref();
-            take_urgent(stream).unwrap();
+            assert_eq!(stream.async_io(Interest::PRIORITY, || take_urgent(stream)).await.unwrap(), b'!');
             let mut got = 0;
             while got < 8 {
                 got += reader.read(&mut all[got..]).await.unwrap();
             }
             assert_eq!(&all[..8], b"AAAABBBB");
-        });
-    });
-}
-
-/// No event ever tells of urgent data that was taken out before the driver looked.
-#[test]
-fn behind_an_urgent_mark_of_which_no_event_tells() {
-    let _watchdog = watchdog();
-    on_each_runtime(|runtime| {
-        runtime.block_on(async {
-            // Between the registration and the first event.
-            let (mut ours, mut theirs) = accepted().await;
-            send_around_a_mark(&mut theirs);
-            assert_eq!(take_urgent(&ours).unwrap(), b'!');
-            assert_eq!(read_in_turns(&mut ours, 8).await, b"AAAABBBB");
-
-            // Before the registration.
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-            let mut theirs = StdStream::connect(listener.local_addr().unwrap()).unwrap();
-            let (ours, _) = listener.accept().unwrap();
-            send_around_a_mark(&mut theirs);
-            assert_eq!(take_urgent(&ours).unwrap(), b'!');
-            ours.set_nonblocking(true).unwrap();
-            let mut ours = TcpStream::from_std(ours).unwrap();
-            assert_eq!(read_in_turns(&mut ours, 8).await, b"AAAABBBB");
-
-            // By a copy of the descriptor that was made when it was not connected yet.
-            let socket = TcpSocket::new_v4().unwrap();
-            let copy = socket.as_fd().try_clone_to_owned().unwrap();
-            let mut ours = socket.connect(listener.local_addr().unwrap()).await.unwrap();
-            let (mut theirs, _) = listener.accept().unwrap();
-            send_around_a_mark(&mut theirs);
-            assert_eq!(take_urgent(&copy).unwrap(), b'!');
-            assert_eq!(read_in_turns(&mut ours, 8).await, b"AAAABBBB");
         });
     });
 }

@@ -1,15 +1,15 @@
-//! Which streams take a short read for the last, and which ask the system once more: those that are wary, because other
-//! code knows their descriptor, or because their protocol may not be TCP.
+//! Which streams take a short read for the last, and which ask the system once more: those that are wary, because they
+//! may not be of TCP, or because other code has made more than bytes come on them.
 
-use std::io::{Read, Write};
+use std::io::{IoSliceMut, Read, Write};
 use std::net::TcpStream as StdStream;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::libc;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpSocket, TcpStream};
 use rt_test_util::*;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 
 use super::{accepted, asks_after_a_short_read, read_in_turns, set_option};
 
@@ -39,29 +39,83 @@ fn a_stream_that_is_lent_to_nobody_takes_a_short_read_for_the_last() {
     });
 }
 
+/// Other code that knows the descriptor sets options, as a rule, or takes the number for a name.
 #[test]
-fn a_stream_that_others_know_asks_until_it_is_refused() {
+fn a_stream_that_others_know_takes_a_short_read_for_the_last() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
             let (ours, mut theirs) = accepted().await;
-            let _ = ours.as_raw_fd();
+            for _ in 0..2 {
+                SockRef::from(&ours).set_tcp_keepalive(&TcpKeepalive::new()).unwrap();
+                assert!(!asks_after_a_short_read(&ours, &mut theirs).await);
+                let _ = ours.as_raw_fd();
+                assert!(!asks_after_a_short_read(&ours, &mut theirs).await);
+            }
+            let ours = TcpStream::from_std(ours.into_std().unwrap()).unwrap();
+            assert!(!asks_after_a_short_read(&ours, &mut theirs).await);
+
+            // As HTTP clients make theirs.
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            let socket = TcpSocket::from_std_stream(socket.into());
+            let ours = socket.connect(listener.local_addr().unwrap()).await.unwrap();
+            assert!(!asks_after_a_short_read(&ours, &mut listener.accept().unwrap().0).await);
+        });
+    });
+}
+
+/// Something comes with the bytes: the time at which they arrived, as would the types of records if the system spoke TLS.
+#[test]
+fn a_stream_on_which_not_only_bytes_come_asks_until_it_is_refused() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            let (ours, mut theirs) = accepted().await;
+            set_option(&ours, libc::SOL_SOCKET, libc::SO_TIMESTAMP, 1);
+            assert!(asks_after_a_short_read(&ours, &mut theirs).await);
+            set_option(&ours, libc::SOL_SOCKET, libc::SO_TIMESTAMP, 0);
+            assert!(asks_after_a_short_read(&ours, &mut theirs).await, "for good");
+        });
+    });
+}
+
+/// A read into several buffers does not tell what came with the bytes.
+#[test]
+fn a_stream_that_others_know_asks_after_a_read_into_several_buffers() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            for is_lent in [false, true] {
+                let (ours, mut theirs) = accepted().await;
+                if is_lent {
+                    let _ = ours.as_fd();
+                }
+                theirs.write_all(b"hello").unwrap();
+                ours.readable().await.unwrap();
+                let mut buffer = [0; 64];
+                let (one, two) = buffer.split_at_mut(2);
+                assert_eq!(ours.try_read_vectored(&mut [IoSliceMut::new(one), IoSliceMut::new(two)]).unwrap(), 5);
+                assert_eq!(asks_after_a_short_read(&ours, &mut theirs).await, is_lent);
+            }
+        });
+    });
+}
+
+/// Of a stream of another protocol than TCP this is never forgotten, and the slot that it leaves behind makes its next
+/// owner no warier.
+#[test]
+fn a_stream_of_another_protocol_asks_until_it_is_refused() {
+    let _watchdog = watchdog();
+    on_each_runtime(|runtime| {
+        runtime.block_on(async {
+            let (one, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+            one.set_nonblocking(true).unwrap();
+            let ours = TcpStream::from_std(StdStream::from(OwnedFd::from(one))).unwrap();
             assert!(asks_after_a_short_read(&ours, &mut theirs).await);
             assert!(asks_after_a_short_read(&ours, &mut theirs).await, "for good");
 
-            let (ours, mut theirs) = accepted().await;
-            let _ = ours.as_fd();
-            assert!(asks_after_a_short_read(&ours, &mut theirs).await);
-            let ours = TcpStream::from_std(ours.into_std().unwrap()).unwrap();
-            assert!(asks_after_a_short_read(&ours, &mut theirs).await);
-
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-            let socket = TcpSocket::new_v4().unwrap();
-            let _ = socket.as_raw_fd();
-            let ours = socket.connect(listener.local_addr().unwrap()).await.unwrap();
-            assert!(asks_after_a_short_read(&ours, &mut listener.accept().unwrap().0).await);
-
-            // The slot that such a stream leaves behind makes its next owner no warier.
             drop(ours);
             let (ours, mut theirs) = accepted().await;
             assert!(!asks_after_a_short_read(&ours, &mut theirs).await);
@@ -69,7 +123,7 @@ fn a_stream_that_others_know_asks_until_it_is_refused() {
     });
 }
 
-/// Both ways a stream that is wary moves as much as any other, and at its end there is the end.
+/// Both ways a stream that is lent moves as much as any other, and at its end there is the end.
 #[test]
 fn a_stream_that_others_know_carries_more_than_the_system_holds() {
     const TOTAL: usize = 8 << 20;

@@ -28,10 +28,10 @@ use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, split, split_own
 /// refused in a direction is woken by it; `readable`, `writable`, `ready` and `async_io` have no such limit. To read
 /// and write from two tasks, [`split`](Self::split) it or [take it apart](Self::into_split).
 ///
-/// Options that it has no methods for can be set through `socket2::SockRef::from(&stream)`. Once the descriptor of a
-/// stream has been lent in this way, or if it came from outside ([`from_std`](Self::from_std)), each message costs
-/// one more system call: what others do with the descriptor could make a read stop short of what is there, so the
-/// stream goes on reading until the system says that there is no more.
+/// Options that it has no methods for can be set through `socket2::SockRef::from(&stream)`. Other code may do more with
+/// the descriptor, but for one thing: it should not take urgent data out (`MSG_OOB`) before
+/// [`ready`](Self::ready)`(Interest::PRIORITY)` has told of it, for reads end where the urgent byte was, and the stream
+/// would take that for all there is until more comes.
 ///
 /// # Example
 ///

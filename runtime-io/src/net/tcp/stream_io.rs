@@ -39,7 +39,8 @@ impl TcpStream {
     /// See [`readable`](Self::readable).
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
         let wanted = buf.len();
-        self.io.registration().try_transfer(Direction::Read, wanted, || self.io.read(buf))
+        let read = || self.io.receive(&mut ReadBuf::new(buf));
+        self.io.registration().try_transfer(Direction::Read, wanted, read)
     }
 
     /// As [`try_read`](Self::try_read), into several buffers in turn.

@@ -12,10 +12,12 @@
 use std::io;
 use std::task::{Context, Poll};
 
+use socket2::SockRef;
+
 use crate::interest::Interest;
 use crate::io::ReadBuf;
 use crate::net::endpoint::{BOTH_WAYS, Endpoint};
-use crate::net::receive::receive_from_unix_stream;
+use crate::net::receive::receive_telling;
 use crate::readiness::Direction;
 
 /// Reads stop at the mark of urgent data, although hardly anybody sends it.
@@ -33,7 +35,7 @@ pub(super) fn poll_read(
 }
 
 fn receive(io: &Endpoint<mio::net::UnixStream>, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
-    let (count, may_have_more) = receive_from_unix_stream(io.source(), buf)?;
+    let (count, may_have_more) = receive_telling(&SockRef::from(io.source()), buf)?;
     if may_have_more {
         // Before readiness would be cleared: it is not, then.
         io.registration().be_wary();

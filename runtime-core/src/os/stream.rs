@@ -1,4 +1,4 @@
-//! Reading from a Unix stream socket in such a way that the reader learns why a read was short.
+//! Reading from a stream socket in such a way that the reader learns whether more than bytes came, and ended the read.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -9,8 +9,9 @@ use std::os::fd::AsFd;
 pub struct Received {
     /// How many bytes: as many of the memory's front are initialised. 0 is the end of the stream.
     pub count: usize,
-    /// Whether anything may have come with the bytes that is not received: descriptors or credentials. A read ends
-    /// behind these, so there may be more to be read. Where the system does not tell, this is always so.
+    /// Whether anything may have come with the bytes that is not received: descriptors or credentials on a Unix stream;
+    /// the type of a record where the system speaks TLS on a TCP stream. Reads end where such things change, so there
+    /// may be more to be read. Where the system does not tell, this is always so.
     pub may_have_more_than_bytes: bool,
 }
 
