@@ -52,8 +52,8 @@ impl Stream {
         Self::register(driver, mio::net::TcpStream::connect(addr)?, Ready::EMPTY)
     }
 
-    /// The stream must be in non-blocking mode already. It may be a socket of any kind, and what has been done to it and
-    /// who else knows it cannot be known.
+    /// The stream must be in non-blocking mode already. It may be a socket of any kind. What has been done to it, and
+    /// who else knows it, cannot be known.
     pub(super) fn from_std(driver: &Handle, stream: std::net::TcpStream) -> io::Result<Self> {
         let is_tcp = platform::is_tcp(&stream);
         let stream = Self::register(driver, mio::net::TcpStream::from_std(stream), Ready::EMPTY)?;

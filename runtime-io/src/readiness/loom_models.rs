@@ -159,8 +159,8 @@ fn a_short_read_at_a_mark_is_not_the_last_whoever_else_is_told_of_it() {
     });
 }
 
-/// A descriptor is lent, and the system made to speak TLS on it, while somebody reads what has come already. If the read
-/// ends behind the first of two records, the other is read as well.
+/// A descriptor is lent, and the system made to speak TLS on it, while somebody reads what has come already. If the
+/// read ends behind the first of two records, the other is read as well.
 #[test]
 fn a_read_that_a_loan_overtakes_is_not_the_last() {
     loom::model(|| {

@@ -105,15 +105,15 @@
 //!
 //! # Loans
 //!
-//! Other code that comes to know the descriptor of a TCP stream (`AsFd`, `AsRawFd`), or has made it, can have the system
-//! speak TLS on it. Next to nobody does. They set options, as HTTP clients do with each connection, or take the number
-//! for a name; so the stream should be none the slower for it. From the first loan on it reads by a call that tells if
-//! something came with the bytes, as from a Unix stream. The type of each record does, so the first read of one makes
-//! the registration wary before it is cleared.
+//! Other code that comes to know the descriptor of a TCP stream (`AsFd`, `AsRawFd`), or has made it, can have the
+//! system speak TLS on it. Next to nobody does. They set options, as HTTP clients do with each connection, or take the
+//! number for a name; so the stream should be none the slower for it. From the first loan on it reads by a call that
+//! tells if something came with the bytes, as from a Unix stream. The type of each record does, so the first read of
+//! one makes the registration wary before it is cleared.
 //!
-//! A loan counts as a tick, and a reader asks after its look whether there has been one. If it came before the look, the
-//! reader sees it. If it came later, the tick is another one, and the reader, who may not have read in that way, clears
-//! nothing.
+//! A loan counts as a tick, and a reader asks after its look whether there has been one. If it came before the look,
+//! the reader sees it. If it came later, the tick is another one, and the reader, which may not have read in that way,
+//! clears nothing.
 //!
 //! One thing that others can do is not noticed: they take an urgent byte out (`MSG_OOB`) without having waited for the
 //! event that tells of it. The mark stays behind, and who reads up to it goes on only when more arrives, or the stream

@@ -85,8 +85,8 @@ impl Word {
         self.0 & LENT != 0
     }
 
-    /// Other code comes to know the descriptor. It is counted like an event: an operation that began before it, and knew
-    /// nothing of it, clears nothing.
+    /// Other code comes to know the descriptor. It is counted like an event: an operation that began before it, and
+    /// knew nothing of it, clears nothing.
     pub(super) fn lent(self) -> Self {
         Self(self.next_tick().0 | LENT)
     }

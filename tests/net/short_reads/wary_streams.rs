@@ -66,7 +66,8 @@ fn a_stream_that_others_know_takes_a_short_read_for_the_last() {
     });
 }
 
-/// Something comes with the bytes: the time at which they arrived, as would the types of records if the system spoke TLS.
+/// Something comes with the bytes: the time at which they arrived, as the types of records would if the system spoke
+/// TLS.
 #[test]
 fn a_stream_on_which_not_only_bytes_come_asks_until_it_is_refused() {
     let _watchdog = watchdog();
