@@ -5,9 +5,9 @@
 //!
 //! Mutations that these tests are for: `Word::with_event` does not become wary; `be_wary` or `lend` does nothing, or
 //! one of the ways on which a descriptor gets out does not call it; a stream or listener that is not one of TCP, or may
-//! not be, is taken for one; a read of a Unix stream, or of a TCP stream that is lent, does not look whether anything came
-//! with the bytes; `note_transfer` does not ask whether the word is wary; operations through `AsyncFd`, `async_io` or
-//! `peek` take a short transfer for the last.
+//! not be, is taken for one; a read of a Unix stream, or of a TCP stream that is lent, does not look whether anything
+//! came with the bytes; `note_transfer` does not ask whether the word is wary; operations through `AsyncFd`, `async_io`
+//! or `peek` take a short transfer for the last.
 
 mod left_behind;
 mod messages;
