@@ -18,6 +18,7 @@ use socket2::{Domain, Protocol, SockRef, Type};
 use crate::driver::Handle;
 use crate::interest::Interest;
 use crate::io::ReadBuf;
+use crate::readiness::SHORT_READ_DRAINS;
 use crate::ready::Ready;
 use crate::registration::{Evented, Registration, current_driver_or};
 
@@ -55,7 +56,8 @@ impl Stream {
     /// The stream must be in non-blocking mode already. It may be a socket of any kind. What has been done to it, and
     /// who else knows it, cannot be known.
     pub(super) fn from_std(driver: &Handle, stream: std::net::TcpStream) -> io::Result<Self> {
-        let is_tcp = platform::is_tcp(&stream);
+        // Where short reads prove nothing, nobody has asked what the socket is, and short writes may.
+        let is_tcp = SHORT_READ_DRAINS && platform::is_tcp(&stream);
         let stream = Self::register(driver, mio::net::TcpStream::from_std(stream), Ready::EMPTY)?;
         if is_tcp {
             stream.registration().lend();
@@ -81,7 +83,7 @@ impl Stream {
     #[inline]
     pub(super) fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
         let socket = SockRef::from(self.0.source());
-        if !self.registration().is_lent() {
+        if !SHORT_READ_DRAINS || !self.registration().is_lent() {
             return self.0.source().try_io(|| receive(&socket, buf));
         }
         let (count, may_have_more) = self.0.source().try_io(|| receive_telling(&socket, buf))?;
@@ -93,7 +95,7 @@ impl Stream {
 
     /// Nobody is told what ended the read, so it makes the registration of a lent descriptor wary.
     pub(super) fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
-        if self.registration().is_lent() {
+        if SHORT_READ_DRAINS && self.registration().is_lent() {
             self.registration().be_wary();
         }
         self.0.source().read_vectored(bufs)

@@ -103,28 +103,30 @@
 //! If two read a stream at once, and the other one's read ran short at the same time, then either that came later, and
 //! nothing was left, or what was left came after it, and an event with it.
 //!
-//! # Loans
-//!
-//! Other code that comes to know the descriptor of a TCP stream (`AsFd`, `AsRawFd`), or has made it, can have the
-//! system speak TLS on it. Next to nobody does. They set options, as HTTP clients do with each connection, or take the
-//! number for a name; so the stream should be none the slower for it. From the first loan on it reads by a call that
-//! tells if something came with the bytes, as from a Unix stream. The type of each record does, so the first read of
-//! one makes the registration wary before it is cleared.
-//!
-//! A loan counts as a tick, and a reader asks after its look whether there has been one. If it came before the look,
-//! the reader sees it. If it came later, the tick is another one, and the reader, which may not have read in that way,
-//! clears nothing.
-//!
-//! One thing that others can do is not noticed: they take an urgent byte out (`MSG_OOB`) without having waited for the
-//! event that tells of it. The mark stays behind, and who reads up to it goes on only when more arrives, or the stream
-//! ends. The documentation of `TcpStream` says so.
-//!
 //! *Would block* has one known exception. At an urgent mark, Linux refuses a read while a signal is pending for the
 //! thread, though there are bytes behind the mark.
 //!
 //! A *partial write* to a stream socket means that Linux came to where it would have refused to write, and made the
 //! same arrangements for the event that tells of room. The same conditions apply, although only the kind of the socket
 //! and errors matter here. One call moves [`MAX_BYTES_AT_ONCE`] at most, so no more than that can have been asked for.
+//!
+//! # Loans
+//!
+//! Other code that comes to know the descriptor of a TCP stream (`AsFd`, `AsRawFd`), or has made it, can have the
+//! system speak TLS on it. Next to nobody does. They set options, as HTTP clients do with each connection, or take the
+//! number for a name; so the stream should make no further system call for it. From the first loan on it reads by a
+//! call that tells if something came with the bytes, as from a Unix stream. The type of each record of data does, so
+//! the first read of one makes the registration wary before it is cleared. (The first read of another record fails,
+//! which clears nothing.) Writes of such records run short for want of room only, as those of bytes do.
+//!
+//! A loan counts as a tick, and a reader asks after its look whether there has been one. If it came before the look,
+//! the reader sees it. If it came later, the tick is another one, and the reader, which may not have read in that way,
+//! clears nothing.
+//!
+//! Some things that others can do are not noticed. They take an urgent byte out (`MSG_OOB`) without having waited for
+//! the event that tells of it: at the signal `SIGURG`, say. The mark stays behind, and who reads up to it goes on only
+//! when more arrives, or the stream ends. Or they give the socket to a protocol of the system that makes messages of
+//! the bytes: `espintcp`, OpenVPN, or a program of BPF. The documentation of `TcpStream` says so.
 
 mod waiters;
 mod wakes;

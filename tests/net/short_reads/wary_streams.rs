@@ -66,18 +66,39 @@ fn a_stream_that_others_know_takes_a_short_read_for_the_last() {
     });
 }
 
-/// Something comes with the bytes: the time at which they arrived, as the types of records would if the system spoke
-/// TLS.
+/// How many bytes are left comes with the bytes, as the types of records would if the system spoke TLS.
+fn have_more_than_bytes_come(socket: &impl AsRawFd, more: bool) {
+    set_option(socket, libc::IPPROTO_TCP, libc::TCP_INQ, more.into());
+}
+
 #[test]
 fn a_stream_on_which_not_only_bytes_come_asks_until_it_is_refused() {
     let _watchdog = watchdog();
     on_each_runtime(|runtime| {
         runtime.block_on(async {
             let (ours, mut theirs) = accepted().await;
-            set_option(&ours, libc::SOL_SOCKET, libc::SO_TIMESTAMP, 1);
+            have_more_than_bytes_come(&ours, true);
             assert!(asks_after_a_short_read(&ours, &mut theirs).await);
-            set_option(&ours, libc::SOL_SOCKET, libc::SO_TIMESTAMP, 0);
+            have_more_than_bytes_come(&ours, false);
             assert!(asks_after_a_short_read(&ours, &mut theirs).await, "for good");
+
+            // Before the stream was one of ours, or connected; and by a copy of the descriptor, after that.
+            let ours = ours.into_std().unwrap();
+            have_more_than_bytes_come(&ours, true);
+            let ours = TcpStream::from_std(ours).unwrap();
+            assert!(asks_after_a_short_read(&ours, &mut theirs).await);
+
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let socket = TcpSocket::new_v4().unwrap();
+            have_more_than_bytes_come(&socket, true);
+            let ours = socket.connect(listener.local_addr().unwrap()).await.unwrap();
+            assert!(asks_after_a_short_read(&ours, &mut listener.accept().unwrap().0).await);
+
+            let socket = TcpSocket::new_v4().unwrap();
+            let copy = socket.as_fd().try_clone_to_owned().unwrap();
+            let ours = socket.connect(listener.local_addr().unwrap()).await.unwrap();
+            have_more_than_bytes_come(&copy, true);
+            assert!(asks_after_a_short_read(&ours, &mut listener.accept().unwrap().0).await);
         });
     });
 }

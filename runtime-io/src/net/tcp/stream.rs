@@ -28,10 +28,13 @@ use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, split, split_own
 /// refused in a direction is woken by it; `readable`, `writable`, `ready` and `async_io` have no such limit. To read
 /// and write from two tasks, [`split`](Self::split) it or [take it apart](Self::into_split).
 ///
-/// Options that it has no methods for can be set through `socket2::SockRef::from(&stream)`. Other code may do more with
-/// the descriptor, but for one thing: it should not take urgent data out (`MSG_OOB`) before
-/// [`ready`](Self::ready)`(Interest::PRIORITY)` has told of it, for reads end where the urgent byte was, and the stream
-/// would take that for all there is until more comes.
+/// Options that it has no methods for can be set through `socket2::SockRef::from(&stream)`; the system may also be made
+/// to speak TLS on it. A read that finds less than it has room for is taken for all there is until more comes, so other
+/// code must not let reads end elsewhere: it should not take urgent data out (`MSG_OOB`) before
+/// [`ready`](Self::ready)`(Interest::PRIORITY)` has told of it, and not give the socket to a protocol that makes
+/// messages of the bytes (`TCP_ULP` `espintcp`, OpenVPN's). For such sockets there is
+/// [`AsyncFd`](crate::io::unix::AsyncFd). Once the descriptor has been lent,
+/// [`try_read_vectored`](Self::try_read_vectored) makes each message cost one more system call from then on.
 ///
 /// # Example
 ///
