@@ -56,7 +56,8 @@ impl Stream {
     /// The stream must be in non-blocking mode already. It may be a socket of any kind. What has been done to it, and
     /// who else knows it, cannot be known.
     pub(super) fn from_std(driver: &Handle, stream: std::net::TcpStream) -> io::Result<Self> {
-        // Where short reads prove nothing, nobody has asked what the socket is, and short writes may.
+        // Where short reads prove nothing nobody is asked what the socket is. A short write may prove something there,
+        // so nothing is taken for granted.
         let is_tcp = SHORT_READ_DRAINS && platform::is_tcp(&stream);
         let stream = Self::register(driver, mio::net::TcpStream::from_std(stream), Ready::EMPTY)?;
         if is_tcp {

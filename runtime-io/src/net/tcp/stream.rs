@@ -33,7 +33,7 @@ use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, split, split_own
 /// code must not let reads end elsewhere: it should not take urgent data out (`MSG_OOB`) before
 /// [`ready`](Self::ready)`(Interest::PRIORITY)` has told of it, and not give the socket to a protocol that makes
 /// messages of the bytes (`TCP_ULP` `espintcp`, OpenVPN's). For such sockets there is
-/// [`AsyncFd`](crate::io::unix::AsyncFd). Once the descriptor has been lent,
+/// `io::unix::AsyncFd`, which takes nothing for granted. Once the descriptor has been lent,
 /// [`try_read_vectored`](Self::try_read_vectored) makes each message cost one more system call from then on.
 ///
 /// # Example
