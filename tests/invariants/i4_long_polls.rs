@@ -4,13 +4,14 @@
 //! Mutations that these tests are for: a worker that is not told that the drivers are not served, and learns how long
 //! its polls are only after `event_interval` of them; a task woken by a timer that is stolen onto a lane where it
 //! waits again; two workers with long polls that each take the other for missing; tasks left to others that have no
-//! turn.
+//! turn; a worker that looks at one peer only, at random, for tasks that nobody comes for.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use rt::runtime::{Builder, Runtime, worker_index};
@@ -170,4 +171,57 @@ fn i4_tasks_that_are_left_to_others_have_their_turn() {
             assert!(longest < (4 * 20 * 61 / 60 + 61) * 4 / 3, "{longest} polls of others");
         }
     });
+}
+
+#[test]
+fn i4_tasks_of_a_worker_that_does_not_move_are_found_however_many_workers_there_are() {
+    const WORKERS: usize = 32;
+    const POLL: Duration = Duration::from_millis(2);
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS, 61);
+    // One worker is never without a task, and its polls are counted. It does not give way, which would have it help
+    // others in any case.
+    let (polls, end) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let (count, is_over) = (polls.clone(), end.clone());
+    let busy = runtime.spawn(poll_fn(move |cx| {
+        count.fetch_add(1, SeqCst);
+        std::thread::sleep(POLL);
+        cx.waker().wake_by_ref();
+        if is_over.load(SeqCst) { Poll::Ready(()) } else { Poll::Pending }
+    }));
+    // Of the others none moves: so nobody can be woken for what one of them has on its queue.
+    let (standing, go_on) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let stand = |standing: &AtomicUsize, go_on: &AtomicBool| {
+        standing.fetch_add(1, SeqCst);
+        while !go_on.load(SeqCst) {
+            std::thread::sleep(POLL);
+        }
+    };
+    let stands = |standing: Arc<AtomicUsize>, go_on: Arc<AtomicBool>| async move { stand(&standing, &go_on) };
+    let standers: Vec<_> = (0..WORKERS - 2).map(|_| runtime.spawn(stands(standing.clone(), go_on.clone()))).collect();
+    while standing.load(SeqCst) < WORKERS - 2 {
+        std::thread::yield_now();
+    }
+    let count = polls.clone();
+    let longest = runtime.spawn(async move {
+        let waits = |_| {
+            let (sender, taken) = std::sync::mpsc::channel();
+            let before = count.load(SeqCst);
+            drop(rt::spawn(async move { _ = sender.send(()) }));
+            taken.recv().expect("it is polled");
+            count.load(SeqCst) - before
+        };
+        (0..5).map(waits).max()
+    });
+    let longest = runtime.block_on(longest).unwrap().unwrap();
+    go_on.store(true, SeqCst);
+    end.store(true, SeqCst);
+    runtime.block_on(async {
+        for task in standers.into_iter().chain([busy]) {
+            task.await.unwrap();
+        }
+    });
+    // Two polls until it counts as stalled, and the turns of those that came before; a few more where the system lets
+    // the worker wait, for it goes by how long its own polls take.
+    assert!(longest < 12, "{longest} polls of the worker that could have come for it");
 }

@@ -37,6 +37,7 @@ mod shutdown;
 mod slot;
 mod spare_count;
 mod spares;
+mod stalled;
 mod steal;
 mod threads;
 mod wake_all;
@@ -60,6 +61,7 @@ use self::run_queue::RunQueue;
 pub(crate) use self::run_queue::take_one;
 use self::slot::Slot;
 use self::spares::Spares;
+use self::stalled::PeerLooks;
 pub use self::wake_all::wake_all;
 pub(crate) use self::worker::Worker;
 
@@ -109,6 +111,7 @@ pub(crate) struct Shared {
     cores: Cores,
     monitor: Monitor,
     places: Places,
+    peer_looks: CachePadded<PeerLooks>,
     /// The next thread that puts a task into the injector is to follow it.
     follows_injected: CachePadded<AtomicBool>,
     /// The number of workers that can run at the same time, each on a processor.
@@ -150,6 +153,7 @@ impl Shared {
         let remote_arenas = remote_arenas(config.num_processors());
         Self {
             places: Places::new(slots.len() + remote_arenas),
+            peer_looks: CachePadded::default(),
             follows_injected: CachePadded::default(),
             slots: slots.into(),
             workers: config.worker_threads,

@@ -1,26 +1,15 @@
 //! How a worker comes by tasks that are not on its own queues: from the injector, out of quarantine, and from other
-//! workers, when it has none left or when one of them is stalled.
+//! workers, when it has none left or all of its own have given way. (What it takes from one that is stalled:
+//! `stalled.rs`.)
 
 use std::ptr;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use super::run_queue::{RunQueue, RunQueueStealer};
+use super::stalled::is_stalled;
 use super::{Slot, Worker};
 use crate::clock::Moment;
-use crate::scheduler::poll_interval::DRIVER_POLL_TARGET;
 use crate::task::Notified;
-
-/// A worker is stalled if it has neither woken up nor had its maintenance for that long: twice the time that
-/// `poll_interval.rs` aims at.
-const STALLED_AFTER: Duration = Duration::from_micros(2 * DRIVER_POLL_TARGET.as_micros() as u64);
-
-/// Whether a worker is stalled that was not seen for `since_maintenance`. A worker whose own interval was that long
-/// cannot judge others: two with long polls would take the same tasks from each other all the time, and some of these
-/// would never get to the front of a line.
-fn is_stalled(since_maintenance: Duration, own_interval: Duration) -> bool {
-    since_maintenance >= STALLED_AFTER && since_maintenance >= 2 * own_interval
-}
 
 impl Worker {
     /// Moves a fair share of the injector's tasks here, and one out of quarantine. Returns one of them.
@@ -66,7 +55,7 @@ impl Worker {
     }
 
     /// The other workers that may have work, going round once from a random start.
-    fn peers(&self) -> impl Iterator<Item = &Slot> {
+    pub(super) fn peers(&self) -> impl Iterator<Item = &Slot> {
         let shared = self.shared();
         let victims = shared.num_victims();
         let start = self.core.victims.below(victims as u32) as usize;
@@ -81,7 +70,7 @@ impl Worker {
         lone.peek()?;
         let now = Moment::now();
         let task = lone.find_map(|slot| {
-            if slot.since_maintenance(now) < STALLED_AFTER { None } else { slot.run_queue.steal_lone() }
+            if is_stalled(slot.since_maintenance(now), Duration::ZERO) { slot.run_queue.steal_lone() } else { None }
         })?;
         self.count_stolen(1);
         Some(task)
@@ -100,31 +89,6 @@ impl Worker {
         self.end_searching();
     }
 
-    /// Tells the other workers that this one is not stalled.
-    pub(super) fn note_maintenance(&self, now: Moment) {
-        // Relaxed: nothing else is read by a thread that sees it, and to see it late costs a steal too many.
-        self.slot().last_maintenance.store(now.word(), Relaxed);
-    }
-
-    /// Takes half of the tasks of a random peer, if that is stalled: it may be in a long poll, or the operating system
-    /// lets its thread wait. A worker that is fed by the drivers is never idle, and would leave those tasks where they
-    /// are until then.
-    pub(super) fn help_stalled_peer(&self, now: Moment, own_interval: Duration) {
-        let Some(peer) = self.random_peer() else { return };
-        if !is_stalled(peer.since_maintenance(now), own_interval) || !peer.has_any_work() {
-            return;
-        }
-        self.take_over(|| {
-            // Its lone task, too, even if others wait here: as long as there are any this worker does not search, and
-            // there may be nobody else.
-            if !self.core.run_queue.take_over(&peer.run_queue)
-                && let Some(task) = peer.run_queue.steal_lone()
-            {
-                self.core.run_queue.push_taken_over(task);
-            }
-        });
-    }
-
     /// All tasks of this worker have given way: they do so to what waits on the queues of others, too. Without that, a
     /// worker that is never idle because of a task which computes and yields would help nobody. (While the injector has
     /// tasks for it, they are enough: with others here it would take fewer of them.)
@@ -134,22 +98,15 @@ impl Worker {
         }
     }
 
-    /// Queues what is taken from others, counts it, and offers it.
-    fn take_over(&self, take: impl FnOnce()) {
+    /// Queues what is taken from others, counts it, and offers it. False if nothing was taken.
+    pub(super) fn take_over(&self, take: impl FnOnce()) -> bool {
         self.counters().steal_attempts.add(1);
         let before = self.slot().run_queue.len();
         take();
-        self.count_stolen(self.slot().run_queue.len().saturating_sub(before));
+        let taken = self.slot().run_queue.len().saturating_sub(before);
+        self.count_stolen(taken);
         self.offer_surplus();
-    }
-
-    /// Another worker at random. (The one after this has two chances.)
-    fn random_peer(&self) -> Option<&Slot> {
-        let shared = self.shared();
-        let victims = shared.num_victims();
-        let first = self.core.victims.below(victims as u32) as usize;
-        let slots = [first, (first + 1) % victims].into_iter().filter_map(|number| shared.victim(number));
-        slots.into_iter().find(|&slot| !ptr::eq(slot, self.slot()))
+        taken > 0
     }
 
     fn steal(
@@ -169,19 +126,5 @@ impl Worker {
             self.counters().steals.add(1);
             self.counters().stolen_tasks.add(tasks as u64);
         }
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_worker_is_stalled_only_in_comparison() {
-        let is_stalled = |since, own| is_stalled(Duration::from_micros(since), Duration::from_micros(own));
-        assert!(!is_stalled(399, 200));
-        assert!(is_stalled(400, 200));
-        assert!(!is_stalled(1999, 1000), "all have long polls");
-        assert!(is_stalled(2000, 1000));
     }
 }
