@@ -39,7 +39,7 @@
 /// |---|---|---|
 /// | `flavor = "multi_thread"` | yes | tasks run on several worker threads and may move between them |
 /// | `flavor = "current_thread"` | | everything runs on the calling thread; the body may use `rt::task::spawn_local` |
-/// | `worker_threads = N` | one for each processor that the process may use, or `RT_WORKER_THREADS` | how many workers; `multi_thread` only |
+/// | `worker_threads = N` | one for each processor that the process may use, or `RT_WORKER_THREADS`, or `TOKIO_WORKER_THREADS` | how many workers; `multi_thread` only |
 /// | `start_paused = bool` | `false` | starts with the clock standing still, for tests; `current_thread` only |
 /// | `unhandled_panic = "shutdown_runtime"` | `"ignore"` | a task's panic [ends all](crate::runtime::UnhandledPanic); `current_thread` only |
 /// | `flavor = "local"` | | the same as `current_thread` |

@@ -141,16 +141,22 @@ fn build_with_the_environment_given() {
     }
 }
 
-fn build_with_worker_threads_variable(value: &str) -> String {
+fn build_with_variables(variables: &[(&str, &str)]) -> String {
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "i9_limits::build_with_the_environment_given", "--nocapture"])
         .env("RT_TEST_CHILD", "1")
-        .env("RT_WORKER_THREADS", value)
+        .env_remove("RT_WORKER_THREADS")
+        .env_remove("TOKIO_WORKER_THREADS")
+        .envs(variables.iter().copied())
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{value}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{variables:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
     text
+}
+
+fn build_with_worker_threads_variable(value: &str) -> String {
+    build_with_variables(&[("RT_WORKER_THREADS", value)])
 }
 
 #[test]
@@ -162,6 +168,16 @@ fn i9_the_environment_variable_sets_the_workers_or_is_an_error() {
         let text = build_with_worker_threads_variable(value);
         assert!(text.contains("error: RT_WORKER_THREADS must be a number from 1 to 65000"), "{value}: {text}");
     }
+}
+
+#[test]
+fn i9_tokios_environment_variable_counts_unless_there_is_rts_own() {
+    let _watchdog = watchdog();
+    assert!(build_with_variables(&[("TOKIO_WORKER_THREADS", "3")]).contains("workers: 3"));
+    let both = [("TOKIO_WORKER_THREADS", "many"), ("RT_WORKER_THREADS", "5")];
+    assert!(build_with_variables(&both).contains("workers: 5"));
+    let text = build_with_variables(&both[..1]);
+    assert!(text.contains("error: TOKIO_WORKER_THREADS must be a number from 1 to 65000"), "{text}");
 }
 
 #[test]

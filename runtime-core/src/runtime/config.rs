@@ -1,5 +1,6 @@
 //! What a runtime is told when it is made. The facade's `Builder` fills it in.
 
+use std::env;
 use std::fmt;
 use std::sync::Arc;
 use std::thread;
@@ -18,8 +19,9 @@ use crate::trace::{LaneNumbers, TraceConfig};
 /// A hook without arguments.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
 
-/// The environment variable that sets the default number of worker threads.
-pub const WORKER_THREADS_VAR: &str = "RT_WORKER_THREADS";
+/// The environment variables that set the default number of worker threads. The first one that is set counts. The other
+/// is Tokio's, for programs that were written for it.
+const WORKER_THREADS_VARS: [&str; 2] = ["RT_WORKER_THREADS", "TOKIO_WORKER_THREADS"];
 
 /// The most worker threads a runtime can have.
 pub const MAX_WORKER_THREADS: usize = 65_000;
@@ -155,23 +157,18 @@ impl Config {
         }
     }
 
-    /// The number of worker threads that the environment asks for: `RT_WORKER_THREADS` if it is set, else one for each
-    /// [processor](Self::processors).
+    /// The number of worker threads that the environment asks for by `RT_WORKER_THREADS`, or else by
+    /// `TOKIO_WORKER_THREADS`; if neither is set, one for each [processor](Self::processors).
     ///
     /// # Errors
     ///
-    /// What is wrong with the variable, if it is set and is not a number from 1 to [`MAX_WORKER_THREADS`].
+    /// What is wrong with the variable, if it is not a number from 1 to [`MAX_WORKER_THREADS`].
     pub fn default_worker_threads(&self) -> Result<usize, String> {
-        match std::env::var(WORKER_THREADS_VAR) {
-            Ok(text) => match text.trim().parse() {
-                Ok(number) if (1..=MAX_WORKER_THREADS).contains(&number) => Ok(number),
-                _ => Err(format!(
-                    "{WORKER_THREADS_VAR} must be a number from 1 to {MAX_WORKER_THREADS}, and is {text:?}"
-                )),
-            },
-            Err(std::env::VarError::NotPresent) => Ok(self.num_processors().min(MAX_WORKER_THREADS)),
-            Err(error) => Err(format!("{WORKER_THREADS_VAR}: {error}")),
-        }
+        let var = WORKER_THREADS_VARS.into_iter().find_map(|name| Some((name, env::var_os(name)?)));
+        let Some((name, value)) = var else { return Ok(self.num_processors().min(MAX_WORKER_THREADS)) };
+        let number = value.to_str().and_then(|text| text.trim().parse().ok());
+        let number = number.filter(|number| (1..=MAX_WORKER_THREADS).contains(number));
+        number.ok_or_else(|| format!("{name} must be a number from 1 to {MAX_WORKER_THREADS}, and is {value:?}"))
     }
 
     /// How many processors the runtime may use: one at least.

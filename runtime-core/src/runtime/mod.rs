@@ -24,9 +24,7 @@ use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use self::config::{
-    Config, Flavor, Hook, MAX_WORKER_THREADS, MIN_THREAD_STACK_SIZE, RuntimeFlavor, WORKER_THREADS_VAR,
-};
+pub use self::config::{Config, Flavor, Hook, MAX_WORKER_THREADS, MIN_THREAD_STACK_SIZE, RuntimeFlavor};
 pub use self::handle::{EnterGuard, Handle, TryCurrentError};
 pub(crate) use self::handle::{spawn_blocking_here, spawn_here, spawn_local_here};
 pub use self::histogram_configuration::{

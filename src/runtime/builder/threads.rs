@@ -10,8 +10,9 @@ use super::Builder;
 /// # Threads
 impl Builder {
     /// The number of worker threads. Without this call it is what the environment variable `RT_WORKER_THREADS` says, or
-    /// else one for each processor that the process may use: by its affinity, and by the quotas of its control groups
-    /// and of those above them. A current-thread runtime has none, and ignores it.
+    /// else Tokio's `TOKIO_WORKER_THREADS`, or else one for each processor that the process may use: by its affinity,
+    /// and by the quotas of its control groups and of those above them. A current-thread runtime has none, and ignores
+    /// it.
     ///
     /// A thread in `block_on` is not one of them: it polls its own future, and no tasks.
     ///

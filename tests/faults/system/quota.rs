@@ -57,7 +57,9 @@ impl Drop for Grouped {
 fn the_quota_of_a_parent_limits_the_workers() {
     in_own_process(|| {
         // What the runtime takes the number from when it is not limited.
-        if processors() < 2 || std::env::var_os("RT_WORKER_THREADS").is_some() {
+        if processors() < 2
+            || ["RT_WORKER_THREADS", "TOKIO_WORKER_THREADS"].iter().any(|name| std::env::var_os(name).is_some())
+        {
             return;
         }
         let one_processor = "100000";
