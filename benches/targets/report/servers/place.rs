@@ -16,7 +16,13 @@ pub(crate) enum Place {
     OneProcessor,
     /// All of the machine, but the server has a quota of [`QUOTA`] of a processor, as in a container.
     Quota,
+    /// All of the machine, but the server has [`WORKERS`] workers a processor, as where it takes one for each processor
+    /// of a machine that others use, too.
+    ManyWorkers,
 }
+
+/// Workers a processor, where there are many.
+const WORKERS: usize = 16;
 
 /// Processor time that a server may have in each period of [`PERIOD_US`], in microseconds.
 const QUOTA_US: u64 = 60_000;
@@ -35,8 +41,13 @@ impl Place {
                 command.args(["-c", "0"]).arg(program);
                 command
             }
-            Self::Machine | Self::Neighbour | Self::Quota => Command::new(program),
+            Self::Machine | Self::Neighbour | Self::Quota | Self::ManyWorkers => Command::new(program),
         }
+    }
+
+    /// The number of workers in this place, if it is `workers` in others.
+    pub(super) fn workers(self, workers: usize) -> usize {
+        if self == Self::ManyWorkers { WORKERS * workers } else { workers }
     }
 }
 
@@ -78,6 +89,7 @@ impl fmt::Display for Place {
             Self::Machine => Ok(()),
             Self::Neighbour => f.write_str(", beside a busy process"),
             Self::OneProcessor => f.write_str(", one processor for all"),
+            Self::ManyWorkers => write!(f, ", {WORKERS} workers a processor"),
             Self::Quota => {
                 write!(f, ", a quota of {}.{} processors", QUOTA_US / PERIOD_US, QUOTA_US * 10 / PERIOD_US % 10)
             }

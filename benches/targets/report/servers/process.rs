@@ -38,7 +38,8 @@ impl Server {
             Some(quota) => quota.command(&program),
             None => scenario.place.command(&program),
         };
-        command.args([COMMAND, runtime, scenario.kind.name(), &workers.to_string()]);
+        let workers = scenario.place.workers(workers).to_string();
+        command.args([COMMAND, runtime, scenario.kind.name(), &workers]);
         let mut process = Ended(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?);
         let orders = process.0.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let mut answers = BufReader::new(process.0.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?);

@@ -26,7 +26,7 @@ impl Scenario {
             let with = |connections| Self { kind, connections, pipelined, place: Place::Machine };
             all.extend([1, 64, 512].map(with));
         }
-        for place in [Place::Neighbour, Place::OneProcessor, Place::Quota] {
+        for place in [Place::Neighbour, Place::OneProcessor, Place::Quota, Place::ManyWorkers] {
             let beside = |kind| Self { kind, connections: 64, pipelined: 1, place };
             all.extend([Kind::Hello, Kind::Work].map(beside));
         }
