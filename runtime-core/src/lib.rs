@@ -1,5 +1,4 @@
-//! The core of the rt async runtime: tasks, schedulers, parking, the blocking pool, context,
-//! counters.
+//! The core of the rt async runtime: tasks, schedulers, parking, the blocking pool, context, counters.
 //!
 //! This crate knows nothing of sockets or timers. It is put together with `runtime-io` and `runtime-time` by the facade
 //! crate `rt`, which is what programs use. What is public here is for these siblings; the facade decides what of it

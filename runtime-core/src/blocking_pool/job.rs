@@ -9,7 +9,7 @@ use crate::coop::Budget;
 use crate::task::current::{self, CurrentTask};
 use crate::task::{self, Header, Id, JoinHandle, Notified, Schedule, SpawnInfo};
 
-/// The pool, to its tasks. They are queued once, when they are made, and are on no list.
+/// The pool, to its tasks. They are queued once, when they are made, and are in no arena.
 pub(crate) struct Blocking;
 
 impl Schedule for Blocking {
@@ -20,7 +20,7 @@ impl Schedule for Blocking {
     }
 
     unsafe fn release(task: NonNull<Header>) {
-        // SAFETY: the caller's promise; there is no list to leave.
+        // SAFETY: the caller's promise; there is no arena to leave.
         unsafe { task::free(task) };
     }
 }
@@ -47,6 +47,6 @@ where
     R: Send + 'static,
 {
     let job = Job { f: Some(f), id: info.id };
-    // It is on no list, but counts the reference of one all the same, like any task, and gives it back on completion.
+    // It is in no arena, but counts the reference of one all the same, as any task, and gives it back on completion.
     task::new_task::<_, Blocking>(job, info)
 }

@@ -1,7 +1,8 @@
 //! The blocking pool: threads for work that would hold a worker up.
 //!
-//! Called by `spawn_blocking`, by name-resolution code, and by runtime shutdown. Threads are started on
-//! demand, up to a limit; beyond it work queues. A thread without work waits for `keep_alive`, then ends.
+//! Its jobs come from `spawn_blocking`, from files and the standard streams, and from the resolution of names. Threads
+//! are started on demand, up to a limit; beyond it work queues. A thread without work waits for `keep_alive`, then
+//! ends.
 //!
 //! `threads.rs` decides which thread does what, under one lock; here is what a job is, and how a thread is started.
 //!
@@ -136,7 +137,7 @@ impl Pool {
         let for_thread = Arc::clone(runtime);
         Thread::start(runtime.threads.blocking_builder(number), move || {
             let _runtime = RuntimeGuard::enter(Arc::clone(&for_thread));
-            let _place = context::take_role(ThreadRole::BlockingPool(NonNull::from(&*for_thread)));
+            let _role = context::take_role(ThreadRole::BlockingPool(NonNull::from(&*for_thread)));
             let pool = &for_thread.blocking;
             pool.threads.work(
                 || for_thread.hooks.on_thread_start(),

@@ -214,7 +214,7 @@ pub(crate) fn role() -> ThreadRole {
     CONTEXT.with(|context| context.role.get())
 }
 
-/// The thread's place, if it is one at the current runtime, which is not so while another runtime has been entered.
+/// The thread's role, if it is one at the current runtime, which is not so while another runtime has been entered.
 #[inline]
 pub(crate) fn own_role() -> ThreadRole {
     CONTEXT.with(|context| {
@@ -251,7 +251,7 @@ pub(crate) fn leave_for_a_while() -> impl Drop {
     Return(CONTEXT.with(|context| context.is_driving.replace(false)))
 }
 
-/// Gives the thread a place at a scheduler until the guard is dropped.
+/// Gives the thread a role at a scheduler until the guard is dropped.
 pub(crate) fn take_role(role: ThreadRole) -> impl Drop {
     struct Restore(ThreadRole);
     impl Drop for Restore {

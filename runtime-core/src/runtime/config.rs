@@ -258,7 +258,7 @@ impl Threads {
         }
     }
 
-    /// Threads that serve the runtime itself.
+    /// For the monitor.
     pub(crate) fn monitor_builder(&self) -> thread::Builder {
         thread::Builder::new().name("rt-monitor".into())
     }

@@ -190,7 +190,7 @@ impl Handle {
         Trace::new(Arc::clone(self.inner.events.recorder()))
     }
 
-    /// What a task spawned by the calling code is told about itself, of a future of that type; identifier and owner
+    /// What a task spawned by the calling code is told about itself, of a future of that type; identifier and arena
     /// come later.
     #[track_caller]
     #[inline]

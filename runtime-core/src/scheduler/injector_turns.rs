@@ -29,9 +29,9 @@
 //! # A thread without tasks
 //!
 //! It takes as many as it will have polled when it looks after the drivers next ([`PollInterval::polls_in_target`]).
-//! They go where a task goes that yields: so tasks that were spawned together take turns in the order of their spawns.
-//! With more of them, what sockets wake would wait behind a backlog; with one at a time, the first would have several
-//! turns before the second has one.
+//! They go where a task goes that wakes itself: so tasks that were spawned together take turns in the order of their
+//! spawns. With more of them, what sockets wake would wait behind a backlog; with one at a time, the first would have
+//! several turns before the second has one.
 
 use std::cell::Cell;
 
@@ -63,7 +63,8 @@ pub(super) struct InjectorTurns {
     share_alone: Cell<u32>,
     /// Ticks until the next turn.
     left: Cell<u32>,
-    /// As long as more are left than these, they are those of the tasks that were taken, and of the others.
+    /// How many of those, the last ones, are owed to nobody. Those before them are for the tasks that were taken, and
+    /// for the others.
     free: Cell<u32>,
 }
 

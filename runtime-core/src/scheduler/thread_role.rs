@@ -55,7 +55,7 @@ pub(crate) enum AnyWorker<'a> {
     Current(&'a current::Worker),
 }
 
-/// Runs the closure with this worker as the thread's place.
+/// Runs the closure with the role of this worker.
 pub(crate) fn work_as<R>(worker: AnyWorker<'_>, f: impl FnOnce() -> R) -> R {
     let _role = context::take_role(match worker {
         AnyWorker::Multi(worker) => ThreadRole::Multi(AtWork(NonNull::from(worker))),

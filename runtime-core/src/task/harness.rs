@@ -245,7 +245,7 @@ fn wake_joiner(waker: Waker) {
 /// The last reference is gone.
 #[inline]
 unsafe fn release(header: NonNull<Header>, runner: &Runner<'_>) {
-    // SAFETY: the caller's promise; the owner outlives its tasks, and a runner runs the tasks of its own runtime.
+    // SAFETY: the caller's promise; an arena outlives its tasks, and a runner runs the tasks of its own runtime.
     unsafe {
         match (header.as_ref().arena, runner.local_arena) {
             (Some(arena), Some(local_arena)) => local_arena.release(arena, header),

@@ -1,8 +1,8 @@
 //! [`Host`]: the runtime, as the arenas of tasks that lie in it know it.
 //!
 //! Tasks are a layer below runtimes, so an arena has an opaque pointer to its runtime, and the few functions that it
-//! needs of it. It is told the runtime's type when it is made, and a caller that asks it for its runtime says
-//! that type again.
+//! needs of it. It is told the runtime's type when it is made, and a caller that asks it for its runtime says that type
+//! again.
 
 use std::any::TypeId;
 
@@ -34,7 +34,7 @@ impl HostCalls {
             &Self {
                 type_id: TypeId::of::<H>,
                 // SAFETY: called with the pointer to a host of this type that lives.
-                request_drain: |host, list| unsafe { (*host.cast::<H>()).request_drain(list) },
+                request_drain: |host, arena| unsafe { (*host.cast::<H>()).request_drain(arena) },
                 // SAFETY: as above, and the promise of its caller.
                 remove_outstanding: |host| unsafe { H::remove_outstanding(host.cast()) },
             }

@@ -135,11 +135,11 @@ where
 {
     let task = raw::new::<F, S>(future, info, allocate);
     // SAFETY: the task is born SCHEDULED, with a reference for the queue, one for the handle, whose type is right, and
-    // one for the owner's arena.
+    // one for the arena.
     unsafe { (Notified::from_raw(task), JoinHandle::new(TaskRef::from_raw(task))) }
 }
 
-/// Completes a new task without an owner as cancelled.
+/// Completes a new task without an arena as cancelled.
 pub(crate) fn refuse(task: Notified) {
     request_cancel(&task);
     let again = task.run(&Runner::NOBODY);
@@ -152,7 +152,7 @@ pub(crate) fn request_cancel(task: &Notified) {
 }
 
 /// Runs user code that must not take the caller down, nor leave it in another runtime: in a frame of its own
-/// (`context/entered.rs`). The payload of a panic is returned, for the join error or nobody.
+/// (`context/frame.rs`). The payload of a panic is returned, for the join error or nobody.
 #[inline]
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     let _frame = Frame::begin();

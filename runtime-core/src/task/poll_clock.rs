@@ -1,7 +1,7 @@
 //! [`PollClock`]: how the harness of a task comes to know how long a poll took, for the task's record.
 //!
-//! It is handed over with the rest of the [`Runner`](super::Runner). When the clock is read, and what a
-//! poll is charged with, says `metrics/poll_times.rs`.
+//! It is handed over with the rest of the [`Runner`](super::Runner). When the clock is read, and what a poll is charged
+//! with, says `metrics/poll_times.rs`.
 
 use super::current;
 use crate::clock::Moment;

@@ -9,8 +9,7 @@ use crate::metrics::Counter;
 use crate::trace::LaneId;
 
 /// The thread that runs tasks, as they need to know it. Handing it over spares every step of a poll the search for it
-/// in thread-local storage. A worker of a multi-thread runtime
-/// makes one, and hands it to all its tasks.
+/// in thread-local storage. A worker of a multi-thread runtime makes one, and hands it to all its tasks.
 pub(crate) struct Runner<'a> {
     /// Who is told what happens to its tasks, while anybody listens.
     pub(crate) events: Option<&'a Events>,

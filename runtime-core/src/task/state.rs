@@ -28,7 +28,7 @@
 //!
 //! | from                     | to                        | who                          | function              |
 //! |--------------------------|---------------------------|------------------------------|-----------------------|
-//! | (new)                    | SCHEDULED, 3 refs         | spawn                        | `new`                 |
+//! | (new)                    | SCHEDULED, 3 refs         | spawn                        | `write_new`           |
 //! | SCHEDULED                | RUNNING                   | worker; has the queue's ref  | `start_poll`          |
 //! | RUNNING                  | idle, -1 ref              | worker, poll was Pending     | `finish_poll`: Idle   |
 //! | RUNNING+SCHEDULED        | SCHEDULED                 | worker, woken meanwhile      | `finish_poll`: Requeue|

@@ -270,7 +270,7 @@ impl Said {
 /// What a leaf has said: two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
-    /// The class, the kind, and whether there were others, in [`CODE_BITS`] bits.
+    /// The class, the kind, whether there were others, and [`DIRECT`], in [`CODE_BITS`] bits.
     code: u32,
     word: u64,
 }
@@ -448,7 +448,7 @@ impl fmt::Display for SocketKind {
     }
 }
 
-/// One line, as `TCP socket 127.0.0.1:80 from 127.0.0.1:51234` or `mutex, held by task 7`.
+/// One line, as `TCP socket 127.0.0.1:80, peer 127.0.0.1:51234` or `mutex, held by task 7`.
 impl fmt::Display for WaitsFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -238,7 +238,7 @@ impl Worker {
         &self.core.user_random
     }
 
-    /// Spawns a task. A future that is `!Send` must be in its arena on this thread.
+    /// Spawns a task. With a future that is `!Send` the runtime must be bound to this thread.
     pub(crate) fn spawn<F>(&self, future: F, info: SpawnInfo) -> JoinHandle<F::Output>
     where
         F: Future + 'static,

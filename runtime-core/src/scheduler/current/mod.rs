@@ -110,7 +110,7 @@ impl CoreSlot {
 /// A thread in `block_on` that waits for the core, or for its own future.
 struct Waiter {
     unparker: Unparker,
-    /// Whether it is in the arena. Changed under the lock.
+    /// Whether it is in the list. Changed under the lock.
     listed: AtomicBool,
 }
 
@@ -285,7 +285,7 @@ impl Shared {
         true
     }
 
-    /// The end, in the steps that `multi/shutdown.rs` explains. The caller has the core, and no place at the scheduler.
+    /// The end, in the steps that `multi/shutdown.rs` explains. The caller has the core, and no role at the scheduler.
     fn finale(&self, runtime: &Arc<Inner>, core: &Core) {
         // What runs here of the user's finds the runtime around it, even if this thread does not drive it. If so it may
         // block on a future, as whoever drops the runtime may.

@@ -88,7 +88,7 @@ impl Worker {
 /// Brings a worker back that blocks in place.
 struct Back<'a, P> {
     worker: &'a Worker,
-    /// What gives the thread its place back.
+    /// What gives the thread its role back.
     role: ManuallyDrop<P>,
 }
 

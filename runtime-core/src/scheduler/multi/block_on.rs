@@ -1,11 +1,11 @@
 //! `block_on`: the calling thread polls its future, and nothing else.
 //!
 //! Most programs' main future runs here, and what it spawns should cost what it costs on a worker. So the caller takes
-//! one of a few spare cores, and is a *`block_on` thread*: it spawns onto a list of its own, without a lock, and draws
-//! identifiers from its own block. But the tasks go to the injector, where the workers come by, for a `block_on` thread
-//! runs no tasks. It could, while its future waits, and that would be many times faster than having a worker do it. But
-//! a task that blocks would then hold up a future that no other thread can poll for it, even for ever, if it is that
-//! future the task is waiting for. On a worker a blocking task harms only itself, and so it must be here.
+//! one of a few spare cores, and is a *`block_on` thread*: it spawns into an arena of its own, without a lock, and
+//! draws identifiers from its own block. But the tasks go to the injector, where the workers come by, for a `block_on`
+//! thread runs no tasks. It could, while its future waits, and that would be many times faster than having a worker do
+//! it. But a task that blocks would then hold up a future that no other thread can poll for it, even for ever, if it is
+//! that future the task is waiting for. On a worker a blocking task harms only itself, and so it must be here.
 //!
 //! A `block_on` thread is not woken for work and does not attend the drivers, for the same reason: it may be busy with
 //! its own future. Before it sleeps it spins a little (`spin.rs`): what it waits for is often done in less time than it

@@ -32,7 +32,7 @@ pub(super) struct Cores {
     workers: usize,
     /// Cores from this index on are for spare workers; those between for `block_on` threads.
     spares_from: usize,
-    /// No spare worker from this one on has its core with a thread: so far others look for their queues.
+    /// One more than the highest number of a spare worker whose core is with a thread: so far others look for queues.
     spares_in_use: AtomicUsize,
 }
 

@@ -1,14 +1,17 @@
 //! The work-stealing scheduler.
 //!
-//! Each worker thread has three queues that others can steal from: a LIFO deque, where wakes and spawns go; a *FIFO
-//! queue*, where tasks go that yielded or were woken by sockets; and a *timer queue* (FIFO) for what timers wake. What
-//! comes from remote threads goes through the *injector*.
+//! Each worker thread has four queues that others can steal from: a LIFO deque, where wakes and spawns go; a *FIFO
+//! queue*, where tasks go that have woken themselves or were woken by sockets; a *timer queue* (FIFO) for what timers
+//! wake; and one of those that have *given way* (FIFO), by `yield_now` or for want of budget. What comes from remote
+//! threads goes through the *injector*.
 //!
-//! - A worker's life: `worker.rs` has its loop, `run_queue.rs` the order in which the queues are served, `steal.rs` how
-//!   it comes by others' tasks, `driver_events.rs` what it does with the drivers, `park_worker.rs` how it falls asleep,
-//!   `idle/` the protocol of that, `notify.rs` how it is woken, `control_word.rs` what all workers are told,
-//!   `inject.rs` how tasks come in, `block_on.rs` what `block_on` does on its caller's thread,
-//!   `wake_all.rs` how many tasks are woken at once.
+//! - A worker's life: `worker.rs` has its loop, `maintenance.rs` what it sees to in between, `slot.rs` what others see
+//!   of it.
+//! - Its tasks: `run_queue.rs` has the order in which the queues are served, `lifo_slot.rs` and `given_way.rs` two of
+//!   them, `steal.rs` how it comes by others' tasks, `inject.rs` how tasks come in from outside, `wake_all.rs` how many
+//!   are woken at once, `block_on.rs` what `block_on` does on its caller's thread.
+//! - Sleep: `driver_events.rs` has what it does with the drivers, `park_worker.rs` how it falls asleep, `idle/` the
+//!   protocol of that, `notify.rs` how it is woken, `control_word.rs` what all workers are told.
 //! - Workers that are blocked: `rescue/` looks after them, `spares.rs` stand in for them, `spare_count.rs` says how
 //!   many, `responder.rs` which one keeps free, `block_in_place.rs` what a worker does that says so itself.
 //! - Beginning and end: `cores.rs` says which thread has which core, `threads.rs` starts the threads, `shutdown.rs`

@@ -87,7 +87,7 @@ impl Shared {
         self.worker_slots().get(worker).map(|slot| &slot.times)
     }
 
-    /// Those of the workers and of all spare workers that there ever were.
+    /// Those of the workers, of `block_on` threads, and of all spare workers that there ever were.
     pub(crate) fn all_times(&self) -> impl Iterator<Item = &WorkerTimes> {
         self.all_slots().map(|slot| &slot.times)
     }

@@ -69,8 +69,8 @@ impl Shared {
         let runner = Runner { events: Some(&runtime.events), completions, ..Runner::NOBODY };
         self.remote_spawns.iter().for_each(|remote| remote.close_spawns());
         // SAFETY: no core is in use. So nobody polls tasks of this runtime but those who block in place, and those do
-        // not touch their arenas until they are back, and not then either: all arenas are this thread's. It has no
-        // place at the scheduler, so a task released meanwhile goes to its arena's return stack.
+        // not touch their arenas until they are back, and not then either: all arenas are this thread's. It has no role
+        // at the scheduler, so a task released meanwhile goes to its arena's return stack.
         self.arenas().for_each(|arena| unsafe { arena.guard().cancel_all(&runner) });
         self.queues.close(|| {
             self.empty_queues();
@@ -86,8 +86,8 @@ impl Shared {
         self.cores.finish();
     }
 
-    /// Drops the references that lie in queues of all workers, all of tasks that are complete. (After this no worker
-    /// holds any more; waking may still inject.)
+    /// Drops the references that lie in the queues that belong to no worker, all of tasks that are complete. (Waking
+    /// may still inject.)
     pub(super) fn empty_queues(&self) {
         while let Some(task) = super::run_queue::take_one(&self.injector) {
             drop(task);

@@ -97,7 +97,7 @@ impl Slot {
     }
 }
 
-/// What a worker is doing, for the monitor. Written by the worker alone.
+/// What a worker is doing, for the monitor. Written by the thread that has the core.
 ///
 /// Everything is relaxed, and single values may be of different moments. The monitor uses them only of a worker that
 /// has not moved for milliseconds, and where a wrong name would do harm looks whether it still has not.

@@ -1,8 +1,8 @@
 //! [`SpareCount`]: how many spare workers run, and how many are needed. One word, so that no two threads can each rely
 //! on the other.
 //!
-//! A spare is *needed* for every worker that blocks in place, and for those that the monitor found
-//! stuck; while many block one after the other, it asks for a few more than are stuck yet.
+//! A spare is *needed* for every worker that blocks in place, and for those that the monitor found stuck; while many
+//! block one after the other, it asks for a few more than are stuck yet.
 //!
 //! | change                    | who makes it                                                                |
 //! |---------------------------|-----------------------------------------------------------------------------|

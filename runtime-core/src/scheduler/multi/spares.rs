@@ -130,7 +130,7 @@ impl Spares {
     /// A thread was started, or could not be.
     pub(super) fn thread_started(&self, thread: Option<Thread>) {
         let mut threads = self.threads.lock();
-        // Threads that have ended meanwhile are let go of here, so that the arena stays as long as there are threads.
+        // Threads that have ended meanwhile are let go of here, so that the list stays as long as there are threads.
         threads.handles.retain(|thread| !thread.is_finished());
         match thread {
             Some(thread) => threads.handles.push(thread),

@@ -15,8 +15,8 @@
 //! it calls another's code, which may block, or go on with the tasks of another runtime, it announces what there is:
 //! that code may wait for one of these tasks, and nobody else might come for them.
 //!
-//! Tasks of a runtime with listeners are woken one by one, as these are told of each before it is queued. So
-//! are those of a current-thread runtime, where there is nobody to announce anything to but the one thread.
+//! Tasks of a runtime with listeners are woken one by one, as these are told of each before it is queued. So are those
+//! of a current-thread runtime, where there is nobody to announce anything to but the one thread.
 //!
 //! On a worker of the tasks' runtime the tasks go onto its LIFO queue, as they would one by one; on any other thread,
 //! into the injector. There a task that is taken at once may be the last of its runtime, so a reference to the first is

@@ -2,8 +2,8 @@
 //!
 //! # A tick
 //!
-//! 1. If an interval of polls is over: exchange dead tasks, help a peer that is stalled, and look after the drivers
-//!    (`poll_interval.rs`).
+//! 1. If an interval of polls is over (`poll_interval.rs`): exchange dead tasks, help a peer that is stalled, and look
+//!    after the drivers (`maintenance.rs`).
 //! 2. Take a task from the own queues (`run_queue.rs` says in which order; the injector has its turn there).
 //! 3. Else a batch from the injector; else search: steal half of a queue of some other worker, going round once from a
 //!    random start, and look at the injector again.

@@ -392,11 +392,11 @@ impl Blocks {
     }
 }
 
-/// Frees a cell of a list that was closed.
+/// Frees a cell of an arena that was closed.
 ///
 /// # Safety
 ///
-/// It is the caller's, and from a block; and the caller has found the list closed.
+/// It is the caller's, and from a block; and the caller has found the arena closed.
 pub(super) unsafe fn free_outstanding(cell: NonNull<u8>) {
     // SAFETY: the caller's promise; the last to count itself off is alone with the block.
     unsafe {
@@ -419,7 +419,7 @@ mod loom_tests {
     use crate::primitive::UnsafeCell;
     use crate::primitive::atomic::Ordering::Acquire;
 
-    /// Marks a list that was closed.
+    /// Marks an arena that was closed.
     const CLOSED: u32 = u32::MAX;
 
     /// Two tasks of a block end elsewhere while its owner closes the arena: each comes back, or finds it closed and was

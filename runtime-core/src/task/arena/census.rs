@@ -84,7 +84,7 @@ impl Entry {
 }
 
 impl Memory {
-    /// The entries, from this one on.
+    /// The entries, from the first one on.
     ///
     /// # Safety
     ///

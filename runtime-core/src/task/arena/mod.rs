@@ -273,7 +273,7 @@ impl ArenaGuard<'_> {
     /// # Safety
     ///
     /// Nobody polls tasks of this runtime any more, and no new ones arrive. The calling thread must not count as the
-    /// owner of any arena meanwhile: not by its place at the scheduler, nor in the runner.
+    /// owner of any arena meanwhile: not by its role at the scheduler, nor in the runner.
     pub(crate) unsafe fn cancel_all(&self, runner: &Runner<'_>) {
         // Dropping a future runs user code, which may drop the last references to other tasks of this arena. Those only
         // go to the return stack, and the walk is not disturbed.

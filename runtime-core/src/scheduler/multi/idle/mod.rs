@@ -11,8 +11,9 @@
 //! | running   | searching | the worker, if fewer than half of the workers search (`start_search`)     |
 //! | searching | running   | the worker, when it found work, or before what may take long (`stop_search`) |
 //! | running or searching | sleeping | the worker (`start_sleep`); then it looks at *everything* once more |
-//! | sleeping  | searching | the thread that has work to offer (`wake_one`)                           |
+//! | sleeping  | searching | the thread that has work to offer (`wake_one`), or a duty (`wake_any`, `wake_one_of`) |
 //! | sleeping  | running   | the worker itself, when the driver or somebody else woke it (`end_sleep`) |
+//! | running   | searching | the worker that saw work when it looked once more (`end_sleep`, then `resume_search`) |
 //!
 //! The last worker that stops searching looks whether there is more, and wakes one if so. `wake_one` takes a sleeper
 //! off the list and counts it as searching, and then unparks it.
