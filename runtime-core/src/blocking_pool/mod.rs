@@ -99,7 +99,7 @@ impl Pool {
         let f = spans::blocking(f, &mut info);
         info.id = spans::id_or(info.id, || crate::task::Id(runtime.reserve_ids(1)));
         info.arena = None;
-        let (task, handle) = self::job::new(f, info);
+        let (task, handle) = job::new(f, info);
         let submitted = self.submit(runtime, Job { task, kind });
         (handle, submitted)
     }

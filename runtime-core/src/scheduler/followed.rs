@@ -65,14 +65,12 @@ impl Places {
         (thread % self.0.len() + 1) as u8
     }
 
-    /// Follows a task that the caller is about to queue, unless the place of this thread is taken. Whether it does.
-    pub(super) fn follow(&self, thread: usize, task: &Header, now: Moment, stands_for: impl FnOnce() -> u64) -> bool {
+    /// Follows a task that the caller is about to queue, unless the place of this thread is taken.
+    pub(super) fn follow(&self, thread: usize, task: &Header, now: Moment, stands_for: impl FnOnce() -> u64) {
         let number = self.number(thread);
-        let follows = task.place().load(Relaxed) == 0 && self.take(number, now, stands_for);
-        if follows {
+        if task.place().load(Relaxed) == 0 && self.take(number, now, stands_for) {
             task.place().store(number, Relaxed);
         }
-        follows
     }
 
     /// Takes a place, if it is free.

@@ -104,11 +104,6 @@ impl Header {
         self.site_or_link.site()
     }
 
-    /// The word that links dead tasks.
-    pub(super) fn site_or_link(&self) -> &SiteOrLink {
-        &self.site_or_link
-    }
-
     /// Whether the stage is empty. Called by the thread that it belongs to.
     #[inline]
     pub(super) fn is_cleared(&self) -> bool {

@@ -65,7 +65,7 @@ impl Worker {
         let (shared, runtime) = (self.shared(), self.runtime());
         self.exchange_frees();
         self.core.run_queue.offer_lone();
-        self.slot().activity.begin_block_in_place(true);
+        self.slot().activity.set_blocking_in_place(true);
         if let Some(cores) = shared.cores.begin_block_in_place() {
             shared.finale_here_or_elsewhere(runtime, cores);
         }
@@ -99,7 +99,7 @@ impl<P> Drop for Back<'_, P> {
             shared.spares.count.end_block_in_place();
         }
         if shared.cores.end_block_in_place() {
-            self.worker.slot().activity.begin_block_in_place(false);
+            self.worker.slot().activity.set_blocking_in_place(false);
             if !self.worker.is_block_on() {
                 // It may have slept while all others did.
                 shared.monitor.wake_if_asleep();

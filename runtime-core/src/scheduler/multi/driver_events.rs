@@ -192,11 +192,4 @@ impl Worker {
         }
         any
     }
-
-    /// User code is about to be called, which may block: nobody must rely on this worker as on one that searches.
-    pub(super) fn stop_searching(&self) {
-        if self.searching.get() {
-            self.stop_search();
-        }
-    }
 }

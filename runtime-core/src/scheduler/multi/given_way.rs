@@ -29,14 +29,14 @@ pub(super) struct GivenWay {
     released: Cell<usize>,
     /// Ticks until the round is over.
     left: Cell<u32>,
-    /// Whether the next turn is theirs, if others wait for one as well.
-    is_next: Cell<bool>,
+    /// Whether the last turn was theirs, of those for which others waited as well.
+    had_last: Cell<bool>,
 }
 
 impl GivenWay {
     pub(super) fn new() -> Self {
-        let (released, left, is_next) = (Cell::new(0), Cell::new(ROUND), Cell::new(false));
-        Self { queue: Deque::new_fifo(), released, left, is_next }
+        let (released, left, had_last) = (Cell::new(0), Cell::new(ROUND), Cell::new(false));
+        Self { queue: Deque::new_fifo(), released, left, had_last }
     }
 
     pub(super) fn stealer(&self) -> Stealer<Notified> {
@@ -76,7 +76,7 @@ impl GivenWay {
 
     /// Whether this turn is theirs, and not that of the others who wait for one. They take turns.
     pub(super) fn take_turn(&self) -> bool {
-        self.released.get() > 0 && !self.is_next.replace(!self.is_next.get())
+        self.released.get() > 0 && !self.had_last.replace(!self.had_last.get())
     }
 
     /// Takes the oldest that is released.

@@ -46,7 +46,6 @@ mod threads;
 mod wake_all;
 mod worker;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::task::Waker;
 
@@ -65,6 +64,7 @@ pub(crate) use self::run_queue::take_one;
 use self::slot::Slot;
 use self::spares::Spares;
 use self::stalled::PeerLooks;
+pub(crate) use self::threads::start;
 pub use self::wake_all::wake_all;
 pub(crate) use self::worker::Worker;
 
@@ -291,9 +291,4 @@ impl Multi {
             super::Scheduler::Current(_) => unreachable!("a task stays with its kind of scheduler"),
         }
     }
-}
-
-/// Starts the threads of a runtime.
-pub(crate) fn start(runtime: &Arc<Inner>, config: &Config) -> std::io::Result<()> {
-    threads::start(runtime, config)
 }

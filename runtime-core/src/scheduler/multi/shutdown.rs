@@ -17,12 +17,12 @@
 //!
 //! Then the threads that wait for the end are told.
 
-use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{iter, ptr};
 
-use super::Shared;
 use super::cores::AllCores;
+use super::{Shared, take_one};
 use crate::clock::Clock;
 use crate::context::{self, RuntimeGuard};
 use crate::runtime::{Inner, join_threads};
@@ -89,9 +89,6 @@ impl Shared {
     /// Drops the references that lie in the queues that belong to no worker, all of tasks that are complete. (Waking
     /// may still inject.)
     pub(super) fn empty_queues(&self) {
-        while let Some(task) = super::run_queue::take_one(&self.injector) {
-            drop(task);
-        }
-        self.quarantine.drain().for_each(drop::<Notified>);
+        iter::from_fn(|| take_one(&self.injector)).chain(self.quarantine.drain()).for_each(drop::<Notified>);
     }
 }

@@ -172,7 +172,7 @@ impl Activity {
         self.is_parked.load(Relaxed)
     }
 
-    pub(super) fn begin_block_in_place(&self, is_blocking_in_place: bool) {
+    pub(super) fn set_blocking_in_place(&self, is_blocking_in_place: bool) {
         self.is_blocking_in_place.store(is_blocking_in_place, Relaxed);
     }
 

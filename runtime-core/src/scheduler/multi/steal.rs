@@ -76,8 +76,16 @@ impl Worker {
         Some(task)
     }
 
+    /// User code is about to be called, which may block: nobody must rely on this worker as on one that searches.
+    #[inline]
+    pub(super) fn stop_searching(&self) {
+        if self.searching.get() {
+            self.stop_search();
+        }
+    }
+
     #[cold]
-    pub(super) fn stop_search(&self) {
+    fn stop_search(&self) {
         self.searching.set(false);
         let shared = self.shared();
         // The last one out sees to it that what pushers left to the searchers is not left lying. That includes its own

@@ -16,7 +16,7 @@ use crate::scheduler::{AnyWorker, work_as};
 use crate::task::current;
 
 /// Starts the monitor and the workers.
-pub(super) fn start(runtime: &Arc<Inner>, config: &Config) -> std::io::Result<()> {
+pub(crate) fn start(runtime: &Arc<Inner>, config: &Config) -> std::io::Result<()> {
     let shared = Multi::shared(runtime);
     let for_monitor = Arc::clone(runtime);
     // The first to be joined: it may start others.

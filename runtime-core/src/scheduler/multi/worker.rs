@@ -349,9 +349,7 @@ impl Worker {
             Some(yielded) => self.put_back(yielded),
             None => {}
         }
-        if self.searching.get() {
-            self.stop_search();
-        }
+        self.stop_searching();
         self.turn_to_nothing();
     }
 
@@ -427,9 +425,7 @@ impl Worker {
 
     /// Runs a task. Gives it back if it has yielded.
     fn execute(&self, task: Notified, runner: &Runner<'_>) -> Option<Yielded> {
-        if self.searching.get() {
-            self.stop_search();
-        }
+        self.stop_searching();
         if task.header().place().load(Relaxed) != 0 {
             self.arrive(&task);
         }

@@ -436,11 +436,11 @@ mod loom_tests {
             let outstanding = [0, 1].map(|task| {
                 let shared = shared.clone();
                 thread::spawn(move || {
-                    let (local_arena, in_use, block) = &*shared;
+                    let (came_back, in_use, block) = &*shared;
                     block[task].with_mut(|_| ());
-                    let mut came = local_arena.load(Acquire);
+                    let mut came = came_back.load(Acquire);
                     while came != CLOSED {
-                        match local_arena.compare_exchange(came, came + 1, AcqRel, Acquire) {
+                        match came_back.compare_exchange(came, came + 1, AcqRel, Acquire) {
                             Ok(_) => return (0, 0),
                             Err(actual) => came = actual,
                         }
@@ -452,15 +452,15 @@ mod loom_tests {
                     (usize::from(is_last), 1)
                 })
             });
-            let (local_arena, in_use, block) = &*shared;
+            let (came_back, in_use, block) = &*shared;
             let mut freed = 0;
             let left = loop {
                 block[2].with_mut(|_| ());
                 let left = in_use.count();
-                if local_arena.compare_exchange(0, CLOSED, AcqRel, Acquire).is_ok() {
+                if came_back.compare_exchange(0, CLOSED, AcqRel, Acquire).is_ok() {
                     break left;
                 }
-                for _ in 0..local_arena.swap(0, AcqRel) {
+                for _ in 0..came_back.swap(0, AcqRel) {
                     block[2].with_mut(|_| ());
                     if in_use.give_back() {
                         free(block);

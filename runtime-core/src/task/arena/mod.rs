@@ -251,7 +251,7 @@ impl ArenaGuard<'_> {
         while let Some(dead) = NonNull::new(task) {
             // SAFETY: the stack came whole to this thread; each task on it is dead and in this arena.
             unsafe {
-                task = dead.as_ref().site_or_link().next_free();
+                task = dead.as_ref().site_or_link.next_free();
                 self.reclaim(dead);
             }
         }

@@ -59,7 +59,7 @@ impl FreeBatch {
         // SAFETY: dead, but not freed, and the caller's.
         unsafe {
             self.requests_drain |= Self::bury(task);
-            task.as_ref().site_or_link().set_next_free(self.first.as_ptr());
+            task.as_ref().site_or_link.set_next_free(self.first.as_ptr());
         }
         self.first = task;
         self.len += 1;
@@ -133,7 +133,7 @@ impl TaskArena {
                 return;
             }
             // SAFETY: the batch is the caller's.
-            unsafe { batch.last.as_ref() }.site_or_link().set_next_free(head);
+            unsafe { batch.last.as_ref() }.site_or_link.set_next_free(head);
             match arena.remote_frees.compare_exchange_weak(head, batch.first.as_ptr(), AcqRel, Acquire) {
                 Ok(_) => return,
                 Err(actual) => head = actual,
@@ -155,7 +155,7 @@ impl TaskArena {
             // touched.
             unsafe {
                 if left > 0 {
-                    next = NonNull::new(task.as_ref().site_or_link().next_free())
+                    next = NonNull::new(task.as_ref().site_or_link.next_free())
                         .expect("the batch has as many links as were counted");
                 }
                 let (runtime, calls) = (this.as_ref().runtime.load(Relaxed), this.as_ref().calls);

@@ -289,7 +289,7 @@ impl<'a> MonitorThread<'a> {
                 Progress::Slow if action.start > 0 => {}
                 _ => continue,
             }
-            sampler.note_waiting(self::tasks_waiting(slot, sampler, snapshot), snapshot.drivers_wait);
+            sampler.note_waiting(tasks_waiting(slot, sampler, snapshot), snapshot.drivers_wait);
             if progress[number] == Progress::Slow || !sampler.anything_waited() || !sampler.is_proven(monitor.threshold)
             {
                 continue;
