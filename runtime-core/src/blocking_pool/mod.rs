@@ -144,7 +144,6 @@ impl Pool {
                 // Of the jobs that no thread comes for their callers are told.
                 |number| _ = pool.add_thread(&for_thread, number),
                 |job| run(&for_thread, job),
-                |job| run(&for_thread, job),
                 |spinner, wake, is_there| pool.spin(spinner, wake, is_there),
             );
             for_thread.hooks.on_thread_stop();

@@ -30,8 +30,8 @@
 //!
 //! A thread begins with the user's hook, which may block. So it takes its first job before it calls the hook, as if
 //! that were a part of the job: it counts as busy, not as coming, and others come for the jobs behind. The same goes
-//! for a thread that starts another after it has taken a job. Should the pool be closed meanwhile, that job has not
-//! begun; what becomes of it is for the caller to say.
+//! for a thread that starts another after it has taken a job. Should the pool be closed meanwhile, that job is done all
+//! the same.
 //!
 //! # The end
 //!
@@ -213,15 +213,13 @@ impl<J> PoolThreads<J> {
     }
 
     /// What a thread does until it ends. `begin` is called once, before anything else of the user's; `start` starts the
-    /// thread of a number; `run` does a job, and `run_late` is for one taken, but not begun before the pool was
-    /// closed; `spin` looks for a job as long as that seems to pay (`spin.rs`), given what this thread knows of its
-    /// waits and how long it takes to be woken.
+    /// thread of a number; `run` does a job; `spin` looks for a job as long as that seems to pay (`spin.rs`), given
+    /// what this thread knows of its waits and how long it takes to be woken.
     pub(super) fn work(
         &self,
         begin: impl FnOnce(),
         start: impl Fn(u64),
         run: impl Fn(J),
-        run_late: impl Fn(J),
         spin: impl Fn(&Spinner, Duration, &dyn Fn() -> bool),
     ) {
         let spinner = Spinner::default();
@@ -233,19 +231,13 @@ impl<J> PoolThreads<J> {
             while let Some(job) = self.take(&mut state) {
                 let help = self.find_help(&mut state);
                 MutexGuard::unlocked(&mut state, || {
-                    let to_start = self.call(help);
-                    let has_other_things_first = to_start.is_some() || begin.is_some();
-                    if let Some(number) = to_start {
+                    if let Some(number) = self.call(help) {
                         start(number);
                     }
                     if let Some(begin) = begin.take() {
                         begin();
                     }
-                    if has_other_things_first && self.state.lock().closed {
-                        run_late(job);
-                    } else {
-                        run(job);
-                    }
+                    run(job);
                 });
             }
             if let Some(begin) = begin.take() {

@@ -5,10 +5,6 @@ use super::*;
 
 const LIMITS: Limits = Limits { threads: 2, keep_alive: Duration::from_secs(60), late_after: Duration::MAX };
 
-fn not_closed(_: usize) {
-    unreachable!("the pool is closed when all is done");
-}
-
 #[test]
 fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
     // Should this test fail, the thread ends by itself.
@@ -21,7 +17,7 @@ fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
         let (threads, gate) = (&threads, &gate);
         scope.spawn(move || {
             let start = |_| _ = threads.thread_failed();
-            threads.work(|| (), start, |job| done.send(job).unwrap(), not_closed, |_, _, _| drop(gate.lock()));
+            threads.work(|| (), start, |job| done.send(job).unwrap(), |_, _, _| drop(gate.lock()));
         });
         threads.thread_started();
         assert_eq!(jobs.recv(), Ok(0));
@@ -42,7 +38,7 @@ fn a_thread_that_does_not_come_back_from_looking_out_is_not_relied_on() {
 fn start_at_barrier<'a>(scope: &'a thread::Scope<'a, '_>, threads: &'a PoolThreads<usize>, barrier: &'a Barrier) {
     scope.spawn(move || {
         let start = |_| start_at_barrier(scope, threads, barrier);
-        threads.work(|| (), start, |_| _ = barrier.wait(), not_closed, |_, _, _| ());
+        threads.work(|| (), start, |_| _ = barrier.wait(), |_, _, _| ());
     });
     threads.thread_started();
 }
@@ -75,7 +71,7 @@ fn closed_before_a_job_begins(calls_begin: bool) {
     let threads = PoolThreads::new(LIMITS);
     let gate = parking_lot::Mutex::new(());
     let (come, has_come) = mpsc::channel();
-    let (given_back, jobs) = mpsc::channel();
+    let (done, jobs) = mpsc::channel();
     let blocks = || {
         come.send(()).unwrap();
         drop(gate.lock());
@@ -85,15 +81,14 @@ fn closed_before_a_job_begins(calls_begin: bool) {
         blocks();
         assert!(threads.thread_failed().is_empty(), "this one is there");
     };
-    let run = |_| panic!("a job was begun after the end");
-    let cancel = |job| given_back.send(job).unwrap();
+    let run = |job| done.send(job).unwrap();
     thread::scope(|scope| {
         let shut = gate.lock();
         assert_eq!(threads.submit(0), Ok(Some(1)));
         if !calls_begin {
             assert_eq!(threads.submit(1), Ok(None), "one is pending");
         }
-        let thread = scope.spawn(|| threads.work(begin, start, run, cancel, |_, _, _| ()));
+        let thread = scope.spawn(|| threads.work(begin, start, run, |_, _, _| ()));
         threads.thread_started();
         has_come.recv().unwrap();
         assert!(threads.close(|_, _| false).into_iter().eq((!calls_begin).then_some(1)), "what is queued");
@@ -105,12 +100,12 @@ fn closed_before_a_job_begins(calls_begin: bool) {
 }
 
 #[test]
-fn a_job_whose_thread_is_in_its_hook_at_the_end_is_given_back() {
+fn a_job_whose_thread_is_in_its_hook_at_the_end_is_done() {
     closed_before_a_job_begins(true);
 }
 
 #[test]
-fn a_job_whose_thread_starts_another_at_the_end_is_given_back() {
+fn a_job_whose_thread_starts_another_at_the_end_is_done() {
     closed_before_a_job_begins(false);
 }
 
@@ -124,7 +119,7 @@ fn at_the_end_a_job_is_told_from_one_that_waits_for_another_to_end() {
     threads.thread_started();
     let (done, jobs) = mpsc::channel();
     let run = |job| done.send(job).unwrap();
-    threads.work(|| (), |_| assert!(threads.thread_failed().is_empty()), run, run, |_, _, _| ());
+    threads.work(|| (), |_| assert!(threads.thread_failed().is_empty()), run, |_, _, _| ());
     assert_eq!(jobs.try_iter().collect::<Vec<_>>(), [0, 1]);
     assert_eq!(threads.counts(), (0, 0, 0));
 }
