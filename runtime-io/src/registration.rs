@@ -192,18 +192,12 @@ impl Registration {
         }
     }
 
-    /// As [`try_io`](Self::try_io), with the rule of [`poll_transfer`](Self::poll_transfer) for reads. Whoever fills a
-    /// stream by hand is told when it is full by a refusal: until then it stays ready, as programs expect that ask.
-    pub(crate) fn try_transfer(
-        &self,
-        direction: Direction,
-        wanted: usize,
-        operation: impl FnOnce() -> io::Result<usize>,
-    ) -> io::Result<usize> {
-        let seen = self.io().look(direction.interest());
-        let outcome = self.try_io(direction.interest(), operation);
-        if let (Ok(event), Ok(moved), Direction::Read) = (seen, &outcome, direction) {
-            self.io().note_transfer(event, direction, *moved, wanted);
+    /// As [`try_io`](Self::try_io), for reads, with the rule of [`poll_transfer`](Self::poll_transfer).
+    pub(crate) fn try_read(&self, wanted: usize, operation: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
+        let seen = self.io().look(Interest::READABLE);
+        let outcome = self.try_io(Interest::READABLE, operation);
+        if let (Ok(event), Ok(moved)) = (seen, &outcome) {
+            self.io().note_transfer(event, Direction::Read, *moved, wanted);
         }
         outcome
     }

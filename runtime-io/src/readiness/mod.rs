@@ -76,7 +76,7 @@
 //! (`SO_RCVLOWAT` is no such reason: it holds back events, and reads take what there is.)
 //!
 //! So only plain reads and writes of a [`TcpStream`](crate::net::TcpStream) use the rule, but for `try_write`, and
-//! reads of a `UnixStream` as an `AsyncRead`; they call `Registration::poll_transfer` and `try_transfer`. All other
+//! reads of a `UnixStream` as an `AsyncRead`; they call `Registration::poll_transfer` and `try_read`. All other
 //! operations clear readiness by *would block* or not at all: `AsyncFd`, whatever is in it; `try_io`, `async_io` and
 //! `peek`; and the listener, which accepts until it is refused.
 //!

@@ -4,6 +4,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::interest::Interest;
 use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::net::forward::{forward_read, forward_write};
 #[cfg(feature = "io-util")]
@@ -39,8 +40,7 @@ impl TcpStream {
     /// See [`readable`](Self::readable).
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
         let wanted = buf.len();
-        let read = || self.io.receive(&mut ReadBuf::new(buf));
-        self.io.registration().try_transfer(Direction::Read, wanted, read)
+        self.io.registration().try_read(wanted, || self.io.receive(&mut ReadBuf::new(buf)))
     }
 
     /// As [`try_read`](Self::try_read), into several buffers in turn.
@@ -50,7 +50,7 @@ impl TcpStream {
     /// See [`try_read`](Self::try_read).
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         let wanted = room(bufs);
-        self.io.registration().try_transfer(Direction::Read, wanted, || self.io.read_vectored(bufs))
+        self.io.registration().try_read(wanted, || self.io.read_vectored(bufs))
     }
 
     /// As [`try_read`](Self::try_read), into what `buf` has to offer, which need not be initialised.
@@ -62,7 +62,7 @@ impl TcpStream {
     pub fn try_read_buf<B: bytes::BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         let wanted = buf.chunk_mut().len();
         let read = || fill(buf, |part| self.io.receive(part)).map(|(count, _)| count);
-        self.io.registration().try_transfer(Direction::Read, wanted, read)
+        self.io.registration().try_read(wanted, read)
     }
 
     /// Writes what there is room for, without waiting.
@@ -72,7 +72,9 @@ impl TcpStream {
     /// The operating system's; `WouldBlock` if there is no room, or none is known of until
     /// [`writable`](Self::writable) has returned.
     pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
-        self.io.registration().try_transfer(Direction::Write, buf.len(), || self.io.write(buf))
+        // Whoever fills a stream by hand is told that it is full by a refusal, not by a short write: until then it
+        // stays ready, as programs expect that ask.
+        self.io.registration().try_io(Interest::WRITABLE, || self.io.write(buf))
     }
 
     /// As [`try_write`](Self::try_write), from several buffers in turn.
@@ -81,7 +83,7 @@ impl TcpStream {
     ///
     /// See [`try_write`](Self::try_write).
     pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-        self.io.registration().try_transfer(Direction::Write, amount(bufs), || self.io.write_vectored(bufs))
+        self.io.registration().try_io(Interest::WRITABLE, || self.io.write_vectored(bufs))
     }
 }
 
