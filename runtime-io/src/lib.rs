@@ -13,9 +13,10 @@
 //! - `signal`: the signals of the process, which every driver of the process listens for. `process`: children, whose
 //!   end is an event like any other.
 //!
-//! This crate must never know about tasks, queues or timers: it calls wakers, and is told when to wait. It never
-//! sleeps, and keeps nothing global but what the process has only one of: its signals, and the children that nobody
-//! waits for. `unsafe` is denied but in the files that say what for.
+//! This crate must never know about queues or timers, and of tasks only what a leaf says that they wait for. The wakers
+//! of what is ready go to the scheduler, which also says when to wait in the driver; nothing else here sleeps. It keeps
+//! nothing global but what the process has only one of: its signals, and the children that nobody waits for. `unsafe`
+//! is denied but in the files that say what for.
 
 #![deny(unsafe_code)]
 

@@ -64,7 +64,7 @@ impl Disk {
 
     /// A call that moves the position waits for another that does, if descriptors share it. So nothing is done at once
     /// with a file that has a clone.
-    pub(super) fn is_shared(&self) {
+    pub(super) fn note_shared(&self) {
         self.kind.store(OTHER, Relaxed);
     }
 }

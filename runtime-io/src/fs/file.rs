@@ -269,12 +269,12 @@ impl File {
         let std = asyncify(move || {
             turn.seek_back()?;
             let clone = turn.device().std().try_clone()?;
-            turn.device().is_shared();
+            turn.device().note_shared();
             Ok(clone)
         })
         .await?;
         let disk = Disk::new(std);
-        disk.is_shared();
+        disk.note_shared();
         Ok(File { max_buf_size: self.max_buf_size, ..File::of(disk) })
     }
 

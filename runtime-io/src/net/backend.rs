@@ -1,11 +1,11 @@
-//! What the public socket types stand on: the operating system's sockets, by way of mio, and its resolver.
+//! What the types of [`tcp`](super::tcp) stand on: the operating system's sockets, by way of mio. And its resolver.
 //!
-//! The seam for a simulated network. Everything in [`net`](super) that depends on what carries the bytes is behind
-//! these types, and nothing else in it may name mio or `spawn_blocking`. A second carrier would make [`Stream`],
-//! [`Listener`] and [`Socket`] enums of this one and itself; each has a [`Registration`], so whatever readiness means
-//! to it is expressed in the same word and the same waiters.
+//! The seam for a simulated network. Everything of TCP that depends on what carries the bytes is behind these types,
+//! and `tcp` itself may not name mio or `spawn_blocking`. A second carrier would make [`Stream`], [`Listener`] and
+//! [`Socket`] enums of this one and itself; the first two have a [`Registration`], so whatever readiness means to it is
+//! expressed in the same word and the same waiters. (UDP and what only Unix has stand on `endpoint.rs`.)
 //!
-//! Nothing here waits: operations that would block say so.
+//! Nothing here waits, but for [`resolve`]: operations that would block say so.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr, ToSocketAddrs as _};

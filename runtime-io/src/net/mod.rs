@@ -16,7 +16,7 @@ mod methods;
 #[cfg_attr(unix, path = "platform/unix.rs")]
 #[cfg_attr(windows, path = "platform/windows.rs")]
 mod platform;
-mod receive;
+pub(crate) mod receive;
 mod receive_methods;
 pub mod tcp;
 mod udp;

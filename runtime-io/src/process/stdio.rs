@@ -10,11 +10,12 @@ use std::task::{Context, Poll, ready};
 
 use mio::event::Source;
 use mio::unix::pipe::{Receiver, Sender};
-use runtime_core::os::descriptor::{self, set_nonblocking};
+use runtime_core::os::descriptor::set_nonblocking;
 
 use crate::driver::Handle;
 use crate::interest::Interest;
 use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
+use crate::net::receive::read;
 use crate::readiness::Direction;
 use crate::ready::Ready;
 use crate::registration::{Evented, current_driver};
@@ -153,12 +154,7 @@ impl AsyncWrite for ChildStdin {
 
 /// Reads behind what is filled.
 fn poll_read(pipe: &Evented<Receiver>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-    let source = pipe.source();
-    ready!(pipe.registration().poll_io(cx, Direction::Read, || {
-        // SAFETY: `read` initialises as many bytes from the front as it says, and uninitialises none.
-        unsafe { buf.fill_with(|memory| descriptor::read(source, memory)) }
-    }))?;
-    Poll::Ready(Ok(()))
+    pipe.registration().poll_io(cx, Direction::Read, || read(pipe.source(), buf)).map_ok(drop)
 }
 
 impl AsyncRead for ChildStdout {

@@ -1,7 +1,7 @@
 //! What only Unix has: sockets between processes of one host, and pipes.
 //!
-//! The public types hold an `Endpoint` each. `address` has the names of sockets, abstract
-//! ones included; `pipe` has anonymous and named pipes.
+//! The public types hold an `Endpoint` each, but for `UnixSocket`, which is not registered yet. `address` has the names
+//! of sockets, abstract ones included; `pipe` has anonymous and named pipes.
 
 mod address;
 mod byte_io;
