@@ -80,7 +80,7 @@ fn starting_now(duration: Duration) -> (ShardRef, Instant) {
 /// Waits until a point in time. Is ready at the first poll if that has passed by a tick.
 ///
 /// The resolution is that of [`sleep`](sleep()): never early. A timer is set when the `Sleep` is first polled. More
-/// than eighteen million years ahead, where only a paused clock ever gets, counts as that.
+/// than four million years ahead, where only a paused clock ever gets, counts as that.
 ///
 /// # Panics
 ///

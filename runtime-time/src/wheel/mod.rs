@@ -10,17 +10,17 @@
 //! reads the levels off the bits of the deadline. Write the wheel's own time, `elapsed`, and a deadline in base 256.
 //! The highest digit in which they differ is the deadline's **level**, and the deadline's digit there is its **slot**:
 //! level 0 has one slot a tick, level 1 one slot for every 256 ticks, and so on through five levels, which span 2^40
-//! ticks (some four years, at eight ticks a millisecond). A deadline that differs in a higher digit still is **parked**
-//! in the top level, in the slot of its digit there; it shares that slot with others which are much nearer, and is
-//! filed again whenever they come up.
+//! ticks (some thirteen months, at 32 ticks a millisecond). A deadline that differs in a higher digit still is
+//! **parked** in the top level, in the slot of its digit there; it shares that slot with others which are much nearer,
+//! and is filed again whenever they come up.
 //!
 //! When the wheel's time reaches the earliest deadline in a slot above level 0, the slot is **opened**: all its nodes
 //! are filed again, and land in lower levels (or back in the same slot, if they were parked). So a node moves at most
 //! four times, however many there are, plus once a visit for the parked ones.
 //!
 //! Opening a slot takes time in proportion to its nodes, most of which are in nobody's cache, and meanwhile no timer
-//! fires. That is why the slots are many: with 64 a level, and ticks as short as they are, the slots of level 2 were
-//! half a second wide, and with 100 timers a millisecond one in a hundred was 2 to 4 ms late.
+//! fires. That is why the slots are many: with 64 a level, and ticks of an eighth of a millisecond, those of level 2
+//! were half a second wide, and with 100 timers a millisecond one in a hundred was 2 to 4 ms late.
 //!
 //! # What holds between calls
 //!
