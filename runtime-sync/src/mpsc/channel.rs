@@ -19,7 +19,7 @@
 //! of them sees the other: under the lock, if not before. A sender that is slow may find the waker of a later wait, and
 //! wake that once too often, with the waker of that wait gone; the receiver looks again then, and leaves it anew.
 
-use std::panic::{self, AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::task::{Context, Poll, Waker, ready};
 
 use runtime_core::coop;
@@ -33,6 +33,7 @@ use super::error::TryRecvError;
 use super::list::{Head, List};
 use super::places::Places;
 use crate::blocking;
+use crate::panics::Panics;
 use crate::semaphore::Permits;
 use crate::semaphore::batch::Batch;
 
@@ -315,9 +316,10 @@ impl<T, L: Limit> Channel<T, L> {
         let was_closed = unsafe { self.with_receiver(|receiver| std::mem::replace(&mut receiver.is_closed, true)) };
         if !was_closed {
             // Wakers may panic. Then the others are told nevertheless.
-            let refused = panic::catch_unwind(AssertUnwindSafe(|| self.limit.close(|| self.list.close())));
-            let told = panic::catch_unwind(AssertUnwindSafe(|| self.closed.close()));
-            finish(refused.and(told));
+            let mut panics = Panics::new();
+            panics.catch(|| self.limit.close(|| self.list.close()));
+            panics.catch(|| self.closed.close());
+            panics.pass_on();
         }
     }
 
@@ -327,23 +329,22 @@ impl<T, L: Limit> Channel<T, L> {
     ///
     /// The caller has the receiver exclusively.
     pub(super) unsafe fn end(&self) {
+        let mut panics = Panics::new();
         // SAFETY: by the contract.
-        let closed = panic::catch_unwind(AssertUnwindSafe(|| unsafe { self.close() }));
+        panics.catch(|| unsafe { self.close() });
         let waker = self.waker.lock().take();
         // SAFETY: by the contract.
-        let drained = unsafe { self.with_receiver(|receiver| self.drain(receiver)) };
-        drop(waker);
-        finish(closed.and(drained));
+        unsafe { self.with_receiver(|receiver| self.drain(receiver, &mut panics)) };
+        panics.catch(|| drop(waker));
+        panics.pass_on();
     }
 
     /// Drops all values that there are. If the drop of one panics, the others are dropped nevertheless.
-    fn drain(&self, receiver: &mut Receiving<T>) -> Drained {
-        let mut drained = Ok(());
+    fn drain(&self, receiver: &mut Receiving<T>, panics: &mut Panics) {
         while let Some(value) = self.list.pop(&mut receiver.head) {
             self.limit.give_back(1);
-            drained = drained.and(panic::catch_unwind(AssertUnwindSafe(|| drop(value))));
+            panics.catch(|| drop(value));
         }
-        drained
     }
 
     /// # Safety
@@ -371,30 +372,19 @@ impl<T, L: Limit> Channel<T, L> {
     }
 }
 
-type Drained = Result<(), Box<dyn std::any::Any + Send>>;
-
-fn finish(drained: Drained) {
-    if let Err(panic) = drained
-        && !std::thread::panicking()
-    {
-        panic::resume_unwind(panic);
-    }
-}
-
 impl<T, L> Drop for Channel<T, L> {
     fn drop(&mut self) {
         // Sent after the receiver went, by those that had been promised a place.
         let list = &mut self.list;
-        let drained = self.receiver.with_mut(|receiver| {
+        let mut panics = Panics::new();
+        self.receiver.with_mut(|receiver| {
             // SAFETY: nobody else is left.
             let head = unsafe { &mut (*receiver).head };
-            let mut drained = Ok(());
             while let Some(value) = list.pop(head) {
-                drained = drained.and(panic::catch_unwind(AssertUnwindSafe(|| drop(value))));
+                panics.catch(|| drop(value));
             }
             list.free(head);
-            drained
         });
-        finish(drained);
+        panics.pass_on();
     }
 }

@@ -1,10 +1,12 @@
 //! What channels promise, without threads.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
+
+use runtime_core::discard_payload;
 
 use super::error::*;
 use super::*;
@@ -153,6 +155,30 @@ fn every_value_is_dropped_also_if_drops_panic_and_if_it_comes_late() {
     drop(late.send(Bad(drops.clone())));
     assert!(catch_unwind(AssertUnwindSafe(|| drop(tx))).is_err());
     assert_eq!(drops.load(Ordering::Relaxed), 51);
+}
+
+#[test]
+fn every_value_is_dropped_also_if_what_their_drops_panic_with_panics() {
+    struct BadPayload;
+    impl Drop for BadPayload {
+        fn drop(&mut self) {
+            panic!("a bad payload");
+        }
+    }
+    struct Bad(Arc<AtomicUsize>);
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            panic_any(BadPayload);
+        }
+    }
+    let drops = Arc::new(AtomicUsize::new(0));
+    let (tx, rx) = channel(3);
+    for _ in 0..3 {
+        assert!(tx.try_send(Bad(drops.clone())).is_ok());
+    }
+    discard_payload(catch_unwind(AssertUnwindSafe(|| drop(rx))).unwrap_err());
+    assert_eq!(drops.load(Ordering::Relaxed), 3);
 }
 
 #[test]
