@@ -243,7 +243,8 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// As [`try_reserve`](Self::try_reserve).
+    /// As [`try_reserve`](Self::try_reserve); [`TrySendError::Full`] if `n` is more than the
+    /// [`max_capacity`](Self::max_capacity).
     pub fn try_reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
         self.try_take(n)?;
         Ok(PermitIterator::new(&self.channel, n))

@@ -215,15 +215,6 @@ macro_rules! future_of_notify {
                 // SAFETY: it is pinned, and cancels when it is dropped.
                 unsafe { this.wait.receive(&this.notify, None) }.is_ready()
             }
-
-            /// As the future, but for the budget, which is left to a future around this one.
-            #[allow(dead_code)] // for one of the two
-            pub(crate) fn poll_freely(self: Pin<&mut Self>, cx: &Context<'_>) -> Poll<()> {
-                // SAFETY: nothing is moved.
-                let this = unsafe { self.get_unchecked_mut() };
-                // SAFETY: it is pinned, and cancels when it is dropped.
-                unsafe { this.wait.receive(&this.notify, Some(cx)) }
-            }
         }
 
         impl $(<$life>)? Future for $name $(<$life>)? {
@@ -267,6 +258,16 @@ pub struct OwnedNotified {
 
 future_of_notify!(Notified<'a>, &'a Notify);
 future_of_notify!(OwnedNotified, Arc<Notify>);
+
+impl Notified<'_> {
+    /// As the future, but for the budget, which is left to a future around this one.
+    pub(crate) fn poll_freely(self: Pin<&mut Self>, cx: &Context<'_>) -> Poll<()> {
+        // SAFETY: nothing is moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        // SAFETY: it is pinned, and cancels when it is dropped.
+        unsafe { this.wait.receive(this.notify, Some(cx)) }
+    }
+}
 
 /// Waits for [`Notify::notify_waiters`] alone, beside a flag of the owner's, with whatever leads to the `Notify`. For
 /// futures that own what they wait for.
