@@ -12,6 +12,7 @@ pub(crate) mod ends;
 mod followed;
 pub(crate) mod injector_turns;
 mod main_waker;
+mod measure;
 pub(crate) mod multi;
 mod park;
 mod poll_interval;

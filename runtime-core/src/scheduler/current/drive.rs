@@ -169,14 +169,14 @@ impl Worker {
     /// Works with the core in hand, which it has had since a moment ago: counts the time.
     fn work<R>(&self, since: Moment, work: impl FnOnce(&Self) -> R) -> R {
         self.turn_to(Some(WorkerState::Busy), since);
-        self.begin_polls_with_tick(since);
+        self.measure().begin_polls_with_tick(since);
         self.record_passing();
         if self.counters().polls.get() == 0 {
             self.queue_injected();
         }
         let result = work(self);
         let now = Moment::now();
-        self.end_polls(now);
+        self.measure().end_polls(now);
         self.turn_to(None, now);
         current::keep_no_time_here();
         result
@@ -338,7 +338,7 @@ impl Worker {
             self.arrive(&task);
         }
         if self.core.poll_times.is_interrupted() {
-            self.begin_polls(Moment::now());
+            self.measure().begin_polls(Moment::now());
         }
         let counters = self.counters();
         counters.polls.add(1);
@@ -368,7 +368,7 @@ impl Worker {
         self.exchange_frees();
         self.look_whom_to_follow(now);
         let is_drivers_turn = self.core.poll_interval.end_interval(now, || 0);
-        self.limit_part();
+        self.measure().limit_part();
         self.core.injector_turns.adapt(&self.core.poll_interval);
         if let Some(events) = self.runtime.events.heard() {
             events.record_depths(LANE, self.core.queue.borrow().len(), self.shared().injector_depth());
@@ -420,7 +420,7 @@ impl Worker {
         self.exchange_frees();
         let hooks = &self.runtime.hooks;
         let now = Moment::now();
-        self.end_polls(now);
+        self.measure().end_polls(now);
         hooks.on_park();
         let mut slept = Slept::NotAtAll;
         let mut woke_at = None;
@@ -449,7 +449,7 @@ impl Worker {
         self.record_passing();
         let now = woke_at.filter(|_| !hooks.has_unpark()).unwrap_or_else(Moment::now);
         if slept == Slept::NotAtAll {
-            self.begin_polls_with_tick(now);
+            self.measure().begin_polls_with_tick(now);
         } else {
             self.core.poll_interval.restart(now);
             self.restart_polls(now);

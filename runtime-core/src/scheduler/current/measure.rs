@@ -7,80 +7,40 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::{Shared, Worker};
 use crate::clock::Moment;
 use crate::metrics::WorkerState;
-use crate::task::{Notified, current};
+use crate::scheduler::measure::Measure;
+use crate::task::Notified;
 
 impl Worker {
+    /// What it measures its polls with.
+    pub(super) fn measure(&self) -> Measure<'_> {
+        let (poll_interval, poll_times) = (&self.core.poll_interval, &self.core.poll_times);
+        Measure { poll_interval, poll_times, counters: self.counters(), times: &self.shared().times }
+    }
+
     /// An interval of polls is over, or a part of it.
     #[cold]
     pub(super) fn end_part(&self) {
-        let now = self.end_of_poll();
-        self.end_polls(now);
-        if self.core.poll_interval.begin_part(self.core.poll_times.size()) {
-            self.expect_last(0);
+        let measure = self.measure();
+        let now = measure.end_of_poll();
+        measure.end_polls(now);
+        if measure.begin_part() {
             self.look_whom_to_follow(now);
         } else {
             self.maintain(now);
         }
     }
 
-    /// When the last poll ended: as its harness has read it, or now.
-    fn end_of_poll(&self) -> Moment {
-        self.core.poll_times.end_of(self.counters().polls.get()).unwrap_or_else(Moment::now)
-    }
-
-    /// The part of the interval that has begun ends with a group of polls.
-    fn expect_last(&self, ticks_before: u32) {
-        let polls = self.core.poll_interval.ticks_of_part().saturating_sub(ticks_before);
-        self.core.poll_times.expect_last(self.counters().polls.get() + u64::from(polls));
-    }
-
-    /// An interval has begun: has its first part end with the group.
-    pub(super) fn limit_part(&self) {
-        self.core.poll_interval.limit_part(self.core.poll_times.size());
-        self.expect_last(0);
-    }
-
-    /// The last poll has ended at that time, and the next one begins then if it is not said otherwise.
-    pub(super) fn end_polls(&self, now: Moment) {
-        self.note_clock(now);
-        self.core.poll_times.end(now, self.counters().polls.get(), &self.shared().times);
-    }
-
-    /// What the thread did until now was no poll. It has a task in hand.
-    pub(super) fn begin_polls(&self, now: Moment) {
-        self.note_clock(now);
-        self.core.poll_times.begin(now, self.counters().polls.get());
-        self.limit_part();
-    }
-
-    /// The same, where a tick comes before the next poll.
-    pub(super) fn begin_polls_with_tick(&self, now: Moment) {
-        self.note_clock(now);
-        self.core.poll_times.begin(now, self.counters().polls.get());
-        self.core.poll_interval.limit_part_before_tick(self.core.poll_times.size());
-        self.expect_last(1);
-    }
-
     /// It is about to do something else than to poll: for less time, perhaps, than it takes to read the clock twice. So
     /// it is read before only if there was a poll of a task, and after only if there is another one.
     pub(super) fn interrupt_polls(&self) {
-        if self.core.poll_times.has_begun(self.counters().polls.get()) {
-            self.end_polls(self.end_of_poll());
-        }
+        self.measure().end_polls_now();
         self.core.poll_times.interrupt();
     }
 
     /// It has slept until now.
     pub(super) fn restart_polls(&self, now: Moment) {
-        self.core.poll_times.restart(now, self.counters().polls.get());
-        self.begin_polls_with_tick(now);
+        self.measure().restart_polls(now);
         self.look_whom_to_follow(now);
-    }
-
-    /// The thread knows the time.
-    fn note_clock(&self, now: Moment) {
-        current::set_time_here(now);
-        self.shared().times.note_clock(now);
     }
 
     /// Polls the main future. Where polls are measured one by one it is measured for itself, so as not to be taken for
@@ -88,12 +48,12 @@ impl Worker {
     pub(super) fn measure_main<T>(&self, poll: impl FnOnce() -> T) -> T {
         let is_alone = self.core.poll_times.size() == 1;
         if is_alone {
-            self.end_polls(self.end_of_poll());
+            self.measure().end_polls(self.measure().end_of_poll());
         }
         let polled = poll();
         self.core.poll_times.note_other();
         if is_alone {
-            self.end_polls(Moment::now());
+            self.measure().end_polls(Moment::now());
         }
         polled
     }

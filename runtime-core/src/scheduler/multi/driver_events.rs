@@ -184,7 +184,7 @@ impl Worker {
         let shared = self.shared();
         let any = !shared.external_wakers.is_empty();
         if any {
-            self.end_polls_now();
+            self.measure().end_polls_now();
             self.stop_searching();
             self.slot().activity.calls_user_code();
             shared.call_external_wakers(|| self.counters().foreign_wakes.add(1));

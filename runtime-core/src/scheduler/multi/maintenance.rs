@@ -14,7 +14,7 @@ impl Worker {
         self.look_whom_to_follow(now);
         let has_given_way = self.poll_interval.has_given_way();
         let is_drivers_turn = self.poll_interval.end_interval(now, || self.core.run_queue.events_left());
-        self.limit_part();
+        self.measure().limit_part();
         self.core.run_queue.adapt_injector_interval(&self.poll_interval);
         let own_interval = self.slot().since_maintenance(now);
         self.note_maintenance(now);
@@ -28,7 +28,7 @@ impl Worker {
                 self.give_way_to_peers();
             }
             if self.poll_times.is_on() {
-                self.begin_polls(Moment::now());
+                self.measure().begin_polls(Moment::now());
             }
         }
     }

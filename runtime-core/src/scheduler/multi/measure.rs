@@ -12,78 +12,33 @@ use super::{Shared, Worker};
 use crate::clock::Moment;
 use crate::context;
 use crate::metrics::WorkerState;
-use crate::task::{Notified, current};
+use crate::scheduler::measure::Measure;
+use crate::task::Notified;
 
 impl Worker {
+    /// What it measures its polls with.
+    pub(super) fn measure(&self) -> Measure<'_> {
+        let (poll_interval, poll_times) = (&self.poll_interval, &self.poll_times);
+        Measure { poll_interval, poll_times, counters: self.counters(), times: &self.slot().times }
+    }
+
     /// An interval of polls is over, or a part of it.
     #[cold]
     pub(super) fn end_part(&self, batch: &mut EventBatch) {
-        let now = self.end_of_poll();
-        self.end_polls(now);
-        if self.poll_interval.begin_part(self.poll_times.size()) {
-            self.expect_last(0);
+        let measure = self.measure();
+        let now = measure.end_of_poll();
+        measure.end_polls(now);
+        if measure.begin_part() {
             self.look_whom_to_follow(now);
         } else {
             self.maintain(now, batch);
         }
     }
 
-    /// When the last poll ended: as its harness has read it, or now.
-    fn end_of_poll(&self) -> Moment {
-        self.poll_times.end_of(self.counters().polls.get()).unwrap_or_else(Moment::now)
-    }
-
-    /// The part of the interval that has begun ends with a group of polls.
-    fn expect_last(&self, ticks_before: u32) {
-        let polls = self.poll_interval.ticks_of_part().saturating_sub(ticks_before);
-        self.poll_times.expect_last(self.counters().polls.get() + u64::from(polls));
-    }
-
-    /// An interval has begun: has its first part end with the group.
-    pub(super) fn limit_part(&self) {
-        self.poll_interval.limit_part(self.poll_times.size());
-        self.expect_last(0);
-    }
-
-    /// The last poll has ended at that time, and the next one begins then if it is not said otherwise.
-    pub(super) fn end_polls(&self, now: Moment) {
-        self.note_clock(now);
-        self.poll_times.end(now, self.counters().polls.get(), &self.slot().times);
-    }
-
-    /// The same, before the worker does anything else than to poll, if it has polled anything.
-    pub(super) fn end_polls_now(&self) {
-        if self.poll_times.has_begun(self.counters().polls.get()) {
-            self.end_polls(self.end_of_poll());
-        }
-    }
-
-    /// What the worker did until now was no poll. It has a task in hand, or is about to take one without a tick.
-    pub(super) fn begin_polls(&self, now: Moment) {
-        self.note_clock(now);
-        self.poll_times.begin(now, self.counters().polls.get());
-        self.limit_part();
-    }
-
-    /// The same, where a tick comes before the next poll.
-    pub(super) fn begin_polls_with_tick(&self, now: Moment) {
-        self.note_clock(now);
-        self.poll_times.begin(now, self.counters().polls.get());
-        self.poll_interval.limit_part_before_tick(self.poll_times.size());
-        self.expect_last(1);
-    }
-
     /// It has slept until now.
     pub(super) fn restart_polls(&self, now: Moment) {
-        self.poll_times.restart(now, self.counters().polls.get());
-        self.begin_polls_with_tick(now);
+        self.measure().restart_polls(now);
         self.look_whom_to_follow(now);
-    }
-
-    /// The worker's thread knows the time.
-    fn note_clock(&self, now: Moment) {
-        current::set_time_here(now);
-        self.slot().times.note_clock(now);
     }
 
     /// From now on it does that.
@@ -94,15 +49,15 @@ impl Worker {
     /// Its thread is about to leave the core.
     pub(super) fn turn_to_nothing(&self) {
         let now = Moment::now();
-        self.end_polls(now);
+        self.measure().end_polls(now);
         self.slot().times.turn_to(None, now);
     }
 
     /// It has no work of its own, and looks at others.
     pub(super) fn begin_searching(&self) {
         if self.poll_times.is_on() {
-            let now = self.end_of_poll();
-            self.end_polls(now);
+            let now = self.measure().end_of_poll();
+            self.measure().end_polls(now);
             self.turn_to(WorkerState::Searching, now);
         }
     }
@@ -113,7 +68,7 @@ impl Worker {
         if is_searching && self.poll_times.is_on() {
             let now = Moment::now();
             self.turn_to(WorkerState::Busy, now);
-            self.begin_polls(now);
+            self.measure().begin_polls(now);
         }
     }
 

@@ -27,7 +27,7 @@ impl Worker {
         // processor. It does not poll the drivers: while it sleeps in them it hears of everything at once, and has the
         // events of a whole batch for one system call.
         let now = Moment::now();
-        self.end_polls(now);
+        self.measure().end_polls(now);
         self.turn_to(WorkerState::Searching, now);
         let may_spin = self.searching.get() && self.shared().idle.is_only_searcher();
         let looks = Cell::new(0);
@@ -38,7 +38,7 @@ impl Worker {
             let now = Moment::now();
             self.poll_interval.resume(now);
             self.turn_to(WorkerState::Busy, now);
-            self.begin_polls_with_tick(now);
+            self.measure().begin_polls_with_tick(now);
             return;
         }
         let has_taken_time = spun == Spun::InVain && self.poll_times.is_on();
@@ -98,7 +98,7 @@ impl Worker {
             self.poll_interval.restart(now);
             self.restart_polls(now);
         } else {
-            self.begin_polls_with_tick(now);
+            self.measure().begin_polls_with_tick(now);
         }
     }
 

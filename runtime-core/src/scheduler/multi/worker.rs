@@ -303,7 +303,7 @@ impl Worker {
         }
         let now = Moment::now();
         self.turn_to(WorkerState::Busy, now);
-        self.begin_polls_with_tick(now);
+        self.measure().begin_polls_with_tick(now);
         let mut batch = EventBatch::default();
         let mut yielded: Option<Yielded> = None;
         let runner = self.runner();
