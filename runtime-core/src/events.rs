@@ -15,8 +15,7 @@ use crate::task::{Id, TaskRef, contain, discard};
 use crate::task_hooks::{HookCaller, TaskHooks};
 use crate::trace::{Kind, LaneId, LaneNumbers, Recorder, Trouble};
 
-/// Something that happened to a task. (Jobs of [`spawn_blocking`](crate::spawn_blocking) are none: they are never
-/// polled.)
+/// Something that happened to a task. (Of the jobs of [`spawn_blocking`](crate::spawn_blocking) nobody is told.)
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TaskEvent {

@@ -75,9 +75,9 @@ where
 /// their turn. A closure that has begun cannot be aborted, and the runtime's shutdown waits for it. One that waits only
 /// for its thread to start is run all the same then; one that waits for others to end is cancelled.
 ///
-/// A thread is woken or started for a closure unless those at work seem to be about to get to it, as they are while
-/// closures take microseconds. Should one of these take long after all, the next may wait behind it for a millisecond
-/// or two before it gets another thread.
+/// Threads are called one at a time: while one is being woken or started, or looks for more to do, no other is called
+/// for further closures. When it takes one, and there are more, it has the next thread called before it begins. So
+/// closures that are short are mostly run by the first thread or two, and those that take long get a thread each.
 ///
 /// Should the operating system refuse the pool's first thread, the handle says that the task was cancelled; refused
 /// further threads just leave the closure in the queue of those that run.

@@ -31,7 +31,7 @@
 //! The tasks lie in an arena that is a part of `Shared` (`task/arena/`), which is counted once for all of them
 //! (`task/outstanding.rs`). When the set is dropped its inbox is closed: a task that is queued from then on was
 //! cancelled already, and its entry is dropped. Then all tasks are cancelled, in the order in which they were spawned,
-//! which drops their futures on this thread, and the list is closed. Tasks whose handles or wakers remain keep the
+//! which drops their futures on this thread, and the arena is closed. Tasks whose handles or wakers remain keep the
 //! memory of `Shared` until the last of those goes.
 //!
 //! A panic of a task may be the end, too ([`UnhandledPanic`]). The run that polls the task stops. The outermost one, in
@@ -66,7 +66,7 @@ use crate::task::{
 /// See the module.
 pub(super) struct Shared {
     pub(super) id: runtime::Id,
-    /// Of all tasks. The set's thread owns the list.
+    /// Of all tasks. The set's thread owns it.
     tasks: TaskArena,
     /// For the set's thread, and not borrowed while it runs code of a user's.
     local: UnsafeCell<Queue>,
@@ -96,7 +96,7 @@ struct Inbox {
 // SAFETY: what is not Sync by itself, `local` and the cells, the set's thread alone touches: in methods that ask for
 // it, and which the `LocalSet` calls, or code below it on the same stack (`Running`).
 unsafe impl Sync for Shared {}
-// SAFETY: nothing of it depends on the thread that drops it: by then the list is closed and the queues are empty.
+// SAFETY: nothing of it depends on the thread that drops it: by then the arena is closed and the queues are empty.
 unsafe impl Send for Shared {}
 
 crate::primitive::thread_local! {

@@ -5,8 +5,8 @@
 //! ring. The tasks of a ring wait for each other; they, the lost ones, and all those from which the way leads there,
 //! are *stuck*.
 //!
-//! Pure functions: a look at a runtime goes in, findings come out. Who makes them is `look.rs`, who tells them
-//! `report.rs`.
+//! Pure functions: a look at a runtime goes in, findings come out. Who looks is `look.rs`, who tells what was found
+//! `findings.rs`.
 
 use std::collections::HashMap;
 

@@ -3,10 +3,10 @@
 //! Asked for by `Builder::report_stalls` or `RT_STALL`; else there is no such thread. `watch.rs` is the thread,
 //! `look.rs` says what is taken for certain of a task, `graph.rs` searches, `findings.rs` remembers what was told.
 //!
-//! The rule of this module: a finding is certain, but for guards that were given away, or forgotten before their lock
-//! was moved, or it is none. What tasks could wait for is endless, and a thread, a signal or another process may do
-//! something at any time; so there is much that stands still for ever and is not found. What is not found, [`Stall`]
-//! says.
+//! The rule of this module: a finding is certain, or it is none; but for guards that were given away, and those that
+//! were forgotten before their lock was moved. What tasks could wait for is endless, and a thread, a signal or another
+//! process may do something at any time; so there is much that stands still for ever and is not found. What is not
+//! found, [`Stall`] says.
 //!
 //! What it must never do: wake or poll anything, take a reference to a task, or run anything of a user's on its thread.
 

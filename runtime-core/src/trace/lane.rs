@@ -1,4 +1,4 @@
-//! [`Lane`]: what a thread writes to that has a worker's place; and [`SharedLanes`], for threads that have none.
+//! [`Lane`]: what a thread writes to that has a core; and [`SharedLanes`], for threads that have none.
 //!
 //! A lane is one thread's at a time, and so is its ring (`ring.rs`). Those of workers go with their cores: the thread
 //! that has the core has the lane. A thread without a core takes one of the shared lanes for the moment in which it
