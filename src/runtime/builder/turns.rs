@@ -8,7 +8,7 @@ use super::Builder;
 impl Builder {
     /// After at most `ticks` ticks a busy worker looks into the global queue, where tasks wait that were spawned or
     /// woken from outside (61). When tasks take long, it does so sooner by itself. Whatever the interval, its own tasks
-    /// are left half of its polls.
+    /// are left half of its polls, unless all of them have yielded.
     ///
     /// # Panics
     ///

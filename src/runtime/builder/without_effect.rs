@@ -34,7 +34,7 @@ impl Builder {
     }
 
     /// In Tokio, enables I/O, and has files read by io_uring where the system has it. In rt it enables I/O, and files
-    /// are read by the blocking pool.
+    /// are read without it.
     pub fn enable_io_uring(&mut self) -> &mut Self {
         self.enable_io()
     }
