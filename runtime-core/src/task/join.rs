@@ -93,11 +93,6 @@ impl<T> JoinHandle<T> {
         AbortHandle { task: TaskRef::clone(&self.task) }
     }
 
-    /// Has the waker called when the task is over. Returns true if it is over already. Spends no budget.
-    pub(crate) fn wake_when_finished(&self, waker: &Waker) -> bool {
-        self.register(waker)
-    }
-
     /// Takes what came of the task, if it is over and that was not taken before. Spends no budget.
     pub(crate) fn take_finished(&mut self) -> Option<Result<T, JoinError>> {
         if !self.is_finished() {
@@ -113,8 +108,9 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Leaves the waker with the task. Returns true if the task is complete instead.
-    fn register(&self, waker: &Waker) -> bool {
+    /// Leaves the waker with the task, to be called when that is complete. Returns true if it is so already. Spends no
+    /// budget.
+    pub(crate) fn wake_when_finished(&self, waker: &Waker) -> bool {
         let state = &self.task.header().state;
         if state.is_complete() {
             return true;
@@ -151,7 +147,7 @@ impl<T> Future for JoinHandle<T> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let coop = ready!(coop::poll_proceed(cx));
         let mut output = Poll::Pending;
-        if self.register(cx.waker()) {
+        if self.wake_when_finished(cx.waker()) {
             let into: *mut Poll<Self::Output> = &mut output;
             // SAFETY: the task is complete, this is its join handle, and its output is a `T`.
             unsafe { (self.task.header().vtable.take_output)(self.task.as_raw(), into.cast()) };

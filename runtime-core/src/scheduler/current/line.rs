@@ -13,8 +13,8 @@
 //!
 //! A main future that *waits* does so for what a task does, or for a socket or a timer. Once the tasks that were queued
 //! when it began to wait have been polled, it is not woken, and one of them has woken itself, the drivers are polled,
-//! once: such tasks may go on and on, while what the main future waits for has happened already. If none has, they
-//! work for each other, and the drivers have their turn as ever.
+//! once: such tasks may go on and on, while what the main future waits for has happened already. If none has
+//! woken itself, they work for each other, and the drivers have their turn as ever.
 //!
 //! It belongs to the thread that drives (`drive.rs`), and is a count of polls: it holds no tasks.
 
@@ -94,7 +94,7 @@ impl Line {
     }
 
     /// The main future has given way, and goes behind this many tasks.
-    pub(super) fn begin(&self, tasks: usize) {
+    pub(super) fn begin_given_way(&self, tasks: usize) {
         self.stand(Who::GaveWay, tasks);
     }
 
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_main_future_that_gave_way_goes_behind_a_bounded_number() {
         let line = Line::default();
-        line.begin(MOST_AHEAD_OF_MAIN - 1);
+        line.begin_given_way(MOST_AHEAD_OF_MAIN - 1);
         (0..3).for_each(|_| line.note_new());
         (0..MOST_AHEAD_OF_MAIN).for_each(|_| {
             assert!(line.is_anybody_ahead());

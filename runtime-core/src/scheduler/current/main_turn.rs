@@ -33,14 +33,14 @@ impl Worker {
         if !is_woken {
             self.line.begin_wait(queued);
         } else if current::has_given_way() {
-            self.line.begin(queued);
+            self.line.begin_given_way(queued);
         } else {
             self.line.begin_woken(queued);
         }
     }
 
-    /// Whether the main future is to be polled, if it was woken. If it gave way, the drivers have their turn now; so
-    /// they have if it was not woken, and tasks give way.
+    /// Whether the main future is to be polled, if it was woken: at once if it goes first, else in its turn. One that
+    /// was woken and stands in no line gets in line here.
     #[inline]
     fn is_mains_turn(&self, main: &MainWaker) -> bool {
         if main.is_woken() && !self.line.is_main_in_it() {
@@ -49,11 +49,12 @@ impl Worker {
             }
             self.line.begin_woken(self.core.queue.borrow().number_ready());
         }
-        !self.line.is_empty() && self.is_anybodys_turn(main)
+        !self.line.is_empty() && self.serve_line(main)
     }
 
-    /// The same, if somebody stands in the line.
-    fn is_anybodys_turn(&self, main: &MainWaker) -> bool {
+    /// Serves the one who stands in the line, if his turn has come: polls the drivers if they do, or if the main future
+    /// does that gave way. Returns whether the main future is to be polled then, if it was woken.
+    fn serve_line(&self, main: &MainWaker) -> bool {
         let has_injected = || !self.shared().injector.is_empty();
         let has_tasks = || !self.core.queue.borrow().is_empty() || has_injected();
         let is_of_wait = self.line.is_of_wait();
