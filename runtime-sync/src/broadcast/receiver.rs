@@ -14,6 +14,7 @@ use runtime_core::task::waits::{self, Leaf};
 use super::error::{RecvError, TryRecvError};
 use super::shared::{Next, Shared};
 use crate::blocking;
+use crate::panics::Panics;
 use crate::waiters::Waiter;
 
 /// Receives each value that is sent through a [broadcast channel](super) while it exists.
@@ -195,20 +196,16 @@ impl<T: Clone> Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        /// Tells of the end, though the drop of a value panics.
-        struct Last<'a, T>(&'a Shared<T>, bool);
-        impl<T> Drop for Last<'_, T> {
-            fn drop(&mut self) {
-                if self.1 {
-                    self.0.unwatched.notify_waiters();
-                }
-            }
-        }
         let (unreceived, is_last) = self.shared.remove_receiver(self.next);
-        let _last = Last(&self.shared, is_last);
+        // The drop of a value may panic. All others are dropped nevertheless, and the end is told.
+        let mut panics = Panics::new();
         for number in unreceived {
-            drop(self.shared.skip(number));
+            panics.catch(|| drop(self.shared.skip(number)));
         }
+        if is_last {
+            panics.catch(|| self.shared.unwatched.notify_waiters());
+        }
+        panics.pass_on();
     }
 }
 

@@ -101,6 +101,24 @@ fn a_clone_that_panics_counts_as_received() {
 }
 
 #[test]
+fn a_receiver_that_goes_leaves_no_value_behind_also_if_drops_panic() {
+    #[derive(Clone)]
+    struct Bad;
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            panic!("a bad drop");
+        }
+    }
+    let (tx, rx) = channel(2);
+    (0..2).for_each(|_| assert!(tx.send(Bad).is_ok()));
+    let mut unwatched = pin!(tx.closed());
+    assert!(poll(unwatched.as_mut()).is_pending());
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(rx))).unwrap_err();
+    assert!(tx.is_empty());
+    assert!(poll(unwatched).is_ready());
+}
+
+#[test]
 fn a_send_wakes_all_that_wait_and_only_once() {
     let (tx, rx) = channel(1);
     let count = Count::new();
