@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 
-use rt_test_util::{current, multi, watchdog};
+use rt_test_util::{current, in_fork, multi, watchdog};
 
 /// Set in such a process, to the name of the test that it is for.
 const VARIABLE: &str = "RT_TEST_STANDARD_STREAMS";
@@ -126,6 +126,32 @@ fn what_was_typed_for_a_handle_that_is_gone_is_read_by_the_next() {
             // The pipe stays open.
             let mut pipe = process.stdin.take().unwrap();
             pipe.write_all(b"abcdef").unwrap();
+            assert!(process.wait().unwrap().success());
+        },
+    );
+}
+
+/// The thread that reads has stayed in the parent. (Mutation: it is taken to be there, and nothing is ever read.)
+#[test]
+fn a_fork_reads_where_its_parent_has_stopped() {
+    with_process(
+        || {
+            let mut memory = [0; 3];
+            current().block_on(rt::io::stdin().read_exact(&mut memory)).unwrap();
+            assert_eq!(&memory, b"abc");
+            println!("type more");
+            in_fork(|| {
+                for (runtime, expected) in [(multi(2), b"def"), (current(), b"ghi")] {
+                    runtime.block_on(rt::io::stdin().read_exact(&mut memory)).unwrap();
+                    assert_eq!(&memory, expected);
+                }
+            });
+        },
+        |process| {
+            let mut pipe = process.stdin.take().unwrap();
+            pipe.write_all(b"abc").unwrap();
+            assert_eq!(next_line(process), "type more\n");
+            pipe.write_all(b"defghi").unwrap();
             assert!(process.wait().unwrap().success());
         },
     );

@@ -9,6 +9,8 @@
 
 mod blast;
 mod drops;
+#[cfg(unix)]
+mod forked;
 mod own_process;
 mod panics;
 mod random;
@@ -20,6 +22,8 @@ mod watchdog;
 
 pub use blast::{Blast, Bomb, defuse, survives};
 pub use drops::{Drops, Token};
+#[cfg(unix)]
+pub use forked::in_fork;
 #[cfg(target_os = "linux")]
 pub use own_process::{descriptor_count, thread_count};
 pub use own_process::{in_own_process, in_own_process_with};

@@ -6,14 +6,19 @@
 //!
 //! There is one `Background`, which all handles share: bytes that were read for a handle that is gone are read by
 //! the next. So there is one job at a time, at most, and a single place to leave it for the thread.
+//!
+//! A process that forks without `exec` has the desk in the child as well, but not the thread. So the desk knows which
+//! process its thread is in, and the child starts one of its own. (A read that is under way at that moment belongs to
+//! the parent, and the child waits for it in vain.) The thread waits by parking, which leaves nothing in the child's
+//! memory, as a thread that waits for a condition does.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::thread;
+use std::thread::{self, Thread};
 
 use runtime_core::driver::contain;
-use runtime_core::primitive::{Condvar, Mutex, OnceLock};
+use runtime_core::primitive::{Mutex, OnceLock};
 
 use crate::background::{Background, DEFAULT_MAX_BUF_SIZE, Job};
 use crate::io::{AsyncRead, ReadBuf};
@@ -96,46 +101,46 @@ static READER: OnceLock<Reader> = OnceLock::new();
 #[derive(Debug, Default)]
 struct Reader {
     desk: Mutex<Desk>,
-    has_job: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Desk {
     job: Option<Job<Device>>,
-    has_thread: bool,
+    /// The thread, and the process that it is in.
+    thread: Option<(u32, Thread)>,
 }
 
 impl Reader {
     /// If there is no thread, and none can be started, the job is dropped, which fails.
     fn start(&'static self, job: Job<Device>) {
+        let here = std::process::id();
         let mut desk = self.desk.lock();
-        if !desk.has_thread {
-            let thread = thread::Builder::new().name("rt-stdin".to_owned()).spawn(|| self.work());
-            if thread.is_err() {
-                drop(desk);
-                return drop(job);
-            }
-            desk.has_thread = true;
-        }
+        let thread = match &desk.thread {
+            Some((process, thread)) if *process == here => thread.clone(),
+            _ => match thread::Builder::new().name("rt-stdin".to_owned()).spawn(|| self.work()) {
+                Ok(started) => started.thread().clone(),
+                Err(_) => {
+                    drop(desk);
+                    return drop(job);
+                }
+            },
+        };
         debug_assert!(desk.job.is_none(), "there is one turn");
         desk.job = Some(job);
+        desk.thread = Some((here, thread.clone()));
         // It would queue for the lock, and may be handed it before it has a processor.
         drop(desk);
-        self.has_job.notify_one();
+        thread.unpark();
     }
 
     fn work(&self) {
-        let mut desk = self.desk.lock();
         loop {
-            match desk.job.take() {
-                Some(job) => {
-                    drop(desk);
-                    // Wakers may panic. The thread is the only one.
-                    contain(|| job.run());
-                    desk = self.desk.lock();
-                }
-                None => self.has_job.wait(&mut desk),
-            }
+            let job = self.desk.lock().job.take();
+            match job {
+                // Wakers may panic. The thread is the only one.
+                Some(job) => contain(|| job.run()),
+                None => thread::park(),
+            };
         }
     }
 }
