@@ -2,6 +2,8 @@
 
 use rt::time::timeout;
 
+use rt_test_util::in_fork;
+
 use super::*;
 
 #[test]
@@ -41,6 +43,25 @@ fn an_orphan_leaves_no_zombie_though_the_runtime_is_gone() {
         eventually(|| children().is_empty());
         assert!(ids.into_iter().all(|id| state(id).is_none()));
         eventually(|| reapers() == 0);
+    });
+}
+
+/// The thread that waits for the parent's is not there. (Mutation: who asks for it finds that one, and starts none.)
+#[test]
+fn a_fork_leaves_no_zombie_either() {
+    in_own_process(|| {
+        let stdin =
+            current().block_on(async { shell("read line").stdin(Stdio::piped()).spawn().unwrap().stdin.take() });
+        eventually(|| reapers() == 1 && children().len() == 1);
+        in_fork(|| {
+            assert_eq!(reapers(), 0);
+            for runtime in [current(), multi(2)] {
+                runtime.block_on(async { drop(shell("exit 1").spawn().unwrap()) });
+                eventually(|| children().is_empty());
+            }
+        });
+        drop(stdin);
+        eventually(|| children().is_empty());
     });
 }
 

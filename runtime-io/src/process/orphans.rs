@@ -12,6 +12,9 @@
 //! says that it ends under the same lock, with the list empty: a thread that adds an orphan finds either a reaper that
 //! will look, or none and starts one. Its own orphans it polls all each time it is woken: mostly that is a look at a
 //! word.
+//!
+//! A process that forks without `exec` has the list in the child as well, but not the thread. So the list knows which
+//! process its reaper is in, and the child starts one of its own.
 
 use std::io;
 use std::sync::Arc;
@@ -39,8 +42,8 @@ static ORPHANS: Mutex<Orphans> = Mutex::new(Orphans { new: Vec::new(), reaper: N
 struct Orphans {
     /// What the reaper has not seen yet.
     new: Vec<Exit>,
-    /// What wakes the reaper, if there is one.
-    reaper: Option<Arc<dyn Unpark>>,
+    /// If there is a reaper, the process that it is in, and what wakes it.
+    reaper: Option<(u32, Arc<dyn Unpark>)>,
 }
 
 impl Orphans {
@@ -49,10 +52,10 @@ impl Orphans {
         if self.new.is_empty() {
             return;
         }
-        if let Some(reaper) = &self.reaper {
-            reaper.unpark();
-        } else if let Ok(reaper) = start() {
-            self.reaper = Some(reaper);
+        let here = std::process::id();
+        match &self.reaper {
+            Some((process, reaper)) if *process == here => reaper.unpark(),
+            _ => self.reaper = start().ok().map(|reaper| (here, reaper)),
         }
     }
 }
