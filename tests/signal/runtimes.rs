@@ -2,6 +2,8 @@
 
 use std::thread;
 
+use rt_test_util::in_fork;
+
 use super::*;
 
 /// A runtime that has ended leaves the streams of the others working, and its own ones too.
@@ -26,6 +28,21 @@ fn streams_outlive_the_runtime_they_were_made_in() {
             hear(&mut of_first).await;
             hear(&mut of_second).await;
         });
+    });
+}
+
+/// Its poller is shared with the fork. (Mutation: the fork takes out what tells of signals.)
+#[test]
+fn a_runtime_that_a_fork_has_dropped_goes_on_hearing() {
+    in_own_process(|| {
+        let runtime = current();
+        let mut usr1 = runtime.block_on(async { listen(SignalKind::user_defined1()) });
+        let mut runtime = Some(runtime);
+        in_fork(|| drop(runtime.take()));
+        for _ in 0..3 {
+            send(Number::SIGUSR1);
+            runtime.as_ref().unwrap().block_on(hear(&mut usr1));
+        }
     });
 }
 

@@ -12,7 +12,8 @@
 //!
 //! A process that forks without `exec` shares the teller with its parent. The child's handlers write into it, but set
 //! their own flags, so the parent's drivers look in vain, which is harmless; but the child's drivers may miss bytes
-//! that the parent's take out. (A fork that goes on to `exec`, as all here do, closes the teller.)
+//! that the parent's take out. (A fork that goes on to `exec`, as all here do, closes the teller.) The pollers of the
+//! parent's drivers are shared as well: a child that drops them leaves the teller in them.
 //!
 //! `table.rs` has the protocol.
 #![allow(unsafe_code, reason = "installs a signal handler, whose code must be such as may run in one")]
@@ -101,7 +102,11 @@ impl Centre {
 }
 
 /// A driver's place among those that listen for signals. Dropping it ends that.
-pub(crate) struct Member(usize);
+pub(crate) struct Member {
+    key: usize,
+    /// The process that it joined in.
+    process: u32,
+}
 
 impl Member {
     /// Adds a driver.
@@ -115,14 +120,16 @@ impl Member {
         if let Some(centre) = CENTRE.get() {
             entry.listen(centre)?;
         }
-        Ok(Self(drivers.insert(entry)))
+        Ok(Self { key: drivers.insert(entry), process: std::process::id() })
     }
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
-        let entry = DRIVERS.lock().remove(self.0);
-        if let Some((centre, driver)) = CENTRE.get().zip(entry.driver.upgrade())
+        let entry = DRIVERS.lock().remove(self.key);
+        // After a fork the poller is the parent's, too, which goes on listening.
+        if self.process == std::process::id()
+            && let Some((centre, driver)) = CENTRE.get().zip(entry.driver.upgrade())
             && entry.listens
         {
             driver.ignore_signals(centre.receiver.as_raw_fd());
