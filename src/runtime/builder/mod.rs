@@ -118,8 +118,8 @@ impl Builder {
     /// # Errors
     ///
     /// If the operating system refuses a thread or a file descriptor; if `RT_WORKER_THREADS`, or else
-    /// `TOKIO_WORKER_THREADS`, is set to something that is not a number from 1 to 65,000; if the clock is to start paused on a multi-thread runtime; if the address at
-    /// which it is to be looked into cannot be had.
+    /// `TOKIO_WORKER_THREADS`, is set to something that is not a number from 1 to 65,000; if the clock is to start
+    /// paused on a multi-thread runtime; if the address at which it is to be looked into cannot be had.
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
         #[cfg_attr(not(feature = "inspect"), allow(unused_mut))]
