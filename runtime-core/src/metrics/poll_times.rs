@@ -7,6 +7,13 @@
 //! take that long each (some tens of microseconds) are measured one by one. What a reading costs is measured as well,
 //! once a process.
 //!
+//! ```text
+//!    poll poll poll poll poll poll | poll poll poll poll | poll poll .. of a busy worker, a tick before each
+//!   '----------- group -----------' '------ group ------' '--- group      ends with a reading of the clock
+//!   '------------ part -----------' '------ part -------' '---- part      where the countdown of ticks ends
+//!   '------------------- interval ----------------------' '- interval     at its end: maintenance, drivers
+//! ```
+//!
 //! # Who does what
 //!
 //! Everything here is the worker's thread's, and nothing is shared.

@@ -56,6 +56,17 @@
 //!
 //! # What a short transfer proves
 //!
+//! In short: this clears readiness, besides *would block*. A *wary* registration is one where short reads prove
+//! nothing, and a *lent* one belongs to a stream whose descriptor other code may know.
+//!
+//! | operation | as a rule | lent | wary |
+//! |---|---|---|---|
+//! | TCP: a read, `try_read`, `try_read_buf` | a short read | a short read, by the call that tells more | nothing |
+//! | TCP: `try_read_vectored` | a short read | nothing: it becomes wary | nothing |
+//! | TCP: a write | a partial write | a partial write | nothing |
+//! | Unix streams: a read | a short read | nothing: it becomes wary | nothing |
+//! | all others, `try_write` among them | nothing | nothing | nothing |
+//!
 //! Descriptors are registered edge-triggered: data that was there when an event was delivered is not announced again.
 //! So to clear readiness it must be certain that the next operation in this direction would block. *Would block*
 //! itself is proof, for every kind of descriptor, but costs a system call. A transfer that moved some bytes, but

@@ -1,5 +1,12 @@
 //! [`Line`]: how many tasks go before a main future that was woken.
 //!
+//! | the main future | goes on after | are the drivers polled before? |
+//! |---|---|---|
+//! | was woken by a task, or by itself | what is left of the round | if they have their turn |
+//! | was woken while the thread slept | nobody | they have been |
+//! | gave way | what is left of the round | yes, once |
+//! | waits | its wake | once, when what was queued has been polled, if one of these tasks has woken itself |
+//!
 //! As in Tokio, tasks are polled in *rounds* of [`MOST_AHEAD_OF_MAIN`] polls at most. A main future that a task wakes
 //! stands in the line: what is left of the round goes before it. That is what is queued, and what these tasks spawn and
 //! wake. Tests of programs count on that: what a task has begun has been seen by the others when the main future goes

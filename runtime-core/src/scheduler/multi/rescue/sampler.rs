@@ -1,4 +1,22 @@
 //! What the monitor has seen of one worker, sample by sample.
+//!
+//! A worker counts its polls. If two samples find the same count it was in one poll all the time between them, which
+//! adds to the *age* of the poll. The rest of a poll's time is not known: before it was first seen it is *unseen*, and
+//! what a late sample brings more than was expected is left out of the age (the worker may have had no processor, as
+//! the monitor had none), though reports have it (*lasted*). From the threshold on the thread is asked about, too.
+//!
+//! An example: samples a millisecond apart, a threshold of 10 ms, and a poll that begins just before the first sample
+//! and takes 30 ms.
+//!
+//! | at, ms | age, ms | if it sleeps | if it computes | if it has no processor |
+//! |--:|--:|---|---|---|
+//! | 0 | 0 | `Moving`: another poll | the same | the same |
+//! | 1 to 9 | 1 to 9 | `Slow` | `Slow` | `Slow` |
+//! | 10 | 10 | first reading, asleep: `Stuck`, and helped | first reading: `Preempted`, it is to be seen | the same |
+//! | 11 | 11 | it has waited for no processor: *proven*, and counted | it has run for 1 ms of 1: `Stuck`, proven | it has run for none: `Preempted` |
+//! | 30 | | `Moving`: what was counted is reported | the same | nothing was counted |
+//!
+//! Those that sleep beside a worker that has no processor are [excused](excuse_sleepers).
 
 use std::time::Duration;
 
