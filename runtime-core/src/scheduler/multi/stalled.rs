@@ -17,8 +17,7 @@ use super::{Slot, Worker};
 use crate::clock::Moment;
 use crate::scheduler::poll_interval::DRIVER_POLL_TARGET;
 
-/// From one look at all workers to the next: as often as a worker is at its maintenance, at least, while polls are
-/// short.
+/// The time from one look at all workers to the next. While polls are short a worker is at its maintenance that often.
 const LOOK_INTERVAL: Duration = DRIVER_POLL_TARGET;
 
 /// A worker is stalled if it has neither woken up nor had its maintenance for that long.

@@ -9,8 +9,8 @@
 //!
 //! A process that forks without `exec` has the desk in the child as well, but not the thread. So the desk knows which
 //! process its thread is in, and the child starts one of its own. (A read that is under way at that moment belongs to
-//! the parent, and the child waits for it in vain.) The thread waits by parking, which leaves nothing in the child's
-//! memory, as a thread that waits for a condition does.
+//! the parent, and the child waits for it in vain.) The thread waits by parking: a thread that waits for a condition is
+//! noted in a table of the process, which the child has as well.
 
 use std::io;
 use std::pin::Pin;

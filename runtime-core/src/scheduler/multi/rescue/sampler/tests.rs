@@ -215,3 +215,23 @@ fn a_thread_asleep_is_excused_for_no_longer_than_the_period_of_a_quota() {
     let helped = (0..100).find(|at| pair.sample(10, at / 2, (100, 10 * at)) == Progress::Stuck);
     assert!(helped.is_some_and(|at| at <= 12), "{helped:?}");
 }
+
+/// The example of the module's documentation, from its row of 10 ms on.
+#[test]
+fn a_poll_of_30_ms_is_judged_by_what_its_thread_does() {
+    for (first, second, at_first, at_second) in [
+        (asleep(0), asleep(0), (true, false), (true, true)),
+        (running(100), running(101), (false, false), (true, true)),
+        (running(100), running(100), (false, false), (false, false)),
+    ] {
+        let mut sampler = Sampler::default();
+        assert_eq!(progress(&mut sampler, 5, 1), Progress::Moving);
+        (1..10).for_each(|_| assert_eq!(progress(&mut sampler, 5, 1), Progress::Slow));
+        for (reading, expected) in [(first, at_first), (second, at_second)] {
+            assert_eq!(progress(&mut sampler, 5, 1), Progress::Stuck, "unless it lacks a processor");
+            sampler.note(reading);
+            assert_eq!((sampler.is_long_poll(THRESHOLD), sampler.is_proven(THRESHOLD)), expected);
+        }
+        assert_eq!(progress(&mut sampler, 6, 19), Progress::Moving);
+    }
+}
