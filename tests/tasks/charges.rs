@@ -4,7 +4,7 @@
 //! Mutations that these tests are for: the end of a poll is read by another clock than the one that its beginning was
 //! read by; the worker does not begin a group of polls anew after it was with the drivers, or has called a hook, an
 //! observer, or a waker; the end of a poll is read after the observer was told; the main future's time stays in a
-//! group.
+//! group; after a long poll and one of the main future the worker does not measure the next one alone.
 //!
 //! Should the operating system interrupt a thread in the middle of a short poll, that poll has taken long. So each of
 //! these is tried until that has not happened, and what counts as long is longer each time.
@@ -43,12 +43,17 @@ fn infos(runtime: &Runtime) -> Vec<TaskInfo> {
     runtime.handle().tasks()
 }
 
-/// A task that does nothing but to let others go first, this number of times, and then waits.
+/// Lets others go first, this number of times.
+async fn yield_times(yields: usize) {
+    for _ in 0..yields {
+        rt::task::yield_now().await;
+    }
+}
+
+/// A task that does this, and then waits.
 fn idler(runtime: &Runtime, yields: usize) -> JoinHandle<()> {
     runtime.spawn(async move {
-        for _ in 0..yields {
-            rt::task::yield_now().await;
-        }
+        yield_times(yields).await;
         pending::<()>().await;
     })
 }
@@ -256,6 +261,42 @@ fn the_main_future_takes_no_tasks_time() {
             until_all_wait(&runtime).await;
             assert_eq!(infos(&runtime).len(), idlers.len());
             is_nobody_charged(&runtime, long) && long_polls(&runtime, long) == 0
+        })
+    });
+}
+
+/// The thread is in the middle of a group of short polls when a task takes long. Then the main future has its turn,
+/// with the drivers before it. What tasks do after that is measured poll by poll, as ever after a long one.
+#[test]
+fn after_a_long_poll_the_next_is_measured_although_the_main_future_comes_between() {
+    let _watchdog = watchdog();
+    /// One round. Whether only those are charged with time that took it.
+    async fn is_so(runtime: &Runtime, long: Duration) -> bool {
+        runtime.spawn(yield_times(1_000)).await.unwrap();
+        let ends = runtime.spawn(async move { compute(long) });
+        rt::task::yield_now().await;
+        assert!(ends.is_finished());
+        let busy = runtime.spawn(async move {
+            compute(long);
+            pending::<()>().await;
+        });
+        let idlers = [idler(runtime, 3), idler(runtime, 3)];
+        until_all_wait(runtime).await;
+        let (its, others): (Vec<_>, Vec<_>) = infos(runtime).into_iter().partition(|task| task.id == busy.id());
+        for task in idlers.into_iter().chain([busy]) {
+            task.abort();
+            task.await.unwrap_err();
+        }
+        its[0].longest_poll >= long && others.iter().all(|task| task.total_poll_time < long)
+    }
+    until(|long| {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let mut rounds = 0;
+            while rounds < 10 && is_so(&runtime, long).await {
+                rounds += 1;
+            }
+            rounds == 10
         })
     });
 }

@@ -22,7 +22,8 @@
 //!    drivers, called hooks. Before it does such a thing it *ends* the group at hand.
 //!    (A hook that is called at the end of a task, and of no other poll, ends no group. What it takes is
 //!    [left out](PollTimes::leave_out), for two readings of the clock with each such end.)
-//! 2. The worker says which poll is to be the [last](PollTimes::expect_last) of the group, by its count. (It takes a
+//! 2. The worker says which poll is to be the [last](PollTimes::expect_last) of the group, by its count: anew for each
+//!    group, as each may have another size than the one before. (It takes a
 //!    poll for the last by the countdown of `scheduler/poll_interval.rs`, though, where it costs nothing to look. That
 //!    may come earlier, if the worker found nothing to poll meanwhile.)
 //! 3. Of such a poll, if it is one after which the task goes on, the harness reads the clock when the future has
@@ -170,6 +171,10 @@ impl PollTimes {
     /// Whether it is to end with that poll.
     #[inline]
     pub(crate) fn is_last(&self, poll: u64) -> bool {
+        debug_assert!(
+            !self.is_on() || self.last.get() <= self.before.get() + u64::from(self.size.get()),
+            "since the last group ended nobody has said where this one does"
+        );
         poll >= self.last.get()
     }
 
@@ -258,12 +263,15 @@ impl PollTimes {
         // Where a worker has one poll between two sleeps this is a part of each, so it divides as seldom as it can.
         let mean = if all == 1 { took } else { took / all };
         if tasks > 0 {
-            if all == 1 || took < 2 * target {
+            let is_usual = took < 2 * target;
+            if all == 1 || is_usual {
                 times.polls.add(mean, tasks);
-                self.usual.set(mean);
             } else {
                 times.polls.add(took, 1);
                 times.polls.add(self.usual.get().min(mean), tasks - 1);
+            }
+            if is_usual {
+                self.usual.set(mean);
             }
             times.note_mean_poll(mean);
         }

@@ -38,6 +38,12 @@ impl Measure<'_> {
         self.expect_last(0);
     }
 
+    /// The same, where a tick comes before the next poll.
+    pub(super) fn limit_part_before_tick(self) {
+        self.poll_interval.limit_part_before_tick(self.poll_times.size());
+        self.expect_last(1);
+    }
+
     /// A part of the interval is over. Begins the next one, unless it was the last.
     pub(super) fn begin_part(self) -> bool {
         let has_begun = self.poll_interval.begin_part(self.poll_times.size());
@@ -47,7 +53,8 @@ impl Measure<'_> {
         has_begun
     }
 
-    /// The last poll has ended at that time, and the next one begins then if it is not said otherwise.
+    /// The last poll has ended at that time, and the next one begins then if it is not said otherwise. The next group
+    /// may have another size: before the next poll of a task its part is to be limited, or another one begun.
     pub(super) fn end_polls(self, now: Moment) {
         self.note_clock(now);
         self.poll_times.end(now, self.polls(), self.times);
@@ -71,8 +78,7 @@ impl Measure<'_> {
     pub(super) fn begin_polls_with_tick(self, now: Moment) {
         self.note_clock(now);
         self.poll_times.begin(now, self.polls());
-        self.poll_interval.limit_part_before_tick(self.poll_times.size());
-        self.expect_last(1);
+        self.limit_part_before_tick();
     }
 
     /// It has slept until now.

@@ -230,6 +230,19 @@ fn polls_of_what_is_no_task_do_not_count_but_are_no_part_of_others() {
 }
 
 #[test]
+fn what_a_long_poll_took_is_not_what_is_usual() {
+    let mut worker = Worker::new();
+    (0..4).for_each(|_| _ = worker.group(|_| 100));
+    let usual = worker.poll_times.usual();
+    // In the middle of a group; then the worker ends it, for a reason of its own.
+    worker.pause(0);
+    worker.polls += 1;
+    worker.pass(1_000_000);
+    worker.poll_times.end(worker.now, worker.polls, &worker.times);
+    assert_eq!((worker.buckets()[19], worker.poll_times.usual()), (1, usual));
+}
+
+#[test]
 fn a_poll_that_was_not_over_counts_until_it_is() {
     let mut worker = Worker::new();
     worker.polls += 1;

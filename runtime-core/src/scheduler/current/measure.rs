@@ -54,6 +54,7 @@ impl Worker {
         self.core.poll_times.note_other();
         if is_alone {
             self.measure().end_polls(Moment::now());
+            self.measure().limit_part_before_tick();
         }
         polled
     }
