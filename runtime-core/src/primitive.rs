@@ -18,12 +18,22 @@
 
 #[cfg(loom)]
 pub mod atomic;
+#[cfg(not(any(loom, rt_tsan)))]
+pub mod waiting;
+/// The stand-in where threads that wait are to be seen.
+#[cfg(any(loom, rt_tsan))]
+pub mod waiting {
+    #[cfg(loom)]
+    pub use super::imp::{Condvar, Mutex, MutexGuard};
+    #[cfg(not(loom))]
+    pub use parking_lot::{Condvar, Mutex, MutexGuard};
+}
 
 #[cfg(not(loom))]
 mod imp {
     pub use crossbeam_deque::Injector;
     pub use crossbeam_utils::sync::{Parker, Unparker};
-    pub use parking_lot::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard};
+    pub use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
     pub use std::cell::Cell;
     pub use std::sync::Arc;
     pub use std::sync::atomic;
@@ -323,8 +333,8 @@ mod imp {
             WaitTimeoutResult(())
         }
 
-        /// Wakes one waiter. Not under a lock: the real one hands that to the waiter now and then, and all others wait
-        /// until the waiter has a processor.
+        /// Wakes one waiter. Not under a lock: the waiter would be awake and wait for that. (parking_lot's would even
+        /// be handed to it now and then, and all others wait until it has a processor.)
         pub fn notify_one(&self) {
             LOCKS_HELD.with(|held| assert_eq!(held.get(), 0, "a waiter is notified under a lock"));
             self.0.notify_one();

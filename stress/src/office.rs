@@ -4,6 +4,9 @@
 //! one of the ways in which a waker can be used, sometimes late, sometimes after the runtime has gone. A wake that is
 //! lost leaves its task pending, and the round hangs.
 
+// Nobody is forked here while a thread waits.
+#![allow(clippy::disallowed_types)]
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

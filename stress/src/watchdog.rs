@@ -1,5 +1,8 @@
 //! Notices a round that hangs, says what is outstanding, and aborts the process.
 
+// Nobody is forked here while a thread waits.
+#![allow(clippy::disallowed_types)]
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

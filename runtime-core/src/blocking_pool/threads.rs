@@ -53,7 +53,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use crate::clock::{Clock, Moment};
-use crate::primitive::{Condvar, Mutex, MutexGuard};
+use crate::primitive::waiting::{Condvar, Mutex, MutexGuard};
 use crate::spin::Spinner;
 use crate::wake_latency::WakeLatency;
 

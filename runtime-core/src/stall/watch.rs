@@ -9,14 +9,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
-
 use super::findings::Told;
 use super::graph::{Node, search, steady};
 use super::look::Look;
 use super::{Stall, StallHook};
 use crate::clock::Clock;
 use crate::inspect;
+use crate::primitive::waiting::{Condvar, Mutex};
 use crate::runtime::{Inner, Thread, join_threads};
 
 /// The thread that looks, if the runtime has one.
@@ -65,7 +64,17 @@ impl Shared {
     /// Waits. False if the runtime has closed.
     fn wait(&self, time: Duration) -> bool {
         let mut state = self.state.lock();
-        self.closed.wait_while_for(&mut state, |state| !state.is_closed, time);
+        let deadline = Clock::real().checked_add(time);
+        while !state.is_closed {
+            match deadline {
+                None => self.closed.wait(&mut state),
+                Some(deadline) => {
+                    if self.closed.wait_until(&mut state, deadline).timed_out() {
+                        break;
+                    }
+                }
+            }
+        }
         !state.is_closed
     }
 }

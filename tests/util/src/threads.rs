@@ -1,5 +1,8 @@
 //! How threads wait for each other.
 
+// Nobody is forked here while a thread waits.
+#![allow(clippy::disallowed_types)]
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Release};

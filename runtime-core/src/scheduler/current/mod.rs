@@ -47,11 +47,10 @@ use crate::events::TaskEventKind;
 use crate::metrics::{Counts, PollTimes, WorkerCounters, WorkerTimes};
 use crate::primitive::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::primitive::atomic::{AtomicBool, AtomicUsize, fence};
-use crate::primitive::{Condvar, Injector, Mutex, Parker, Unparker};
+use crate::primitive::waiting::{Condvar, Mutex};
+use crate::primitive::{Injector, Parker, Unparker};
 use crate::rng::{Generator, Stream};
 use crate::runtime::{Config, Inner, UnhandledPanic};
-#[cfg(not(loom))]
-use crate::task::Snapshot;
 use crate::task::arena::{ArenaId, TaskArena};
 use crate::task::{Header, JoinHandle, Notified, Queue, Runner, Schedule, SpawnInfo, TaskRef};
 use crate::trace::LaneId;
@@ -427,7 +426,7 @@ impl Shared {
 
     /// Reads every task that is not over.
     #[cfg(not(loom))]
-    pub(crate) fn inspect_tasks(&self, into: &mut Vec<Snapshot>) {
+    pub(crate) fn inspect_tasks(&self, into: &mut Vec<crate::task::Snapshot>) {
         self.arenas().iter().for_each(|arena| arena.inspect(into));
     }
 

@@ -18,10 +18,9 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
-
 use super::Core;
 use crate::clock::Clock;
+use crate::primitive::waiting::{Condvar, Mutex};
 use crate::runtime::Thread;
 
 /// The vacant cores, the number of those in use, and the stage that shutdown has reached.

@@ -22,12 +22,12 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use parking_lot::{Condvar, Mutex};
 
 use super::spare_count::SpareCount;
 use super::{Core, Slot};
 use crate::clock::Clock;
 use crate::primitive::OnceLock;
+use crate::primitive::waiting::{Condvar, Mutex};
 use crate::runtime::Thread;
 
 /// The slots of spare workers, their number, and their threads.
