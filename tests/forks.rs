@@ -3,6 +3,8 @@
 //!
 //! In a process of its own, as the child has the locks of all threads of its parent.
 
+#![cfg(unix)]
+
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
