@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use rt::runtime::{Builder, TaskEvent, TaskEventKind};
 use rt::task::{JoinHandle, LocalSet, block_in_place};
+use rt::time::{MissedTickBehavior, interval_at};
 use rt_test_util::*;
 
 /// Blocks in place when it is dropped, until the other side of the second channel is gone.
@@ -49,11 +50,12 @@ fn drop_output(blocks: Blocks) {
 
 /// A timer wakes several tasks at once. Their worker has them in its hands while it tells the observer of the first.
 fn an_observer_hears_of_a_wake(meddle: fn(Blocks)) {
-    let (drops, is_first) = (Drops::new(), AtomicBool::new(true));
+    let (drops, is_first) = (Drops::new(), Arc::new(AtomicBool::new(true)));
     let (began, has_begun) = mpsc::channel();
     let (go_on, goes_on) = mpsc::channel();
     let blocks = parking_lot::Mutex::new(Some(Blocks(began, goes_on)));
     let kept = drops.token();
+    let is_awaited = is_first.clone();
     let meddled = Arc::new(AtomicBool::new(false));
     let has_meddled = meddled.clone();
     let observe = move |event: &TaskEvent| {
@@ -67,9 +69,14 @@ fn an_observer_hears_of_a_wake(meddle: fn(Blocks)) {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().on_task_event(observe).build().unwrap();
     let when = rt::time::Instant::now() + Duration::from_millis(5);
     for _ in 0..3 {
-        let token = drops.token();
+        let (token, is_awaited) = (drops.token(), is_awaited.clone());
         runtime.spawn(async move {
-            rt::time::sleep_until(when).await;
+            // If the machine was so slow that it was time already, there was no wake: then all wait for the next tick.
+            let mut ticks = interval_at(when, Duration::from_millis(5));
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+            while is_awaited.load(SeqCst) {
+                ticks.tick().await;
+            }
             drop(token);
         });
     }
