@@ -31,9 +31,14 @@ impl Shared {
 
     /// Surplus work was made visible: wakes a worker for it, if need be. `is_taken` tells whether it has gone to
     /// somebody already; it must not look far.
+    ///
+    /// The responder comes for what is in the injector only (`responder.rs`).
     #[inline]
     pub(super) fn notify(&self, runtime: &Inner, is_taken: impl Fn() -> bool) {
-        if let Some(worker) = self.idle.wake_one(is_taken) {
+        let is_injected = || !self.injector.is_empty();
+        let may_come = |worker| self.quarantine.comes_for(worker, is_injected);
+        let is_taken = || is_taken() || !self.has_sleepers() && !is_injected();
+        if let Some(worker) = self.idle.wake_one(may_come, is_taken) {
             self.wake_worker(runtime, worker);
         }
     }

@@ -104,20 +104,20 @@ impl Idle {
         }
     }
 
-    /// After work was made visible: the worker to unpark for it, if one is needed. It counts as searching from now on.
-    /// `is_taken` tells whether the work has gone to somebody meanwhile.
+    /// After work was made visible: the worker to unpark for it, if one is needed, of those that may come. It counts as
+    /// searching from now on. `is_taken` tells whether the work has gone to somebody meanwhile, or nobody may come.
     #[inline]
     #[must_use]
-    pub(crate) fn wake_one(&self, is_taken: impl Fn() -> bool) -> Option<usize> {
+    pub(crate) fn wake_one(&self, may_come: impl Fn(usize) -> bool, is_taken: impl Fn() -> bool) -> Option<usize> {
         // Pairs with the fence in `start_sleep`.
         fence(SeqCst);
-        if self.is_help_needed() { self.wake_unless_taken(is_taken) } else { None }
+        if self.is_help_needed() { self.wake_unless_taken(may_come, is_taken) } else { None }
     }
 
     /// Waking a thread takes microseconds of the caller's time and of the other's. A worker that is awake may be just
     /// about to come by, as in a conversation between a task and a future in `block_on`: gives it a moment.
     #[cold]
-    fn wake_unless_taken(&self, is_taken: impl Fn() -> bool) -> Option<usize> {
+    fn wake_unless_taken(&self, may_come: impl Fn(usize) -> bool, is_taken: impl Fn() -> bool) -> Option<usize> {
         if !self.all_asleep() {
             for _ in 0..Self::LOOKS_BEFORE_WAKE {
                 if is_taken() || !self.is_help_needed() {
@@ -126,7 +126,7 @@ impl Idle {
                 spin_loop();
             }
         }
-        self.take_sleeper()
+        self.take_sleeper(may_come)
     }
 
     fn is_help_needed(&self) -> bool {
@@ -135,15 +135,20 @@ impl Idle {
     }
 
     #[cold]
-    fn take_sleeper(&self) -> Option<usize> {
+    fn take_sleeper(&self, may_come: impl Fn(usize) -> bool) -> Option<usize> {
         let mut sleepers = self.sleepers.lock();
         // Another pusher may have been quicker: one searcher is enough.
         if !self.is_help_needed() {
             return None;
         }
-        let worker = sleepers.pop()?;
+        self.move_sleeper(&mut sleepers, may_come)
+    }
+
+    /// One that sleeps counts as searching from now on: the last to go to sleep of those that may come.
+    fn move_sleeper(&self, sleepers: &mut Vec<usize>, may_come: impl Fn(usize) -> bool) -> Option<usize> {
+        let at = sleepers.iter().rposition(|&worker| may_come(worker))?;
         self.counts.fetch_add(SEARCHING.wrapping_sub(SLEEPING), SeqCst);
-        Some(worker)
+        Some(sleepers.remove(at))
     }
 
     /// A worker to unpark whether or not somebody searches: for a duty that is not work, such as the driver.
@@ -159,10 +164,7 @@ impl Idle {
         if self.sleepers() == 0 {
             return None;
         }
-        let mut sleepers = self.sleepers.lock();
-        let at = sleepers.iter().rposition(|&worker| which(worker))?;
-        self.counts.fetch_add(SEARCHING.wrapping_sub(SLEEPING), SeqCst);
-        Some(sleepers.remove(at))
+        self.move_sleeper(&mut self.sleepers.lock(), which)
     }
 
     /// How many sleep.
@@ -253,11 +255,11 @@ mod tests {
         let idle = Idle::new(3);
         idle.start_sleep(0, false);
         idle.start_sleep(1, false);
-        assert_eq!(idle.wake_one(|| false), Some(1), "the last to go to sleep wakes up first");
-        assert_eq!(idle.wake_one(|| false), None, "somebody searches");
+        assert_eq!(idle.wake_one(|_| true, || false), Some(1), "the last to go to sleep wakes up first");
+        assert_eq!(idle.wake_one(|_| true, || false), None, "somebody searches");
         assert!(idle.end_sleep(1), "counted as searching by the one who woke it");
         assert!(idle.stop_search());
-        assert_eq!(idle.wake_one(|| false), Some(0));
+        assert_eq!(idle.wake_one(|_| true, || false), Some(0));
         assert_eq!(idle.wake_any(), None, "nobody sleeps");
     }
 
@@ -268,7 +270,7 @@ mod tests {
         idle.start_sleep(1, false);
         assert!(idle.all_asleep());
         assert!(!idle.end_sleep(0));
-        assert_eq!(idle.wake_one(|| false), Some(1));
+        assert_eq!(idle.wake_one(|_| true, || false), Some(1));
         assert!(!idle.all_asleep());
     }
 }
