@@ -8,11 +8,10 @@
 //! one that wakes otherwise (its time is up, or for no cause) is still counted in `idle`, and takes itself off before
 //! it ends. So a job never relies on a thread that is leaving.
 //!
-//! The signal for one thread is sent without the lock. A thread that is signalled while anybody holds the lock queues
-//! for it, and may be handed it before it has a processor; all others wait until it does. (That is rare now, not
-//! impossible.) So the signal may find that the thread it was for is there already, as its time was up, or for no
-//! cause: then it wakes another for no cause, or nobody. A thread that loses its processor before it has sent the
-//! signal is late with it: until it is back jobs wait for a thread that is busy now.
+//! The signal for one thread is sent without the lock: a thread that is signalled while anybody holds the lock wakes up
+//! only to wait for that. So the signal may find that the thread it was for is there already, as its time was up, or
+//! for no cause: then it wakes another for no cause, or nobody. A thread that loses its processor before it has sent
+//! the signal is late with it: until it is back jobs wait for a thread that is busy now.
 //!
 //! Threads are started without the lock, too, counted before they are, and uncounted if that fails. The end waits for
 //! those who start them: a thread that joins the others then finds the handles of all.

@@ -79,7 +79,7 @@ impl Worker {
         }
         // Somebody was woken for everything else.
         if self.has_queued() {
-            shared.notify(runtime, || false);
+            shared.notify_everybody(runtime);
         }
         shared.ensure_driver_attended(runtime);
     }

@@ -32,13 +32,18 @@ impl Shared {
     /// Surplus work was made visible: wakes a worker for it, if need be. `is_taken` tells whether it has gone to
     /// somebody already; it must not look far.
     ///
-    /// The responder comes for what is in the injector only (`responder.rs`).
+    /// The responder is not woken for what lies on the queues of workers that go on (`responder.rs`).
     #[inline]
     pub(super) fn notify(&self, runtime: &Inner, is_taken: impl Fn() -> bool) {
-        let is_injected = || !self.injector.is_empty();
-        let may_come = |worker| self.quarantine.comes_for(worker, is_injected);
-        let is_taken = || is_taken() || !self.has_sleepers() && !is_injected();
-        if let Some(worker) = self.idle.wake_one(may_come, is_taken) {
+        let spared = || self.quarantine.responder().filter(|_| !self.has_common_surplus());
+        if let Some(worker) = self.idle.wake_one(spared, is_taken) {
+            self.wake_worker(runtime, worker);
+        }
+    }
+
+    /// The same for what lies on the queues of a worker that does not come for it: the responder is woken, too.
+    pub(super) fn notify_everybody(&self, runtime: &Inner) {
+        if let Some(worker) = self.idle.wake_one(|| None, || false) {
             self.wake_worker(runtime, worker);
         }
     }
@@ -71,7 +76,12 @@ impl Shared {
 
     /// Whether there is work that a worker on its way to sleep should stay awake for.
     pub(super) fn has_surplus(&self) -> bool {
-        !self.injector.is_empty() || !self.external_wakers.is_empty() || self.victims().any(Slot::has_surplus)
+        self.has_common_surplus() || self.victims().any(Slot::has_surplus)
+    }
+
+    /// Whether there is any that is nobody's own.
+    pub(super) fn has_common_surplus(&self) -> bool {
+        !self.injector.is_empty() || !self.external_wakers.is_empty()
     }
 
     /// Whether work waits that somebody should be woken for: also what is in quarantine.

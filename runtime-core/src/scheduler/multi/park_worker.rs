@@ -51,7 +51,7 @@ impl Worker {
     /// the worker looks at everything.)
     fn has_work_come(&self, look: usize) -> bool {
         let shared = self.shared();
-        let is_any_common = !shared.injector.is_empty() || !shared.external_wakers.is_empty() || self.has_quarantined();
+        let is_any_common = shared.has_common_surplus() || self.has_quarantined();
         let victim = || shared.victim(look % shared.num_victims());
         is_any_common || shared.is_closing() || victim().is_some_and(Slot::has_surplus)
     }

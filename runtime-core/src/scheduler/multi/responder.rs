@@ -17,7 +17,7 @@
 //!
 //! It is not woken for what lies on the queues of a worker that goes on (`notify.rs`). Most of that would go into
 //! quarantine, from where the others fetch it: they would have more to do, not less. Should the worker get stuck, the
-//! monitor wakes the responder at its next sample.
+//! monitor wakes the responder as soon as it has seen that, which takes it some milliseconds.
 //!
 //! Other spares are started beside the responder as if it were not there (`rescue/policy.rs`): a task in quarantine may
 //! be the one that a stuck task waits for.
@@ -101,12 +101,6 @@ impl<T> Quarantine<T> {
     /// For the monitor: the responder, if there is one, is a spare like any other from now on.
     pub(super) fn dismiss(&self) {
         self.responder.store(NOBODY, Relaxed);
-    }
-
-    /// Whether a worker that sleeps is woken for surplus work. The responder only is if something is in the injector.
-    #[inline]
-    pub(super) fn comes_for(&self, slot: usize, is_injected: impl Fn() -> bool) -> bool {
-        !self.is_responder(slot) || is_injected()
     }
 
     /// Whether there are tasks in quarantine that this worker may run.
@@ -211,7 +205,6 @@ impl Shared {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::scheduler::multi::idle::Idle;
 
     #[test]
     fn sites_are_known_while_they_are_set() {
@@ -238,24 +231,6 @@ mod tests {
         quarantine.tasks.push("another");
         quarantine.dismiss();
         assert_eq!(quarantine.take(7), Some("another"));
-    }
-
-    #[test]
-    fn the_responder_is_woken_for_what_is_in_the_injector_only() {
-        let quarantine = Quarantine::<u32>::new();
-        quarantine.appoint(1);
-        let idle = Idle::new(2);
-        let wake = |is_injected: bool| idle.wake_one(|worker| quarantine.comes_for(worker, || is_injected), || false);
-        idle.start_sleep(0, false);
-        idle.start_sleep(1, false);
-        assert_eq!(wake(false), Some(0), "though the other one was the last to go to sleep");
-        assert!(idle.stop_search());
-        assert_eq!(wake(false), None);
-        assert_eq!(wake(true), Some(1));
-        assert!(idle.stop_search());
-        idle.start_sleep(1, false);
-        quarantine.dismiss();
-        assert_eq!(wake(false), Some(1), "a spare like any other");
     }
 
     #[test]

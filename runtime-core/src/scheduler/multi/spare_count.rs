@@ -218,7 +218,7 @@ mod loom_tests {
             }
             if self.count.retire() {
                 let must_wake = self.idle.stop_search() && self.queue.load(Acquire) > 0;
-                return if must_wake && self.idle.wake_one(|_| true, || false).is_some() {
+                return if must_wake && self.idle.wake_one(|| None, || false).is_some() {
                     Spare::Replaced
                 } else {
                     Spare::Gone
@@ -252,7 +252,7 @@ mod loom_tests {
             // The worker: its task is visible, then it begins to block in place.
             model.queue.fetch_add(1, Release);
             let must_start = model.count.begin_block_in_place();
-            let woken = model.idle.wake_one(|_| true, || false).is_some();
+            let woken = model.idle.wake_one(|| None, || false).is_some();
             let spare = spare.join().unwrap();
             assert!(spare == Spare::AtWork || woken || must_start, "the task is stranded: {spare:?}");
         });
@@ -272,7 +272,7 @@ mod loom_tests {
                 thread::spawn(move || model.spare_without_work())
             };
             model.queue.fetch_add(1, Release);
-            let woken = model.idle.wake_one(|_| true, || false).is_some();
+            let woken = model.idle.wake_one(|| None, || false).is_some();
             let spare = spare.join().unwrap();
             assert!(spare == Spare::AtWork || spare == Spare::Replaced || woken, "the task has nobody");
         });

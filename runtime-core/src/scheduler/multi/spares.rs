@@ -121,7 +121,7 @@ impl Spares {
         }
         threads.waiting -= 1;
         threads.offers.push(core);
-        // It would queue for the lock, and may be handed it before it has a processor.
+        // It would wake up only to wait for the lock.
         drop(threads);
         self.work.notify_one();
         Ok(())

@@ -41,7 +41,7 @@ impl Model {
     }
 
     fn notify(&self) {
-        if let Some(worker) = self.idle.wake_one(|_| true, || false) {
+        if let Some(worker) = self.idle.wake_one(|| None, || false) {
             self.beds[worker].notify();
         }
     }

@@ -41,7 +41,8 @@
 //! anyway takes that one task, too, if it lies in a deque; one that was pushed onto the empty LIFO queue
 //! (`lifo_slot.rs`) only if its worker has not been seen for a while (`STALLED_AFTER`). For a searcher that is about
 //! to begin a poll it counts as surplus. Should the poll not return, the monitor sends somebody for it (`rescue/`).
-//! Work in the injector is always surplus.
+//! Work in the injector is always surplus. For surplus of a worker that goes on one sleeper is not woken: the responder
+//! (`responder.rs`). The proof above is then about all others; the monitor wakes that one, should the worker get stuck.
 //!
 //! Of two tasks one is surplus. But if one of them has just yielded, no poll is under way, and it waits for one poll of
 //! the other. As long as polls are short nobody notices that, while a call takes microseconds on both sides, and a task
@@ -104,20 +105,29 @@ impl Idle {
         }
     }
 
-    /// After work was made visible: the worker to unpark for it, if one is needed, of those that may come. It counts as
-    /// searching from now on. `is_taken` tells whether the work has gone to somebody meanwhile, or nobody may come.
+    /// After work was made visible: the worker to unpark for it, if one is needed. It counts as searching from now on.
+    /// `spared` tells which worker is not to be woken, if there is one, and `is_taken` whether the work has gone to
+    /// somebody meanwhile. Both are called after the fence.
     #[inline]
     #[must_use]
-    pub(crate) fn wake_one(&self, may_come: impl Fn(usize) -> bool, is_taken: impl Fn() -> bool) -> Option<usize> {
+    pub(crate) fn wake_one(
+        &self,
+        spared: impl FnOnce() -> Option<usize>,
+        is_taken: impl Fn() -> bool,
+    ) -> Option<usize> {
         // Pairs with the fence in `start_sleep`.
         fence(SeqCst);
-        if self.is_help_needed() { self.wake_unless_taken(may_come, is_taken) } else { None }
+        if self.is_help_needed() { self.wake_unless_taken(spared(), is_taken) } else { None }
     }
 
     /// Waking a thread takes microseconds of the caller's time and of the other's. A worker that is awake may be just
     /// about to come by, as in a conversation between a task and a future in `block_on`: gives it a moment.
     #[cold]
-    fn wake_unless_taken(&self, may_come: impl Fn(usize) -> bool, is_taken: impl Fn() -> bool) -> Option<usize> {
+    fn wake_unless_taken(&self, spared: Option<usize>, is_taken: impl Fn() -> bool) -> Option<usize> {
+        let may_come = |worker: &usize| Some(*worker) != spared;
+        if spared.is_some() && !self.sleepers.lock().iter().any(may_come) {
+            return None;
+        }
         if !self.all_asleep() {
             for _ in 0..Self::LOOKS_BEFORE_WAKE {
                 if is_taken() || !self.is_help_needed() {
@@ -135,7 +145,7 @@ impl Idle {
     }
 
     #[cold]
-    fn take_sleeper(&self, may_come: impl Fn(usize) -> bool) -> Option<usize> {
+    fn take_sleeper(&self, may_come: impl Fn(&usize) -> bool) -> Option<usize> {
         let mut sleepers = self.sleepers.lock();
         // Another pusher may have been quicker: one searcher is enough.
         if !self.is_help_needed() {
@@ -145,8 +155,8 @@ impl Idle {
     }
 
     /// One that sleeps counts as searching from now on: the last to go to sleep of those that may come.
-    fn move_sleeper(&self, sleepers: &mut Vec<usize>, may_come: impl Fn(usize) -> bool) -> Option<usize> {
-        let at = sleepers.iter().rposition(|&worker| may_come(worker))?;
+    fn move_sleeper(&self, sleepers: &mut Vec<usize>, may_come: impl Fn(&usize) -> bool) -> Option<usize> {
+        let at = sleepers.iter().rposition(may_come)?;
         self.counts.fetch_add(SEARCHING.wrapping_sub(SLEEPING), SeqCst);
         Some(sleepers.remove(at))
     }
@@ -164,7 +174,7 @@ impl Idle {
         if self.sleepers() == 0 {
             return None;
         }
-        self.move_sleeper(&mut self.sleepers.lock(), which)
+        self.move_sleeper(&mut self.sleepers.lock(), |&worker| which(worker))
     }
 
     /// How many sleep.
@@ -255,11 +265,11 @@ mod tests {
         let idle = Idle::new(3);
         idle.start_sleep(0, false);
         idle.start_sleep(1, false);
-        assert_eq!(idle.wake_one(|_| true, || false), Some(1), "the last to go to sleep wakes up first");
-        assert_eq!(idle.wake_one(|_| true, || false), None, "somebody searches");
+        assert_eq!(idle.wake_one(|| None, || false), Some(1), "the last to go to sleep wakes up first");
+        assert_eq!(idle.wake_one(|| None, || false), None, "somebody searches");
         assert!(idle.end_sleep(1), "counted as searching by the one who woke it");
         assert!(idle.stop_search());
-        assert_eq!(idle.wake_one(|_| true, || false), Some(0));
+        assert_eq!(idle.wake_one(|| None, || false), Some(0));
         assert_eq!(idle.wake_any(), None, "nobody sleeps");
     }
 
@@ -270,7 +280,18 @@ mod tests {
         idle.start_sleep(1, false);
         assert!(idle.all_asleep());
         assert!(!idle.end_sleep(0));
-        assert_eq!(idle.wake_one(|_| true, || false), Some(1));
+        assert_eq!(idle.wake_one(|| None, || false), Some(1));
         assert!(!idle.all_asleep());
+    }
+
+    #[test]
+    fn a_worker_that_is_spared_stays_asleep() {
+        let idle = Idle::new(2);
+        idle.start_sleep(0, false);
+        idle.start_sleep(1, false);
+        assert_eq!(idle.wake_one(|| Some(1), || false), Some(0), "though the other one was the last to go to sleep");
+        assert!(idle.stop_search());
+        assert_eq!(idle.wake_one(|| Some(1), || panic!("a look for nobody")), None);
+        assert_eq!(idle.wake_one(|| None, || false), Some(1));
     }
 }

@@ -79,13 +79,16 @@ impl FormerResponders {
 }
 
 impl MonitorThread<'_> {
-    /// Makes the responder, if there is one, a spare like any other.
+    /// Makes the responder, if there is one, a spare like any other. It was not woken for what others have queued.
     pub(super) fn dismiss_responder(&mut self) {
         if let Some(responder) = self.shared.quarantine.responder() {
             self.former.add(responder);
         }
         self.shared.quarantine.dismiss();
         self.shared.scan_quarantine(self.runtime);
+        if self.shared.has_surplus() {
+            self.shared.notify_everybody(self.runtime);
+        }
     }
 
     /// Dismisses the responder when it is stuck itself, or when there has been no trouble for a while. Else it is to be
