@@ -79,7 +79,7 @@ impl Worker {
         }
         // Somebody was woken for everything else.
         if self.has_queued() {
-            shared.notify_everybody(runtime);
+            shared.notify(runtime, || false);
         }
         shared.ensure_driver_attended(runtime);
     }

@@ -35,15 +35,8 @@ impl Shared {
     /// The responder is not woken for what lies on the queues of workers that go on (`responder.rs`).
     #[inline]
     pub(super) fn notify(&self, runtime: &Inner, is_taken: impl Fn() -> bool) {
-        let spared = || self.quarantine.responder().filter(|_| !self.has_common_surplus());
+        let spared = || self.quarantine.responder().filter(|_| !self.is_any_left_to_others());
         if let Some(worker) = self.idle.wake_one(spared, is_taken) {
-            self.wake_worker(runtime, worker);
-        }
-    }
-
-    /// The same for what lies on the queues of a worker that does not come for it: the responder is woken, too.
-    pub(super) fn notify_everybody(&self, runtime: &Inner) {
-        if let Some(worker) = self.idle.wake_one(|| None, || false) {
             self.wake_worker(runtime, worker);
         }
     }
@@ -77,6 +70,12 @@ impl Shared {
     /// Whether there is work that a worker on its way to sleep should stay awake for.
     pub(super) fn has_surplus(&self) -> bool {
         self.has_common_surplus() || self.victims().any(Slot::has_surplus)
+    }
+
+    /// Whether there is any that no worker comes for who has it on its queues.
+    fn is_any_left_to_others(&self) -> bool {
+        let is_left_by = |slot: &Slot| slot.activity.is_blocking_in_place() && slot.has_surplus();
+        self.has_common_surplus() || self.spares.count.blocking_in_place() > 0 && self.victims().any(is_left_by)
     }
 
     /// Whether there is any that is nobody's own.

@@ -17,7 +17,7 @@
 //!
 //! It is not woken for what lies on the queues of a worker that goes on (`notify.rs`). Most of that would go into
 //! quarantine, from where the others fetch it: they would have more to do, not less. Should the worker get stuck, the
-//! monitor wakes the responder as soon as it has seen that, which takes it some milliseconds.
+//! monitor wakes the responder as soon as it has seen that. It is woken for what a worker leaves that blocks in place.
 //!
 //! Other spares are started beside the responder as if it were not there (`rescue/policy.rs`): a task in quarantine may
 //! be the one that a stuck task waits for.

@@ -9,6 +9,8 @@ use super::LONG_BLOCK;
 use super::monitor::{MonitorThread, steps};
 use super::sample_interval;
 use super::sampler::{Progress, Sampler};
+use crate::primitive::atomic::Ordering::SeqCst;
+use crate::primitive::atomic::fence;
 use crate::scheduler::multi::responder::MAX_SITES;
 use crate::scheduler::multi::slot::UserCode;
 
@@ -86,8 +88,10 @@ impl MonitorThread<'_> {
         }
         self.shared.quarantine.dismiss();
         self.shared.scan_quarantine(self.runtime);
+        // After this fence a pusher sees that there is none, or its work is seen here.
+        fence(SeqCst);
         if self.shared.has_surplus() {
-            self.shared.notify_everybody(self.runtime);
+            self.shared.notify(self.runtime, || false);
         }
     }
 
