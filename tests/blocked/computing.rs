@@ -298,8 +298,9 @@ fn shutdown_drops_the_tasks_that_were_left_to_others() {
     eventually(|| Arc::strong_count(&reports.0) == 1);
 }
 
-/// The responder is not woken for what lies on the queues of a worker that goes on. But this one does not. (Broken, if
-/// it is not woken either when the monitor dismisses it, for want of another spare.)
+/// The responder is not woken for what lies on the queues of a worker that goes on. But this one does not.
+/// (Broken, if neither this worker wakes it, nor the monitor, which dismisses it for want of another spare. Then nobody
+/// comes.)
 #[test]
 fn the_responder_comes_for_what_a_task_has_left_that_blocks_in_place() {
     let _watchdog = watchdog();

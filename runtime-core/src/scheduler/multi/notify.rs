@@ -72,13 +72,14 @@ impl Shared {
         self.has_common_surplus() || self.victims().any(Slot::has_surplus)
     }
 
-    /// Whether there is any that no worker comes for who has it on its queues.
+    /// Whether there is surplus that no worker comes to by itself. Read after the fence of `wake_one`: a worker that
+    /// begins to block in place is a pusher of what it leaves, and may have relied on the searcher that asks this.
     fn is_any_left_to_others(&self) -> bool {
         let is_left_by = |slot: &Slot| slot.activity.is_blocking_in_place() && slot.has_surplus();
         self.has_common_surplus() || self.spares.count.blocking_in_place() > 0 && self.victims().any(is_left_by)
     }
 
-    /// Whether there is any that is nobody's own.
+    /// Whether there is surplus that is on no worker's queues.
     pub(super) fn has_common_surplus(&self) -> bool {
         !self.injector.is_empty() || !self.external_wakers.is_empty()
     }

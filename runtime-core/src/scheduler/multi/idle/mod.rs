@@ -125,6 +125,7 @@ impl Idle {
     #[cold]
     fn wake_unless_taken(&self, spared: Option<usize>, is_taken: impl Fn() -> bool) -> Option<usize> {
         let may_come = |worker: &usize| Some(*worker) != spared;
+        // The looks would be for nobody. (The number of sleepers does not tell: the spared one may be awake.)
         if spared.is_some() && !self.sleepers.lock().iter().any(may_come) {
             return None;
         }

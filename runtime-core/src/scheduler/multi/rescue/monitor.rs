@@ -228,6 +228,7 @@ impl<'a> MonitorThread<'a> {
             let queued = slot.run_queue.len();
             snapshot.queued += queued;
             match how {
+                // It does not come back for them before the blocking code returns.
                 Progress::Away if slot.activity.is_blocking_in_place() => snapshot.stranded += queued,
                 Progress::Away => {}
                 Progress::Moving => snapshot.moving += 1,
