@@ -108,7 +108,7 @@ pub use runtime_core::{spawn, spawn_blocking, spawn_local, task_local};
 
 /// Tasks: spawning them, waiting for them, and letting others run.
 ///
-/// A task has up to 32 million handles and wakers at a time. A program that makes more of one task is ended, with a
+/// A task has up to 15 million handles and wakers at a time. A program that makes more of one task is ended, with a
 /// message.
 pub mod task {
     pub use runtime_core::TaskBuilder as Builder;

@@ -1,6 +1,7 @@
 //! Tasks from their spawn to their end, and the runtimes that run them, seen through the facade.
 
 mod abort;
+mod batches;
 mod block_on;
 mod charges;
 mod driving;

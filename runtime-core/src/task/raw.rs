@@ -180,6 +180,12 @@ impl TaskRef {
         header
     }
 
+    /// Whether a poll has returned `Pending`.
+    #[inline]
+    pub(crate) fn has_been_polled(&self) -> bool {
+        self.header().state.has_been_polled()
+    }
+
     /// What the user called the task.
     #[inline]
     pub(crate) fn name(&self) -> Option<&'static str> {

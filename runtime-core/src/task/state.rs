@@ -18,8 +18,10 @@
 //!   join handle. Set and cleared only by the join handle, and only before `COMPLETE`.
 //! - `RECORDED`: a poll has ended after which the task went on, so that there is a record of it (`record.rs`). Set by
 //!   the step that ends that poll, and never cleared. Means nothing to the task.
+//! - `POLLED`: a poll has ended after which the task went on, in a record or not. Set by the step that ends that poll,
+//!   and never cleared. Workers tell by it what was spawned and has not begun (`run_queue.rs`).
 //!
-//! Above them, the count of references, of which there may be 32 million: the word has 32 bits on every machine, so
+//! Above them, the count of references, of which there may be 15 million: the word has 32 bits on every machine, so
 //! that a small task fits a line of the cache (`cell.rs`). One each for the arena (until completion), the queue entry,
 //! the join handle, every `AbortHandle` and every waker. The memory goes when the count reaches zero; since the arena
 //! holds on until completion, a future never meets that moment.
@@ -75,8 +77,10 @@ const JOIN_INTEREST: u32 = 1 << 4;
 const JOIN_WAKER: u32 = 1 << 5;
 /// There is a record of the task.
 const RECORDED: u32 = 1 << 6;
+/// A poll has returned `Pending`.
+const POLLED: u32 = 1 << 7;
 /// The bits above these flags count the references.
-const REF_SHIFT: u32 = 7;
+const REF_SHIFT: u32 = 8;
 /// One reference.
 const REF: u32 = 1 << REF_SHIFT;
 
@@ -260,6 +264,12 @@ impl State {
         }
     }
 
+    /// Whether a poll has returned `Pending`. Exact for who holds the queue entry: that was made after the last poll.
+    #[inline]
+    pub(super) fn has_been_polled(&self) -> bool {
+        self.0.load(Relaxed) & POLLED != 0
+    }
+
     /// SCHEDULED to RUNNING. The caller took the task from a queue, so nobody else can: one exchange does it.
     #[inline]
     pub(crate) fn start_poll(&self) -> StartPoll {
@@ -272,16 +282,16 @@ impl State {
     /// `is_recorded` if the poll is in the task's record.
     #[inline]
     pub(crate) fn finish_poll(&self, yields: bool, is_recorded: bool) -> FinishPoll {
-        let recorded = if is_recorded { RECORDED } else { 0 };
+        let polled = POLLED | if is_recorded { RECORDED } else { 0 };
         self.update(|current| {
             debug_assert_eq!(current & (RUNNING | COMPLETE), RUNNING);
             if current & CANCELLED != 0 {
                 (FinishPoll::Cancel, None)
             } else if yields || current & SCHEDULED != 0 {
-                (FinishPoll::Requeue, Some((current & !RUNNING) | SCHEDULED | recorded))
+                (FinishPoll::Requeue, Some((current & !RUNNING) | SCHEDULED | polled))
             } else {
                 debug_assert!(current >> REF_SHIFT >= 2, "the arena holds on until completion");
-                (FinishPoll::Idle, Some(((current & !RUNNING) | recorded) - REF))
+                (FinishPoll::Idle, Some(((current & !RUNNING) | polled) - REF))
             }
         })
     }
@@ -452,5 +462,5 @@ impl State {
 /// error.
 #[cold]
 fn too_many_references() -> ! {
-    fatal::abort("a task has 32 million wakers and handles, and cannot count more");
+    fatal::abort("a task has 15 million wakers and handles, and cannot count more");
 }

@@ -21,6 +21,7 @@
 
 mod block_in_place;
 mod block_on;
+mod comebacks;
 mod control_word;
 mod cores;
 mod driver_events;

@@ -9,9 +9,11 @@
 //!
 //! LIFO order alone lets two tasks that wake each other starve everything below them. So of every four ticks one takes
 //! the deque's oldest task and one the FIFO queue's; the other two serve the timer queue or, if it is empty, the
-//! deque's newest. If a queue is empty its tick goes to the others. What has given way has its turn when there are no
-//! others; and after a round of 61 ticks it takes turns with the FIFO queue. And after every 61 ticks
-//! (`global_queue_interval`), sooner if polls are long, the injector has its turn (`injector_turns.rs`).
+//! deque's newest. If that one keeps coming back (`comebacks.rs`), those that are below it come next, the oldest first,
+//! up to and including the first that was never polled. If a queue is empty its tick goes to the others. What has given
+//! way has its turn when there are no others; and after a round of 61 ticks it takes turns with the FIFO queue. And
+//! after every 61 ticks (`global_queue_interval`), sooner if polls are long, the injector has its turn
+//! (`injector_turns.rs`).
 //!
 //! A task with `n` others in front of it on its queue (for the FIFO queue and what is released, on both) is therefore
 //! polled within `4 * (n + 1)` ticks (and one, if it had just woken itself), and the injector's turns in between. Those
@@ -34,6 +36,7 @@ use std::cell::Cell;
 
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
+use super::comebacks::Comebacks;
 use super::given_way::GivenWay;
 use super::lifo_slot::{self, LifoSlot, LifoSlotStealer};
 use crate::primitive::Injector;
@@ -64,6 +67,10 @@ pub(crate) struct RunQueue {
     /// The oldest task of the LIFO queue, if it was pushed onto the empty queue.
     lifo_slot: LifoSlot,
     lifo: Deque<Notified>,
+    comebacks: Comebacks,
+    /// How many tasks of the LIFO queue have their turn before its newest, from the oldest on. If others have stolen
+    /// some, newer ones may be counted in their place.
+    from_below: Cell<usize>,
     fifo: Deque<Notified>,
     timers: Deque<Notified>,
     given_way: GivenWay,
@@ -104,6 +111,8 @@ impl RunQueue {
         let run_queue = Self {
             lifo_slot,
             lifo,
+            comebacks: Comebacks::new(),
+            from_below: Cell::new(0),
             fifo,
             timers,
             given_way,
@@ -133,15 +142,33 @@ impl RunQueue {
         self.lifo.len() + usize::from(!self.lifo_slot.is_empty())
     }
 
-    /// Takes the newest task of the LIFO queue.
+    /// Takes the newest task of the LIFO queue or, while those below have their turn, the oldest.
     #[inline]
-    fn pop_newest(&self) -> Option<Notified> {
-        pop(&self.lifo).or_else(|| self.lifo_slot.take())
+    fn pop_lifo(&self) -> Option<Notified> {
+        if self.from_below.get() > 0
+            && let Some(task) = self.pop_oldest()
+        {
+            return Some(task);
+        }
+        // Below the one in the slot there is nothing.
+        let Some(task) = pop(&self.lifo) else { return self.lifo_slot.take() };
+        if self.comebacks.note(task.header().id()) {
+            self.from_below.set(self.lifo_len());
+        }
+        Some(task)
     }
 
     /// Takes the oldest task of the LIFO queue.
     fn pop_oldest(&self) -> Option<Notified> {
-        self.lifo_slot.take().or_else(|| self.lifo_stealer.steal().success())
+        let task = self.lifo_slot.take().or_else(|| self.lifo_stealer.steal().success());
+        let below = self.from_below.get();
+        if below > 0 {
+            // One that begins may spawn, and what it spawns is to come before the others. Without a task a thief is in
+            // the way, or has taken all.
+            let goes_on = task.as_ref().is_some_and(|task| task.task().has_been_polled());
+            self.from_below.set(if goes_on { (below - 1).min(self.lifo_len()) } else { 0 });
+        }
+        task
     }
 
     /// Queues a task that has given way.
@@ -263,7 +290,7 @@ impl RunQueue {
 
     #[inline]
     fn pop_any(&self) -> Option<Notified> {
-        let others = pop(&self.timers).or_else(|| self.pop_newest()).or_else(|| pop(&self.fifo));
+        let others = pop(&self.timers).or_else(|| self.pop_lifo()).or_else(|| pop(&self.fifo));
         others.or_else(|| self.given_way.pop())
     }
 

@@ -432,6 +432,7 @@ impl Task {
         expect(CANCELLED, self.cancelled);
         expect(JOIN_WAKER, self.join_waker);
         expect(RECORDED, self.recorded);
+        expect(POLLED, self.recorded);
         assert_eq!(self.state.is_complete(), self.complete);
         assert_eq!(self.state.has_join_waker(), self.join_waker);
         if !self.complete {

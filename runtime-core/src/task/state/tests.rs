@@ -21,6 +21,19 @@ fn a_quiet_life() {
 }
 
 #[test]
+fn a_poll_is_known_whether_it_is_in_a_record_or_not() {
+    for (yields, is_recorded) in [(false, false), (false, true), (true, false), (true, true)] {
+        let state = State::new();
+        assert!(!state.has_been_polled());
+        assert_eq!(state.start_poll(), StartPoll::Poll);
+        assert!(!state.has_been_polled(), "it may end in this one");
+        let _ = state.finish_poll(yields, is_recorded);
+        assert!(state.has_been_polled());
+        assert_eq!(state.is_recorded(), is_recorded);
+    }
+}
+
+#[test]
 fn a_task_that_waits_is_held_by_nobody_one_waker_or_others() {
     let state = State::new();
     assert_eq!(state.grip(), Grip::Others, "it stands in a queue");
@@ -106,7 +119,7 @@ fn a_count_that_is_full_ends_the_process_instead_of_wrapping_round() {
     child.args(["a_count_that_is_full_ends_the_process", "--nocapture"]).env(IN_CHILD, "1");
     let output = child.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && stderr.contains("32 million"), "{output:?}");
+    assert!(!output.status.success() && stderr.contains("15 million"), "{output:?}");
 }
 
 #[test]
