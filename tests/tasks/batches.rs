@@ -80,6 +80,6 @@ fn a_tree_is_walked_into_its_depth_though_its_nodes_are_woken_again_and_again() 
     let runtime = multi(1);
     let nodes = Arc::new(Nodes::default());
     runtime.block_on(runtime.spawn(node(DEPTH, nodes.clone()))).unwrap();
-    let (most, all) = (nodes.most.load(SeqCst), 4_usize.pow(DEPTH));
-    assert!(most < all / 4, "{most} of {all} leaves");
+    let (most, leaves) = (nodes.most.load(SeqCst), 4_usize.pow(DEPTH));
+    assert!(most < leaves / 5, "{most} nodes at a time, of a tree with {leaves} leaves");
 }

@@ -13,10 +13,13 @@
 
 use std::cell::Cell;
 
+use super::run_queue::TURN_INTERVAL;
 use crate::task::Id;
 
-/// How many tasks are remembered: one is seen that comes back with up to three others in between.
-const LOOKS_BACK: usize = 8;
+/// How many tasks are remembered: as many as two rounds of turns have ticks. In these the other end of the queue has had
+/// two turns at the least; whoever has come back twice has had three. So a task is seen that comes back with up to three
+/// others in between.
+const LOOKS_BACK: usize = 2 * TURN_INTERVAL as usize;
 
 /// No task has this identifier.
 const NOBODY: Id = Id(u64::MAX);

@@ -45,7 +45,7 @@ use crate::scheduler::poll_interval::PollInterval;
 use crate::task::Notified;
 
 /// How often the deque's oldest task has its turn, and the FIFO queue's (or what is released of those that gave way).
-const TURN_INTERVAL: u32 = 4;
+pub(super) const TURN_INTERVAL: u32 = 4;
 /// How often the FIFO queue has its turn beside many timers.
 const FIFO_INTERVAL_BESIDE_TIMERS: u32 = TURN_INTERVAL * TURN_INTERVAL;
 
