@@ -4,9 +4,9 @@
 //! count them in the futures themselves.
 //!
 //! Mutations that these tests are for: no turn for the oldest task of the LIFO queue (tasks that wake each other starve
-//! what lies under them); no turn for the FIFO queue; yielding tasks put onto the LIFO queue, or the FIFO queue; none of
-//! them released; tasks that others woke in their polls put onto the FIFO queue; no turn for the injector, or one that
-//! takes the others' turns.
+//! what lies under them); no turn for the FIFO queue; yielding tasks put onto the LIFO queue, or the FIFO queue; none
+//! of them released; tasks that others woke in their polls put onto the FIFO queue; no turn for the injector, or one
+//! that takes the others' turns.
 
 use std::future::poll_fn;
 use std::sync::Arc;

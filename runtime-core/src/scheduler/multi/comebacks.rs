@@ -1,10 +1,10 @@
-//! Which tasks a worker has taken as its newest of late, so that it sees one that keeps coming back. `run_queue.rs` asks
-//! for each task that it takes from the top of the LIFO queue, but the one in the slot, below which there is none.
+//! Which tasks a worker has taken as its newest of late, so that it sees one that keeps coming back. `run_queue.rs`
+//! asks for each task that it takes from the top of the LIFO queue, but the one in the slot, below which there is none.
 //!
 //! Such a task is one that many others wake: a connection that all requests share, a log that answers together what it
-//! finds in its channel. Each caller on the LIFO queue makes it the newest. So it would run after each of them, with one
-//! request at a time. When it has come back twice it runs; and then those below have their turn, so that it finds what
-//! they all send. Callers that sockets have woken are on the FIFO queue, and not among them.
+//! finds in its channel. Each caller on the LIFO queue makes it the newest. So it would run after each of them, with
+//! one request at a time. When it has come back twice it runs; and then those below have their turn, so that it finds
+//! what they all send. Callers that sockets have woken are on the FIFO queue, and not among them.
 //!
 //! A tree of tasks is to be walked into its depth all the same. A task that waits for two of its own comes back once;
 //! and where one comes back for each of many, as in a `JoinSet`, the turn of those below ends with the first that was
@@ -16,9 +16,9 @@ use std::cell::Cell;
 use super::run_queue::TURN_INTERVAL;
 use crate::task::Id;
 
-/// How many tasks are remembered: as many as two rounds of turns have ticks. In these the other end of the queue has had
-/// two turns at the least; whoever has come back twice has had three. So a task is seen that comes back with up to three
-/// others in between.
+/// How many tasks are remembered: as many as two rounds of turns have ticks. In these the other end of the queue has
+/// had two turns at the least; whoever has come back twice has had three. So a task is seen that comes back with up to
+/// three others in between.
 const LOOKS_BACK: usize = 2 * TURN_INTERVAL as usize;
 
 /// No task has this identifier.
